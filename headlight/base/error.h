@@ -1,0 +1,48 @@
+// The one exception of headlight, and the ways to throw it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+// Who has to act: whoever called (a bad file, shape or option), or we (a broken promise of this code).
+enum class Blame { user, internal };
+
+// Its text is one line that names the thing, the place and the rule.
+class HEADLIGHT_API Error : public std::runtime_error {
+ public:
+  explicit Error(std::string message, Blame blame = Blame::user)
+      : std::runtime_error(std::move(message)), blame_(blame) {}
+  Blame blame() const { return blame_; }
+
+ private:
+  Blame blame_;
+};
+
+// Fail("{}: line {}: ...", path, line, ...) throws Error, blaming the user.
+template <typename... Args>
+[[noreturn]] void Fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Check(condition, "...", ...) is Fail unless the condition holds.
+template <typename... Args>
+void Check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
+  if (!condition) [[unlikely]]
+    Fail(format, std::forward<Args>(args)...);
+}
+
+// For what cannot happen unless this code is wrong.
+template <typename... Args>
+void Ensure(bool condition, fmt::format_string<Args...> format, Args&&... args) {
+  if (!condition) [[unlikely]]
+    throw Error(fmt::format(format, std::forward<Args>(args)...), Blame::internal);
+}
+
+}  // namespace headlight

@@ -1,0 +1,19 @@
+// Threads: one bound for the whole process, on the OpenMP pool that oneDNN runs on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+// How many threads a computation may use; the number of processors this process may run on until it is set.
+HEADLIGHT_API int Threads();
+HEADLIGHT_API void SetThreads(int threads);  // at least 1
+
+// Calls body(index) for every index in [0, count), on up to Threads() threads, indices handed out as threads get free.
+// What a body writes must not depend on which thread runs it. Bodies must not throw. Nested calls run in line.
+HEADLIGHT_API void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body);
+
+}  // namespace headlight
