@@ -1,0 +1,49 @@
+// Dropout without a stored mask: which elements are dropped is a pure function of (seed, row, column), so that the
+// backward pass asks again instead of remembering, and the answer is the same for any vector length or thread count.
+// Kernels ask a vector at a time (dropout_hash-inl.h); these are the scalar twins, bit for bit.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace headlight {
+
+struct Dropout {
+  double probability = 0;  // of dropping an element, in [0, 1); what stays is multiplied by 1 / (1 - probability)
+  std::uint64_t seed = 0;
+};
+
+// What the columns of one row are hashed with.
+struct DropoutKey {
+  std::uint32_t first = 0, second = 0;
+};
+
+// The finaliser of SplitMix64 (Steele et al., "Fast Splittable Pseudorandom Number Generators", 2014): a bijection.
+constexpr std::uint64_t MixBits(std::uint64_t bits) {
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  return bits ^ (bits >> 31);
+}
+
+// Rows and seeds may be small consecutive numbers. A row index with several parts is mixed part by part by the caller.
+constexpr DropoutKey RowDropoutKey(std::uint64_t seed, std::uint64_t row) {
+  const std::uint64_t bits = MixBits(MixBits(seed + 0x9E3779B97F4A7C15u) + (row + 1) * 0x9E3779B97F4A7C15u);
+  return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+}
+
+// 32 uniform bits for a column. Two rounds of multiply and shift (constants: C. Wellons, "Prospecting for Hash
+// Functions", 2018), the key entering before each: with one entrance only, two rows would hold the same bits permuted.
+constexpr std::uint32_t DropoutBits(DropoutKey key, std::uint32_t column) {
+  std::uint32_t bits = column ^ key.first;
+  bits = (bits ^ (bits >> 16)) * 0x7FEB352Du;
+  bits = ((bits ^ (bits >> 15)) + key.second) * 0x846CA68Bu;
+  return bits ^ (bits >> 16);
+}
+
+// An element is dropped where its bits are below this.
+inline std::uint32_t DropoutThreshold(double probability) {
+  return static_cast<std::uint32_t>(std::min(std::nearbyint(probability * 0x1p32), 0x1p32 - 1));
+}
+
+}  // namespace headlight
