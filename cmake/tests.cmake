@@ -1,27 +1,40 @@
 # One test program a room: headlight/ROOM/*_test.cc, and those that take long, headlight/ROOM/*_slow_test.cc, which
-# CTest labels `slow`.
+# CTest labels `slow`. tests/*.cc are the tests of what no room has alone.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-function(headlight_add_tests name label)
-  set(test_sources ${ARGN})
-  if(NOT test_sources)
-    return()
-  endif()
-  add_executable(${name} ${test_sources})
-  target_link_libraries(${name} PRIVATE headlight_drawing headlight_core PkgConfig::hwy PkgConfig::sentencepiece
-    nlohmann_json::nlohmann_json spdlog::spdlog ICU::uc ZLIB::ZLIB GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}."
-    PROPERTIES LABELS "${label}" TIMEOUT 600)
+function(headlight_add_tests folder)
+  cmake_path(GET folder FILENAME room)
+  file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS ${folder}/*_test.cc)
+  set(slow_tests ${unit_tests})
+  list(FILTER unit_tests EXCLUDE REGEX "_slow_test\\.cc$")
+  list(FILTER slow_tests INCLUDE REGEX "_slow_test\\.cc$")
+  foreach(label unit slow)
+    if(NOT ${label}_tests)
+      continue()
+    endif()
+    set(name test_${room})
+    if(label STREQUAL slow)
+      set(name slow_${name})
+    endif()
+    add_executable(${name} ${${label}_tests})
+    target_link_libraries(${name} PRIVATE headlight_drawing headlight_core PkgConfig::hwy PkgConfig::sentencepiece
+      nlohmann_json::nlohmann_json spdlog::spdlog ICU::uc ZLIB::ZLIB GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+      HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}."
+      PROPERTIES LABELS "${label}" TIMEOUT 600)
+  endforeach()
 endfunction()
 
-foreach(room base kernels tensor autograd ops io text nn models data train generate inspect cli)
-  file(GLOB_RECURSE room_tests CONFIGURE_DEPENDS headlight/${room}/*_test.cc)
-  set(room_slow_tests ${room_tests})
-  list(FILTER room_tests EXCLUDE REGEX "_slow_test\\.cc$")
-  list(FILTER room_slow_tests INCLUDE REGEX "_slow_test\\.cc$")
-  headlight_add_tests(test_${room} unit ${room_tests})
-  headlight_add_tests(slow_test_${room} slow ${room_slow_tests})
+file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true headlight/*)
+foreach(folder ${rooms} ${PROJECT_SOURCE_DIR}/tests)
+  headlight_add_tests(${folder})
 endforeach()
+
+# A sanitizer's flags are this build's own: a stranger who links the library has none.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  add_test(NAME unit.consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
+    ${CMAKE_CXX_COMPILER} ${PROJECT_VERSION_MAJOR})
+  set_tests_properties(unit.consumer PROPERTIES LABELS unit TIMEOUT 600)
+endif()

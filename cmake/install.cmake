@@ -1,0 +1,32 @@
+# What `cmake --install` lays down: the shared library with its public headers, found by find_package(headlight) and by
+# pkg-config, and the program.
+include(CMakePackageConfigHelpers)
+
+# Every public header, and nothing that they include is missing here (tests/consumer compiles each alone).
+set(public_headers
+  headlight/base/error.h
+  headlight/base/export.h
+  headlight/base/parallel.h)
+
+add_library(headlight SHARED)
+set_target_properties(headlight PROPERTIES LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+target_sources(headlight PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${public_headers})
+target_compile_features(headlight PUBLIC cxx_std_20)
+target_link_libraries(headlight PUBLIC fmt::fmt PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,headlight_core>)
+add_library(headlight::headlight ALIAS headlight)
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headlight)
+install(TARGETS headlight EXPORT headlight-targets FILE_SET HEADERS)
+install(EXPORT headlight-targets NAMESPACE headlight:: DESTINATION ${config_dir})
+configure_package_config_file(cmake/headlight-config.cmake.in headlight-config.cmake INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(headlight-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/headlight-config.cmake ${PROJECT_BINARY_DIR}/headlight-config-version.cmake
+  DESTINATION ${config_dir})
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/headlight.pc.in headlight.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/headlight.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TARGET headlight_program)
+  install(TARGETS headlight_program)
+endif()

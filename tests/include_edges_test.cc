@@ -1,0 +1,173 @@
+// Reads every #include of the project against the house table of docs: which room may see which, and which foreign
+// library may show itself where.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+// What each room includes directly; what a room may include, its includers may too. So `train`, `generate` and
+// `inspect` see nn's interfaces and never a family of `models`, and a layer below never sees one above.
+const std::map<std::string, Names> kRooms = {
+    {"base", {}},
+    {"kernels", {"base"}},
+    {"tensor", {"base"}},
+    {"autograd", {"tensor"}},
+    {"ops", {"kernels", "autograd"}},
+    {"io", {"tensor"}},
+    {"text", {"base"}},
+    {"image", {"base", "tensor"}},
+    {"nn", {"ops", "io"}},
+    {"models", {"nn", "io"}},
+    {"data", {"text", "image", "tensor"}},
+    {"train", {"nn", "data", "generate"}},
+    {"generate", {"nn", "text"}},
+    {"inspect", {"nn", "text"}},
+};
+// These compose everything; nothing above includes them.
+const Names kComposers = {"serve", "cli", "python", "tests", "bench", "docs", "tools"};
+
+// Libraries that a header of ours would force upon its includers; `rooms` are those whose sources may use it (empty:
+// all of them).
+struct Library {
+  std::regex path;
+  bool in_headers;
+  Names rooms;
+};
+const std::vector<std::pair<std::string, Library>> kLibraries = {
+    {"Highway", {std::regex("hwy/.*"), false, {}}},
+    {"nlohmann/json", {std::regex("nlohmann/.*"), false, {}}},
+    {"ICU", {std::regex("unicode/.*"), false, {"text"}}},
+    {"Cairo and Pango", {std::regex("(cairo|pango).*"), false, {"inspect"}}},
+    {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text"}}},
+    {"oneDNN", {std::regex("(oneapi/)?dnnl.*"), false, {"kernels"}}},
+    {"zlib", {std::regex("zlib\\.h"), false, {}}},
+    // The library never prints and has no command line.
+    {"spdlog", {std::regex("spdlog/.*"), true, {"cli", "serve"}}},
+    {"CLI11", {std::regex("CLI/.*"), true, {"cli", "serve"}}},
+};
+
+// The rooms that `room` may include, itself among them.
+Names Reachable(const std::string& room) {
+  Names reached{room};
+  for (const std::string& next : kRooms.at(room)) reached.merge(Reachable(next));
+  return reached;
+}
+
+std::string RoomOf(const fs::path& path) {
+  auto part = path.begin();
+  return *part == "headlight" && std::next(part) != path.end() ? *std::next(part) : *part;
+}
+
+std::string WrongEdge(const fs::path& file, const std::string& included, bool quoted) {
+  const std::string room = RoomOf(file);
+  const bool composes = kComposers.contains(room);
+  if (!composes && !kRooms.contains(room)) return room + " is not a room of the house";
+
+  for (const auto& [name, library] : kLibraries) {
+    if (!std::regex_match(included, library.path)) continue;
+    if (!library.in_headers && file.extension() == ".h") return name + " never appears in a header";
+    if (!composes && !library.rooms.empty() && !library.rooms.contains(room)) return name + " is not for " + room;
+    return "";
+  }
+  if (!quoted) return "";
+  const std::string top = *fs::path(included).begin();
+  if (top != "headlight" && !kComposers.contains(top))
+    return "a path of ours begins at the project's root, a stranger's stands in angle brackets";
+  const std::string target = RoomOf(included);
+  if (composes || Reachable(room).contains(target)) return "";
+  return room + " may not include " + target;
+}
+
+// One complaint a wrong edge: "file:line: #include of path: rule".
+std::vector<std::string> WrongEdges(const fs::path& file, std::istream& text) {
+  static const std::regex include(R"re(\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");
+  std::vector<std::string> complaints;
+  int number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    std::smatch match;
+    if (!std::regex_match(line, match, include)) continue;
+    const std::string rule = WrongEdge(file, match[2], match[1] == "\"");
+    if (!rule.empty())
+      complaints.push_back(file.string() + ":" + std::to_string(number) + ": #include of " + match.str(2) + ": " +
+                           rule);
+  }
+  return complaints;
+}
+
+std::vector<std::string> WrongEdges(const fs::path& file, const std::string& text) {
+  std::istringstream stream(text);
+  return WrongEdges(file, stream);
+}
+
+TEST(IncludeEdges, ProjectKeepsTheTable) {
+  const fs::path root = HEADLIGHT_SOURCE_DIR;
+  int files = 0;
+  for (const std::string top : {"headlight", "tests", "bench", "docs", "tools"}) {
+    if (!fs::exists(root / top)) continue;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / top)) {
+      if (entry.path().extension() != ".cc" && entry.path().extension() != ".h") continue;
+      std::ifstream text(entry.path());
+      ASSERT_TRUE(text) << entry.path();
+      EXPECT_THAT(WrongEdges(fs::relative(entry.path(), root), text), testing::IsEmpty());
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 10) << "no sources under " << root;
+}
+
+TEST(IncludeEdges, PlantedEdgesAreCaught) {
+  using testing::ElementsAre;
+  using testing::HasSubstr;
+  EXPECT_THAT(WrongEdges("headlight/kernels/gemm.cc", "#include <cmath>\n#include \"headlight/tensor/tensor.h\"\n"),
+              ElementsAre("headlight/kernels/gemm.cc:2: #include of headlight/tensor/tensor.h: kernels may not include "
+                          "tensor"));
+  for (const std::string room : {"train", "generate", "inspect", "nn", "data"})
+    EXPECT_THAT(WrongEdges("headlight/" + room + "/a_test.cc", "#include \"headlight/models/transformer.h\""),
+                ElementsAre(HasSubstr(room + " may not include models")));
+  EXPECT_THAT(WrongEdges("headlight/base/a.cc", "# include \"headlight/cli/main.h\"  // hidden"),
+              ElementsAre(HasSubstr("base may not include cli")));
+  EXPECT_THAT(WrongEdges("headlight/inspect/a.cc", "#include \"headlight/train/loop.h\""),
+              ElementsAre(HasSubstr("inspect may not include train")));
+  EXPECT_THAT(WrongEdges("headlight/io/a.cc", "#include \"json.h\""), ElementsAre(HasSubstr("project's root")));
+  EXPECT_THAT(WrongEdges("headlight/attic/a.cc", "#include <vector>"), ElementsAre(HasSubstr("not a room")));
+}
+
+TEST(IncludeEdges, PlantedLibrariesAreCaught) {
+  using testing::ElementsAre;
+  using testing::HasSubstr;
+  for (const std::string path : {"hwy/highway.h", "nlohmann/json.hpp", "unicode/unistr.h", "cairo.h",
+                                 "pango/pangocairo.h", "sentencepiece_processor.h", "oneapi/dnnl/dnnl.hpp"})
+    EXPECT_THAT(WrongEdges("headlight/cli/a.h", "#include <" + path + ">"),
+                ElementsAre(HasSubstr("never appears in a header")));
+  EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <spdlog/spdlog.h>"), ElementsAre(HasSubstr("not for ops")));
+  EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <oneapi/dnnl/dnnl.hpp>"),
+              ElementsAre(HasSubstr("oneDNN is not for ops")));
+}
+
+TEST(IncludeEdges, WhatARoomMayIncludeItsIncludersMayToo) {
+  EXPECT_THAT(WrongEdges("headlight/train/a.cc",
+                         "#include \"headlight/base/error.h\"\n"
+                         "#include \"headlight/kernels/gemm.h\"\n"
+                         "#include \"headlight/text/bleu.h\"\n"
+                         "#include <hwy/highway.h>\n"),
+              testing::IsEmpty());
+  EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include \"headlight/models/transformer.h\"\n#include <CLI/CLI.hpp>\n"),
+              testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace headlight
