@@ -20,10 +20,10 @@ class HEADLIGHT_API Random {
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0, std::uint64_t position = 0)
       : seed_(seed), stream_(stream), position_(position) {}
 
-  std::uint64_t operator()();                    // 64 uniform bits
-  std::uint64_t Below(std::uint64_t limit);      // uniform in [0, limit), without bias; limit > 0
-  double Uniform();                              // uniform in [0, 1)
-  double Normal();                               // mean 0, variance 1
+  std::uint64_t operator()();                // 64 uniform bits
+  std::uint64_t Below(std::uint64_t limit);  // uniform in [0, limit), without bias; limit > 0
+  double Uniform();                          // uniform in [0, 1)
+  double Normal();                           // mean 0, variance 1
   static constexpr std::uint64_t min() { return 0; }
   static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
 

@@ -1,0 +1,112 @@
+#include "headlight/autograd/tape.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "headlight/base/parallel.h"
+
+namespace headlight {
+namespace {
+
+// sum += part
+void AddInPlace(const Tensor& sum, const Tensor& part) {
+  Dispatch(sum.dtype(), [&]<typename T>(T) {
+    const Matrix<T> to = sum.matrix<T>(), from = part.matrix<T>();
+    constexpr std::int64_t block = 64;  // rows
+    ParallelFor((to.rows + block - 1) / block, [&](std::int64_t index) {
+      for (std::int64_t row = index * block; row < std::min(to.rows, (index + 1) * block); ++row) {
+        T* __restrict a = to.row(row);
+        const T* __restrict b = from.row(row);
+        for (std::int64_t column = 0; column < to.columns; ++column) a[column] += b[column];
+      }
+    });
+  });
+}
+
+}  // namespace
+
+Node* Tape::Add(const Tensor& value) {
+  Node& node = nodes_.emplace_back();
+  node.tape = this;
+  node.shape = value.shape();
+  node.dtype = value.dtype();
+  return &node;
+}
+
+Tensor Tape::Watch(const Tensor& value, const Tensor& gradient) {
+  Node* node = Add(value);
+  node->gradient = gradient.Detached();
+  return value.WithNode(node);
+}
+
+void Tape::Backward(const Tensor& loss) {
+  Check(loss.node() != nullptr && loss.node()->tape == this, "Backward: the loss was not recorded on this tape");
+  Check(loss.elements() == 1, "Backward: the loss must be one number, not shape {}", ToString(loss.shape()));
+  Tensor one = Tensor::Empty(loss.shape(), loss.dtype());
+  one.Fill(1);
+  Accumulate(loss.node(), one);
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    if (!node->backward) continue;
+    if (!node->gradient.empty()) node->backward(node->gradient);
+    node->backward = nullptr;  // releases what was saved
+    node->gradient = {};
+  }
+}
+
+Tensor Tape::GradientOf(const Tensor& leaf) const {
+  Check(leaf.node() != nullptr && leaf.node()->tape == this, "GradientOf: the tensor is not a leaf of this tape");
+  return leaf.node()->gradient.empty() ? Tensor::Zeros(leaf.shape(), leaf.dtype()) : leaf.node()->gradient;
+}
+
+bool WantsGradient(std::initializer_list<const Tensor*> inputs) {
+  return std::ranges::any_of(inputs, [](const Tensor* input) { return input != nullptr && input->node() != nullptr; });
+}
+
+Tensor Record(const Tensor& output, std::initializer_list<const Tensor*> inputs,
+              std::function<void(const Tensor&)> backward) {
+  for (const Tensor* input : inputs) {
+    if (input == nullptr || input->node() == nullptr) continue;
+    Node* node = input->node()->tape->Add(output);
+    node->backward = std::move(backward);
+    return output.WithNode(node);
+  }
+  return output.Detached();
+}
+
+Tensor RecordView(const Tensor& view, const Tensor& x, std::function<Tensor(const Tensor&)> same_view) {
+  if (x.node() == nullptr) return view.Detached();
+  Node* node = x.node()->tape->Add(view);
+  node->viewed = x.node();
+  node->view = std::move(same_view);
+  return view.WithNode(node);
+}
+
+GradientSlot SlotFor(Node* node) {
+  if (node->viewed != nullptr) {
+    const GradientSlot whole = SlotFor(node->viewed);
+    if (!whole.accumulate) whole.tensor.Fill(0);
+    return {node->view(whole.tensor), true};
+  }
+  if (node->gradient.empty()) {
+    node->gradient = Tensor::Empty(node->shape, node->dtype);
+    return {node->gradient, false};
+  }
+  // Another node may have been given the same tensor; a leaf's is its owner's and stays where it is.
+  if (node->backward && node->gradient.SharesStorage()) node->gradient = node->gradient.Clone();
+  return {node->gradient, true};
+}
+
+void Accumulate(Node* node, const Tensor& gradient) {
+  if (node == nullptr) return;
+  Ensure(gradient.shape() == node->shape && gradient.dtype() == node->dtype,
+         "a gradient of shape {} arrives at a value of shape {}", ToString(gradient.shape()), ToString(node->shape));
+  if (node->viewed == nullptr && node->gradient.empty()) {
+    node->gradient = node->backward ? gradient.Detached() : gradient.Clone();  // shared until something is added
+    return;
+  }
+  const GradientSlot slot = SlotFor(node);
+  Ensure(slot.accumulate, "a gradient slot is empty");
+  AddInPlace(slot.tensor, gradient);
+}
+
+}  // namespace headlight

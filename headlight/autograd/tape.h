@@ -1,0 +1,84 @@
+// The tape: what was computed, in order, and the walk back along it (reverse-mode differentiation).
+//
+// An operation computes its value and, where an input has a node, records how gradients flow back:
+//
+//   Tensor Scale(const Tensor& x, double factor) {
+//     Tensor y = ...;
+//     return Record(y, {&x}, [x = x.node(), factor](const Tensor& dy) { Accumulate(x, ... dy * factor ...); });
+//   }
+//
+// Its closure keeps only what the gradient needs: x.node() where x's values are not used, x.Detached() where they are.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <initializer_list>
+
+#include "headlight/base/export.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+class Tape;
+
+// A value on the tape. Operations handle nodes only through the functions below.
+struct Node {
+  Tape* tape = nullptr;
+  Shape shape;
+  DType dtype = DType::float32;
+  std::function<void(const Tensor& gradient)> backward;  // empty: a leaf or a view
+  Tensor gradient;                                       // empty until the first part of it arrives
+  Node* viewed = nullptr;                                // set where this is a view of `viewed`
+  std::function<Tensor(const Tensor&)> view;             // from the gradient of `viewed` to this one's
+};
+
+class HEADLIGHT_API Tape {
+ public:
+  Tape() = default;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  // `value` as a leaf: its gradient is added to `gradient` (same shape, the caller's to zero), or, without one, kept in
+  // the tape for GradientOf.
+  Tensor Watch(const Tensor& value, const Tensor& gradient = {});
+
+  // Sends 1 back from the scalar `loss` to every leaf. What the walk has passed is released at once: one walk a tape.
+  void Backward(const Tensor& loss);
+
+  // The gradient of a leaf after Backward; zeros where none arrived.
+  Tensor GradientOf(const Tensor& leaf) const;
+
+  void Clear() { nodes_.clear(); }
+
+ private:
+  friend HEADLIGHT_API Tensor Record(const Tensor&, std::initializer_list<const Tensor*>,
+                                     std::function<void(const Tensor&)>);
+  friend HEADLIGHT_API Tensor RecordView(const Tensor&, const Tensor&, std::function<Tensor(const Tensor&)>);
+  Node* Add(const Tensor& value);
+
+  std::deque<Node> nodes_;  // a node comes after those it was computed from
+};
+
+// Whether a gradient is wanted for any of these; null pointers and empty tensors want none.
+HEADLIGHT_API bool WantsGradient(std::initializer_list<const Tensor*> inputs);
+
+// `output` on the tape of its inputs, or as it is where none of them wants a gradient. `backward` gets the gradient of
+// the output, of the output's shape, possibly a view.
+HEADLIGHT_API Tensor Record(const Tensor& output, std::initializer_list<const Tensor*> inputs,
+                            std::function<void(const Tensor& gradient)> backward);
+
+// `view`, made of x's elements, on x's tape: its gradient is the same view of x's gradient, never a copy.
+HEADLIGHT_API Tensor RecordView(const Tensor& view, const Tensor& x,
+                                std::function<Tensor(const Tensor& gradient)> same_view);
+
+// Adds `gradient` to what the node (null: nothing happens) has received so far; takes it over where it is the first.
+HEADLIGHT_API void Accumulate(Node* node, const Tensor& gradient);
+
+// Where a kernel that can add to its output writes a gradient directly: adds if `accumulate`, else overwrites.
+struct GradientSlot {
+  Tensor tensor;
+  bool accumulate = false;
+};
+HEADLIGHT_API GradientSlot SlotFor(Node* node);  // node not null
+
+}  // namespace headlight

@@ -1,0 +1,73 @@
+#include "headlight/autograd/tape.h"
+
+#include <gtest/gtest.h>
+
+#include "headlight/autograd/gradient_check.h"
+
+namespace headlight {
+namespace {
+
+// y = x * x, element by element; `slope` is 2 unless a defect is planted.
+Tensor Square(const Tensor& x, double slope = 2) {
+  const std::vector<double> values = x.ToVector<double>();
+  Tensor y = Tensor::Empty(x.shape(), DType::float64);
+  for (std::size_t i = 0; i < values.size(); ++i) y.data<double>()[i] = values[i] * values[i];
+  return Record(y, {&x}, [node = x.node(), values, slope](const Tensor& dy) {
+    Tensor dx = Tensor::Empty(dy.shape(), DType::float64);
+    for (std::size_t i = 0; i < values.size(); ++i) dx.data<double>()[i] = slope * values[i] * dy.data<double>()[i];
+    Accumulate(node, dx);
+  });
+}
+
+Tensor Add(const Tensor& a, const Tensor& b) {
+  const std::vector<double> left = a.ToVector<double>(), right = b.ToVector<double>();
+  Tensor y = Tensor::Empty(a.shape(), DType::float64);
+  for (std::size_t i = 0; i < left.size(); ++i) y.data<double>()[i] = left[i] + right[i];
+  return Record(y, {&a, &b}, [a = a.node(), b = b.node()](const Tensor& dy) {
+    Accumulate(a, dy);
+    Accumulate(b, dy);
+  });
+}
+
+TEST(GradientCheck, AcceptsTheTruth) {
+  EXPECT_EQ("", CheckGradients([](const auto& in) { return Square(in[0]); }, {RandomTensor({2, 3}, 1)}));
+}
+
+TEST(GradientCheck, CatchesAPlantedDefect) {
+  const std::string report =
+      CheckGradients([](const auto& in) { return Square(in[0], 2.001); }, {RandomTensor({2, 3}, 1)});
+  EXPECT_NE(report.find("input 0: d output["), std::string::npos) << report;
+}
+
+TEST(Tape, GradientsOfSeveralUsesAddWithoutDisturbingEachOther) {
+  // Add hands the same tensor to both inputs, and x is used many times, so sharing must end where adding begins.
+  const auto f = [](const std::vector<Tensor>& in) {
+    const Tensor x = in[0], square = Square(x), twice = Add(square, x);
+    return Add(Add(twice, square), Add(x, Square(twice)));
+  };
+  EXPECT_EQ("", CheckGradients(f, {RandomTensor({3}, 2)}));
+}
+
+TEST(Tape, AViewsGradientIsAViewOfTheWhole) {
+  const auto f = [](const std::vector<Tensor>& in) {
+    const auto columns = [](const Tensor& x, std::int64_t begin) {
+      return RecordView(x.ViewColumns(begin, 1), x, [begin](const Tensor& dx) { return dx.ViewColumns(begin, 1); });
+    };
+    const Tensor x = Square(in[0]);
+    return Add(Square(columns(x, 0)), columns(x, 2));
+  };
+  EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 3)}));
+}
+
+TEST(Tape, AddsToTheLeafsOwnGradient) {
+  Tape tape;
+  const Tensor x = Tensor::From<double>({3}, {1}), gradient = Tensor::From<double>({10}, {1});
+  const Tensor leaf = tape.Watch(x, gradient);
+  tape.Backward(Square(leaf));
+  EXPECT_EQ(gradient.data<double>()[0], 16);
+}
+
+TEST(Tape, RecordsNothingWithoutLeaves) { EXPECT_EQ(Square(Tensor::From<double>({3}, {1})).node(), nullptr); }
+
+}  // namespace
+}  // namespace headlight
