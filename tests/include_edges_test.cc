@@ -71,6 +71,10 @@ std::string RoomOf(const fs::path& path) {
   return *part == "headlight" && std::next(part) != path.end() ? *std::next(part) : *part;
 }
 
+// Highway's `-inl.h` are pieces of sources, included once for each instruction set, and so no headers.
+bool IsPieceOfSource(const std::string& path) { return path.ends_with("-inl.h"); }
+bool IsHeader(const std::string& path) { return path.ends_with(".h") && !IsPieceOfSource(path); }
+
 std::string WrongEdge(const fs::path& file, const std::string& included, bool quoted) {
   const std::string room = RoomOf(file);
   const bool composes = kComposers.contains(room);
@@ -78,7 +82,7 @@ std::string WrongEdge(const fs::path& file, const std::string& included, bool qu
 
   for (const auto& [name, library] : kLibraries) {
     if (!std::regex_match(included, library.path)) continue;
-    if (!library.in_headers && file.extension() == ".h") return name + " never appears in a header";
+    if (!library.in_headers && IsHeader(file)) return name + " never appears in a header";
     if (!composes && !library.rooms.empty() && !library.rooms.contains(room)) return name + " is not for " + room;
     return "";
   }
@@ -86,6 +90,7 @@ std::string WrongEdge(const fs::path& file, const std::string& included, bool qu
   const std::string top = *fs::path(included).begin();
   if (top != "headlight" && !kComposers.contains(top))
     return "a path of ours begins at the project's root, a stranger's stands in angle brackets";
+  if (IsPieceOfSource(included) && IsHeader(file)) return "a piece of a source never appears in a header";
   const std::string target = RoomOf(included);
   if (composes || Reachable(room).contains(target)) return "";
   return room + " may not include " + target;
@@ -153,6 +158,9 @@ TEST(IncludeEdges, PlantedLibrariesAreCaught) {
                                  "pango/pangocairo.h", "sentencepiece_processor.h", "oneapi/dnnl/dnnl.hpp"})
     EXPECT_THAT(WrongEdges("headlight/cli/a.h", "#include <" + path + ">"),
                 ElementsAre(HasSubstr("never appears in a header")));
+  EXPECT_THAT(WrongEdges("headlight/kernels/a-inl.h", "#include <hwy/highway.h>"), testing::IsEmpty());
+  EXPECT_THAT(WrongEdges("headlight/kernels/a.h", "#include \"headlight/kernels/a-inl.h\""),
+              ElementsAre(HasSubstr("piece of a source")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <spdlog/spdlog.h>"), ElementsAre(HasSubstr("not for ops")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <oneapi/dnnl/dnnl.hpp>"),
               ElementsAre(HasSubstr("oneDNN is not for ops")));
