@@ -1,0 +1,28 @@
+// A hash that tells one text from another: not against an enemy, but against a mistake.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+// XXH64 (Collet, "xxHash fast digest algorithm", version 0.1.1) of bytes that arrive in pieces; how they are cut into
+// pieces does not change the value.
+class HEADLIGHT_API Hash64 {
+ public:
+  explicit Hash64(std::uint64_t seed = 0);
+  void Update(std::string_view bytes);
+  std::uint64_t value() const;
+
+ private:
+  std::uint64_t seed_;
+  std::array<std::uint64_t, 4> lanes_;
+  std::array<char, 32> pending_;  // the bytes after the last whole stripe of 32
+  std::uint64_t size_ = 0;        // bytes so far
+};
+
+}  // namespace headlight
