@@ -1,0 +1,59 @@
+// Matrix products. float32 runs on oneDNN, double on plain loops (oneDNN has none; only checks of gradients need it).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/matrix.h"
+
+namespace headlight {
+
+// What a product is followed by, while its result is still in registers.
+enum class Activation { none, relu };
+
+namespace kernels {
+
+// The right-hand side B of a product, in the order the arithmetic wants it: panels of columns, each packed by oneDNN.
+template <typename T>
+class PackedMatrix {
+ public:
+  PackedMatrix() = default;
+  PackedMatrix(std::int64_t rows, std::int64_t columns);  // not yet filled
+
+  // Packs B = source, or B = source^T where `transposed`; the shape must be this one's.
+  void Pack(Matrix<const T> source, bool transposed);
+
+  std::int64_t rows() const { return rows_; }        // the depth of the product
+  std::int64_t columns() const { return columns_; }  // of the result
+  std::size_t bytes() const;
+
+  struct Panel {
+    std::int64_t begin = 0, columns = 0;
+    std::shared_ptr<std::byte> data;
+  };
+  const std::vector<Panel>& panels() const { return panels_; }
+
+ private:
+  std::int64_t rows_ = 0, columns_ = 0;
+  std::vector<Panel> panels_;
+};
+
+// c = activation(a b + bias), or c += a b where `accumulate` (then without bias and activation).
+// a [rows, depth], b [depth, columns], c [rows, columns], bias [columns] or null. The result of a row does not depend,
+// to the last bit, on how many rows there are, nor on the number of threads.
+template <typename T>
+void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias = nullptr,
+          Activation activation = Activation::none, bool accumulate = false);
+
+// c += a^T b: a [rows, m], b [rows, n], c [m, n]. The gradient of a weight, summed over the rows in a fixed order.
+template <typename T>
+void GemmTransposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c);
+
+// How many oneDNN primitives have been created: constant once every shape has been seen.
+HEADLIGHT_API std::int64_t PrimitivesCreated();
+
+}  // namespace kernels
+}  // namespace headlight

@@ -1,0 +1,133 @@
+#include "headlight/kernels/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "headlight/base/parallel.h"
+#include "headlight/base/random.h"
+
+namespace headlight::kernels {
+namespace {
+
+template <typename T>
+std::vector<T> Values(std::int64_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& value : values) value = static_cast<T>(2 * random.Uniform() - 1);
+  return values;
+}
+
+struct Case {
+  std::int64_t rows, depth, columns;
+};
+// Tiles and panels exactly, one more, one less, and hardly anything.
+const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},     {15, 7, 33},   {64, 64, 256},
+                                  {65, 31, 257}, {131, 100, 500}, {200, 256, 512}, {79, 513, 19}, {0, 4, 4}};
+
+template <typename T>
+class GemmTest : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(GemmTest, Scalars);
+
+TYPED_TEST(GemmTest, MatchesPlainLoops) {
+  using T = TypeParam;
+  for (const Case& test : kCases) {
+    for (const bool transposed : {false, true}) {
+      for (const int mode : {0, 1, 2, 3}) {  // plain, bias, bias and relu, accumulate
+        SCOPED_TRACE(testing::Message() << test.rows << " " << test.depth << " " << test.columns << " mode " << mode);
+        // One element more a row and one before: strided and unaligned.
+        const std::int64_t a_stride = test.depth + 1, c_stride = test.columns + 1;
+        const auto a = Values<T>(test.rows * a_stride + 1, 1), b = Values<T>(test.depth * test.columns, 2),
+                   bias = Values<T>(test.columns, 3);
+        auto c = Values<T>(test.rows * c_stride + 1, 4);
+        const auto before = c;
+        PackedMatrix<T> packed(test.depth, test.columns);
+        packed.Pack(transposed ? Matrix<const T>{b.data(), test.columns, test.depth, test.depth}
+                               : Matrix<const T>{b.data(), test.depth, test.columns, test.columns},
+                    transposed);
+        Gemm<T>({a.data() + 1, test.rows, test.depth, a_stride}, packed,
+                {c.data() + 1, test.rows, test.columns, c_stride}, mode == 1 || mode == 2 ? bias.data() : nullptr,
+                mode == 2 ? Activation::relu : Activation::none, mode == 3);
+        for (std::int64_t row = 0; row < test.rows; ++row) {
+          for (std::int64_t column = 0; column < test.columns; ++column) {
+            const auto at = static_cast<std::size_t>(1 + row * c_stride + column);
+            double sum = mode == 3 ? before[at] : mode == 0 ? 0.0 : bias[static_cast<std::size_t>(column)];
+            for (std::int64_t k = 0; k < test.depth; ++k)
+              sum += static_cast<double>(a[static_cast<std::size_t>(1 + row * a_stride + k)]) *
+                     b[static_cast<std::size_t>(transposed ? column * test.depth + k : k * test.columns + column)];
+            if (mode == 2) sum = std::max(sum, 0.0);
+            ASSERT_NEAR(c[at], sum, 1e-6 * std::sqrt(static_cast<double>(test.depth)) * 4);
+          }
+          ASSERT_EQ(c[static_cast<std::size_t>(row * c_stride)], before[static_cast<std::size_t>(row * c_stride)]);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
+  using T = TypeParam;
+  for (const Case& test : kCases) {  // c [depth, columns]
+    const auto a = Values<T>(test.rows * test.depth, 1), b = Values<T>(test.rows * test.columns, 2);
+    auto c = Values<T>(test.depth * test.columns, 3);
+    const auto before = c;
+    GemmTransposed<T>({a.data(), test.rows, test.depth, test.depth}, {b.data(), test.rows, test.columns, test.columns},
+                      {c.data(), test.depth, test.columns, test.columns});
+    for (std::int64_t i = 0; i < test.depth; ++i) {
+      for (std::int64_t j = 0; j < test.columns; ++j) {
+        double sum = before[static_cast<std::size_t>(i * test.columns + j)];
+        for (std::int64_t k = 0; k < test.rows; ++k)
+          sum += static_cast<double>(a[static_cast<std::size_t>(k * test.depth + i)]) *
+                 b[static_cast<std::size_t>(k * test.columns + j)];
+        ASSERT_NEAR(c[static_cast<std::size_t>(i * test.columns + j)], sum,
+                    1e-6 * std::sqrt(static_cast<double>(test.rows) + 1) * 4);
+      }
+    }
+  }
+}
+
+TEST(Gemm, ARowDoesNotDependOnItsNeighboursNorOnThreads) {
+  constexpr std::int64_t rows = 150, depth = 300, columns = 300;
+  const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2),
+             bias = Values<float>(columns, 3);
+  PackedMatrix<float> packed(depth, columns);
+  packed.Pack({b.data(), depth, columns, columns}, false);
+  std::vector<float> whole(rows * columns), part(rows * columns);
+  const auto run = [&](std::int64_t begin, std::int64_t count, std::vector<float>& c) {
+    Gemm<float>({a.data() + begin * depth, count, depth, depth}, packed,
+                {c.data() + begin * columns, count, columns, columns}, bias.data(), Activation::relu);
+  };
+  const int threads = Threads();
+  SetThreads(2);
+  run(0, rows, whole);
+  SetThreads(1);
+  for (const std::int64_t step : {1, 2, 3, 5, 16, 17, 63, 100, 150}) {
+    for (std::int64_t begin = 0; begin < rows; begin += step) run(begin, std::min(step, rows - begin), part);
+    EXPECT_EQ(std::memcmp(whole.data(), part.data(), whole.size() * sizeof(float)), 0) << step << " rows at a time";
+  }
+  SetThreads(threads);
+}
+
+TEST(Gemm, CreatesNothingForNumbersOfRowsNotSeenBefore) {
+  constexpr std::int64_t depth = 24, columns = 40;
+  const auto a = Values<float>(500 * depth, 1), b = Values<float>(depth * columns, 2);
+  std::vector<float> c(500 * columns);
+  PackedMatrix<float> packed(depth, columns);
+  packed.Pack({b.data(), depth, columns, columns}, false);
+  const auto run = [&](std::int64_t rows) {
+    Gemm<float>({a.data(), rows, depth, depth}, packed, {c.data(), rows, columns, columns});
+  };
+  const int threads = Threads();
+  SetThreads(1);  // each thread has its own
+  run(64 + 16 + 4 + 1);
+  const std::int64_t before = PrimitivesCreated();
+  for (std::int64_t rows = 1; rows < 300; rows += 7) run(rows);
+  EXPECT_EQ(PrimitivesCreated(), before);
+  SetThreads(threads);
+}
+
+}  // namespace
+}  // namespace headlight::kernels
