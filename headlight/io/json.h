@@ -12,12 +12,19 @@
 
 namespace headlight {
 
+template <typename Value>
+struct Named {
+  std::string name;
+  Value value;
+  bool operator==(const Named&) const = default;
+};
+
 // null, true or false, a number, a string, an array of values or an object of named ones, which keeps the order in
 // which its members were read or written:
 //   Json config = Json::Object{{"model_type", "marian"}, {"d_model", 512}, {"eos_token_ids", Json::Array{0, 2}}};
 class HEADLIGHT_API Json {
  public:
-  struct Member;
+  using Member = Named<Json>;
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
@@ -52,19 +59,11 @@ class HEADLIGHT_API Json {
   std::string Text() const;  // members and items on lines of their own, indented by 2, with a final newline
   std::string Line() const;  // without any space or newline
 
-  bool operator==(const Json& other) const;
+  bool operator==(const Json& other) const { return value_ == other.value_; }
 
  private:
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
 };
-
-struct Json::Member {
-  std::string name;
-  Json value;
-  bool operator==(const Member&) const = default;
-};
-
-inline bool Json::operator==(const Json& other) const { return value_ == other.value_; }
 
 // Parses text that nobody vouches for: strict JSON in UTF-8, at most 64 deep and 2^21 values, no name twice in an
 // object, no NaN and no Infinity. `source` is its file's path for the errors, which give line and column.
