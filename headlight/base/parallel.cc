@@ -1,11 +1,13 @@
 #include "headlight/base/parallel.h"
 
-#include <omp.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "headlight/base/error.h"
 
@@ -22,6 +24,100 @@ std::atomic<int>& Bound() {
   return bound;
 }
 
+// Tells the processor that this is a waiting loop.
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+thread_local bool inside_a_body = false;
+
+// Workers and the caller take indices from one counter. The caller never waits for a worker that has not begun: on a
+// busy machine it does the work alone, where the barrier of an OpenMP region would wait for every thread's turn.
+class Pool {
+ public:
+  // At most `threads` threads, the caller among them.
+  void Run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
+    while (static_cast<int>(workers_) < threads - 1) {
+      std::thread([this] { Work(); }).detach();
+      ++workers_;
+    }
+    body_ = &body;
+    count_ = count;
+    next_.store(0, std::memory_order_relaxed);
+    places_ = threads - 1;
+    // A new, open round without anybody in it; this publishes the fields above.
+    const std::uint64_t round = (state_.load(std::memory_order_relaxed) >> kRoundShift) + 1;
+    state_.store(round << kRoundShift | kOpen);
+    if (sleeping_.load() > 0) state_.notify_all();
+    TakeIndices();
+    state_.fetch_and(~kOpen);
+    for (int spins = 0; (state_.load(std::memory_order_acquire) & kInside) != 0; ++spins) {
+      Pause();
+      if (spins > 2000) std::this_thread::yield();
+    }
+  }
+
+ private:
+  // The state: which round, whether it may be entered, and how many workers are inside.
+  static constexpr std::uint64_t kInside = 0xffff, kOpen = 0x10000;
+  static constexpr int kRoundShift = 17;
+
+  void TakeIndices() {
+    inside_a_body = true;
+    for (std::int64_t index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) (*body_)(index);
+    inside_a_body = false;
+  }
+
+  void Work() {
+    std::uint64_t seen = 0;  // the last round this worker has left
+    for (;;) {
+      std::uint64_t state = AwaitRoundAfter(seen);
+      const std::uint64_t round = state >> kRoundShift;
+      seen = round;
+      for (;;) {
+        const bool enter = (state >> kRoundShift) == round && (state & kOpen) != 0 &&
+                           static_cast<int>(state & kInside) < places_.load(std::memory_order_relaxed);
+        if (!enter) break;
+        if (state_.compare_exchange_weak(state, state + 1)) {
+          TakeIndices();
+          state_.fetch_sub(1, std::memory_order_release);
+          break;
+        }
+      }
+    }
+  }
+
+  // Looks for about 100 microseconds, which bridges what lies between the operations of a step, then sleeps.
+  std::uint64_t AwaitRoundAfter(std::uint64_t seen) {
+    const auto is_new = [&](std::uint64_t state) { return (state >> kRoundShift) != seen && (state & kOpen) != 0; };
+    const auto begin = std::chrono::steady_clock::now();
+    do {
+      for (int i = 0; i < 64; ++i) {
+        const std::uint64_t state = state_.load(std::memory_order_acquire);
+        if (is_new(state)) return state;
+        Pause();
+      }
+    } while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(100));
+    sleeping_.fetch_add(1);
+    std::uint64_t state = state_.load();
+    while (!is_new(state)) {
+      state_.wait(state);
+      state = state_.load();
+    }
+    sleeping_.fetch_sub(1);
+    return state;
+  }
+
+  std::atomic<std::uint64_t> state_{0};
+  std::atomic<int> sleeping_{0}, places_{0};
+  std::atomic<std::int64_t> next_{0};
+  std::int64_t count_ = 0;
+  const std::function<void(std::int64_t)>* body_ = nullptr;
+  int workers_ = 0;
+};
+
 }  // namespace
 
 int Threads() { return Bound().load(std::memory_order_relaxed); }
@@ -33,16 +129,16 @@ void SetThreads(int threads) {
 
 void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body) {
   // The pool serves one caller at a time; the others meanwhile compute on their own thread, so that many callers
-  // together never run more threads than there are callers and pool.
-  static std::mutex pool;
+  // together never run more threads than there are callers and workers.
+  static std::mutex busy;
+  static Pool* pool = new Pool;  // never destroyed: its threads sleep until the process ends
   const int threads = static_cast<int>(std::min<std::int64_t>(Threads(), count));
-  std::unique_lock<std::mutex> lock(pool, std::defer_lock);
-  if (threads <= 1 || omp_in_parallel() || !lock.try_lock()) {
+  std::unique_lock<std::mutex> lock(busy, std::defer_lock);
+  if (threads <= 1 || inside_a_body || !lock.try_lock()) {
     for (std::int64_t index = 0; index < count; ++index) body(index);
     return;
   }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (std::int64_t index = 0; index < count; ++index) body(index);
+  pool->Run(count, threads, body);
 }
 
 }  // namespace headlight

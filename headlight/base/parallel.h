@@ -1,4 +1,4 @@
-// Threads: one bound for the whole process, on the OpenMP pool that oneDNN runs on.
+// Threads: one pool and one bound for the whole process.
 #pragma once
 
 #include <cstdint>
