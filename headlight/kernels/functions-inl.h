@@ -1,0 +1,81 @@
+// Elementary functions of a vector, accurate to a few units in the last place, NaN for NaN; once per target, after
+// hwy/highway.h.
+#if defined(HEADLIGHT_KERNELS_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADLIGHT_KERNELS_FUNCTIONS_INL_H_
+#undef HEADLIGHT_KERNELS_FUNCTIONS_INL_H_
+#else
+#define HEADLIGHT_KERNELS_FUNCTIONS_INL_H_
+#endif
+
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// e^x: 0 far below, infinity far above. Highway's own takes NaN and the far ends for 0 or for garbage.
+template <class D, class V>
+HWY_INLINE V ExpOf(D d, V x) {
+  using T = hn::TFromD<D>;
+  const V highest = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? 88.72283 : 709.78271289338397));
+  const V infinity = hn::Set(d, std::numeric_limits<T>::infinity());
+  const V lowest = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? -104 : -746));
+  const V result = hn::Exp(d, hn::Max(hn::Min(x, highest), lowest));
+  const V finite = hn::IfThenElse(hn::Gt(x, highest), infinity, result);
+  return hn::IfThenElse(hn::Eq(x, x), hn::IfThenZeroElse(hn::Lt(x, lowest), finite), x);
+}
+
+// 1 / (1 + e^-x)
+template <class D, class V>
+HWY_INLINE V SigmoidOf(D d, V x) {
+  const V one = hn::Set(d, hn::TFromD<D>{1});
+  return hn::Div(one, hn::Add(one, ExpOf(d, hn::Neg(x))));
+}
+
+template <class D, class V>
+HWY_INLINE V TanhOf(D d, V x) {
+  const V limit = hn::Set(d, hn::TFromD<D>{20});  // where it is 1 in double too
+  const V result = hn::Tanh(d, hn::Max(hn::Min(x, limit), hn::Neg(limit)));
+  return hn::IfThenElse(hn::Eq(x, x), result, x);
+}
+
+// The error function in float: x P(x^2) / Q(x^2), fitted for the least relative error up to 3.92, beyond which erf
+// rounds to 1; within 3.8e-7 of it.
+template <class D, class V, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
+HWY_INLINE V ErfOf(D d, V x) {
+  const V limit = hn::Set(d, 3.92f);
+  const V clamped = hn::Max(hn::Min(x, limit), hn::Neg(limit));
+  const V z = hn::Mul(clamped, clamped);
+  V p = hn::Set(d, 2.050086778e-06f);
+  p = hn::MulAdd(p, z, hn::Set(d, 2.848822623e-04f));
+  p = hn::MulAdd(p, z, hn::Set(d, 3.765604459e-03f));
+  p = hn::MulAdd(p, z, hn::Set(d, 5.274868011e-02f));
+  p = hn::MulAdd(p, z, hn::Set(d, 1.904062033e-01f));
+  p = hn::MulAdd(p, z, hn::Set(d, 1.128379107e+00f));
+  V q = hn::Set(d, 3.809168629e-05f);
+  q = hn::MulAdd(q, z, hn::Set(d, 1.162532251e-03f));
+  q = hn::MulAdd(q, z, hn::Set(d, 1.496919058e-02f));
+  q = hn::MulAdd(q, z, hn::Set(d, 1.141089946e-01f));
+  q = hn::MulAdd(q, z, hn::Set(d, 5.020758510e-01f));
+  q = hn::MulAdd(q, z, hn::Set(d, 1.0f));
+  return hn::IfThenElse(hn::Eq(x, x), hn::Div(hn::Mul(clamped, p), q), x);
+}
+
+// In double, where only gradients are checked, the standard library's.
+template <class D, class V, HWY_IF_LANE_SIZE(hn::TFromD<D>, 8)>
+HWY_INLINE V ErfOf(D d, V x) {
+  HWY_ALIGN double lanes[hn::MaxLanes(d)];
+  hn::Store(x, d, lanes);
+  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) lanes[lane] = std::erf(lanes[lane]);
+  return hn::Load(d, lanes);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#endif

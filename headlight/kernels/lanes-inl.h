@@ -1,0 +1,112 @@
+// Walks over a row, a vector at a time, that read and write nothing beyond its end; once per target, after
+// hwy/highway.h. A step is given the column and which lanes of its vector count: All{} or First{count}.
+#if defined(HEADLIGHT_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADLIGHT_KERNELS_LANES_INL_H_
+#undef HEADLIGHT_KERNELS_LANES_INL_H_
+#else
+#define HEADLIGHT_KERNELS_LANES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct All {};
+struct First {
+  std::size_t count;
+};
+
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> LoadLanes(D d, const T* from, All) {
+  return hn::LoadU(d, from);
+}
+
+// The lanes that do not count are zero.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> LoadLanes(D d, const T* from, First lanes) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, lanes.count), d, from);
+#else  // elsewhere a masked load may read what it does not return
+  HWY_ALIGN T buffer[hn::MaxLanes(d)] = {};
+  std::memcpy(buffer, from, lanes.count * sizeof(T));
+  return hn::Load(d, buffer);
+#endif
+}
+
+template <class D, class V, typename T = hn::TFromD<D>>
+HWY_INLINE void StoreLanes(V v, D d, T* to, All) {
+  hn::StoreU(v, d, to);
+}
+
+template <class D, class V, typename T = hn::TFromD<D>>
+HWY_INLINE void StoreLanes(V v, D d, T* to, First lanes) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(v, hn::FirstN(d, lanes.count), d, to);
+#else
+  HWY_ALIGN T buffer[hn::MaxLanes(d)];
+  hn::Store(v, d, buffer);
+  std::memcpy(to, buffer, lanes.count * sizeof(T));
+#endif
+}
+
+// v where the lanes count, `other` elsewhere.
+template <class D, class V>
+HWY_INLINE V KeepLanes(D, V v, All, V) {
+  return v;
+}
+template <class D, class V>
+HWY_INLINE V KeepLanes(D d, V v, First lanes, V other) {
+  return hn::IfThenElse(hn::FirstN(d, lanes.count), v, other);
+}
+
+template <class D, class Step>
+HWY_INLINE void ForLanes(D d, std::int64_t columns, const Step& step) {
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t column = 0;
+  for (; column + lanes <= columns; column += lanes) step(column, All{});
+  if (column < columns) step(column, First{static_cast<std::size_t>(columns - column)});
+}
+
+// The sum over a row of the vectors that step returns. Four sums at once hide the latency of addition.
+template <class D, class Step>
+HWY_INLINE hn::TFromD<D> SumOverLanes(D d, std::int64_t columns, const Step& step) {
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
+  std::int64_t column = 0;
+  for (; column + 4 * lanes <= columns; column += 4 * lanes) {
+    sum0 = hn::Add(sum0, step(column, All{}));
+    sum1 = hn::Add(sum1, step(column + lanes, All{}));
+    sum2 = hn::Add(sum2, step(column + 2 * lanes, All{}));
+    sum3 = hn::Add(sum3, step(column + 3 * lanes, All{}));
+  }
+  for (; column + lanes <= columns; column += lanes) sum0 = hn::Add(sum0, step(column, All{}));
+  if (column < columns) {
+    const First rest{static_cast<std::size_t>(columns - column)};
+    sum1 = hn::Add(sum1, KeepLanes(d, step(column, rest), rest, hn::Zero(d)));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+}
+
+// The greatest of a row; -infinity of none. Where there is a NaN, some number of the row or NaN.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE T MaxOverLanes(D d, std::int64_t columns, const T* row) {
+  const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
+  auto max = lowest;
+  ForLanes(d, columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+    max = hn::Max(max, KeepLanes(d, LoadLanes(d, row + column, lanes), lanes, lowest));
+  });
+  return hn::GetLane(hn::MaxOfLanes(d, max));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#endif

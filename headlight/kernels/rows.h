@@ -1,0 +1,61 @@
+// How kernels share rows among threads: in chunks and blocks that depend on the shape alone, so that a result has the
+// same bits at any thread count.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "headlight/base/parallel.h"
+
+namespace headlight {
+
+// Enough elements that handing a chunk to a thread (about a microsecond) is lost beside the work on it.
+constexpr std::int64_t elements_a_chunk = 16384;
+
+// Calls body(first_row, rows) for chunks that cover the rows, in parallel. No chunk waits for another.
+template <class Body>
+void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
+  const std::int64_t chunk = std::max<std::int64_t>(1, elements_a_chunk / std::max<std::int64_t>(1, columns));
+  if (rows <= chunk) {
+    if (rows > 0) body(std::int64_t{0}, rows);
+    return;
+  }
+  const auto work = [&](std::int64_t index) { body(index * chunk, std::min(chunk, rows - index * chunk)); };
+  ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // by reference: std::function need not allocate
+}
+
+// Memory that a thread keeps from call to call, one for every type `Use` that names a purpose.
+template <class Use, typename T>
+T* KeptScratch(std::int64_t count) {
+  thread_local std::vector<T> scratch;
+  if (static_cast<std::int64_t>(scratch.size()) < count) scratch.resize(static_cast<std::size_t>(count));
+  return scratch.data();
+}
+
+// Adds to sums[columns] what the rows contribute: body(first_row, rows, partial) adds its rows' part to
+// partial[columns]. Blocks of rows are summed apart, then the partial sums in order.
+template <typename T, class Body>
+void AddRowSums(std::int64_t rows, std::int64_t columns, T* sums, const Body& body) {
+  struct Partial;
+  constexpr std::int64_t most_blocks = 64, fewest_rows = 64;
+  const std::int64_t block = std::max(fewest_rows, (rows + most_blocks - 1) / most_blocks);
+  const std::int64_t blocks = (rows + block - 1) / block;
+  T* const partials = KeptScratch<Partial, T>(blocks * columns);
+  const auto work = [&](std::int64_t index) {
+    T* const partial = partials + index * columns;
+    std::fill_n(partial, columns, T{0});
+    body(index * block, std::min(block, rows - index * block), partial);
+  };
+  if (rows * columns <= elements_a_chunk) {
+    for (std::int64_t index = 0; index < blocks; ++index) work(index);
+  } else {
+    ParallelFor(blocks, std::ref(work));
+  }
+  for (std::int64_t index = 0; index < blocks; ++index) {
+    for (std::int64_t column = 0; column < columns; ++column) sums[column] += partials[index * columns + column];
+  }
+}
+
+}  // namespace headlight
