@@ -3,24 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "headlight/base/error.h"
+#include "headlight/base/test_support.h"
 
 namespace headlight {
 namespace {
 
 JsonView View(std::string_view text) { return {ParseJson(text, "m/config.json"), "m/config.json"}; }
-
-std::string ErrorOf(const std::function<void()>& read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.blame(), Blame::user);
-    return error.what();
-  }
-  return "";
-}
 
 TEST(JsonView, ReadsWhatItIsAskedFor) {
   const JsonView config = View(R"({"n": 3, "x": 0.5, "one": 1, "yes": true, "s": "relu", "big": 18446744073709551615,

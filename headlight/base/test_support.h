@@ -1,0 +1,43 @@
+// What many tests need: a folder of their own, and the text of an error.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+
+// An empty folder that vanishes with its content at the end of the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_(testing::TempDir() + "headlight-XXXXXX") {
+    Ensure(mkdtemp(path_.data()) != nullptr, "cannot create {}", path_);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+
+  const std::string& path() const { return path_; }
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+// The one line that `action` fails with, blaming the user; empty where it does not fail.
+template <typename Action>
+std::string ErrorOf(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.blame(), Blame::user) << error.what();
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace headlight

@@ -1,0 +1,69 @@
+// Named tensors in a file: https://github.com/huggingface/safetensors#format. Eight bytes hold the length of a JSON
+// header, which gives each tensor's type, shape and place in the rest of the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/file.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+// The element types that are read, in the order in which the format's own writer puts them (backwards) into a file.
+enum class StoredType : std::uint8_t { boolean, u8, i8, i16, f16, bf16, i32, f32, f64, i64 };
+HEADLIGHT_API std::int64_t SizeOf(StoredType type);  // bytes
+HEADLIGHT_API const char* Name(StoredType type);     // as in the file: "F32"
+
+// A view: the bytes belong to a file that is open, or to a tensor that is to be written.
+struct StoredTensor {
+  std::string name;
+  StoredType type = StoredType::f32;
+  Shape shape;
+  std::span<const std::byte> bytes;  // row by row, little-endian; in a file not necessarily aligned
+};
+
+// A file's tensors, mapped: only what is used is read from the disk. The constructor checks the whole header, so that
+// every view lies in the file; an Error names the file, the tensor and the rule.
+class HEADLIGHT_API Safetensors {
+ public:
+  explicit Safetensors(const std::string& path);
+
+  const std::string& path() const { return file_.path(); }
+  const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  bool contains(std::string_view name) const { return tensors_.contains(name); }
+  const StoredTensor& At(std::string_view name) const;  // an Error where there is none of that name
+
+  // A copy of that tensor. F64, F32, F16 and BF16 become float32 or float64; integers and BOOL become int32. A number
+  // that is too large for the new type is an Error.
+  Tensor Read(std::string_view name, DType dtype = DType::float32) const;
+
+ private:
+  MappedFile file_;
+  std::map<std::string, StoredTensor, std::less<>> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+// What the constructor above does with a file's bytes; `source` is the path for errors.
+struct SafetensorsContent {
+  std::vector<StoredTensor> tensors;  // in the order of their bytes
+  std::map<std::string, std::string> metadata;
+};
+HEADLIGHT_API SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::string& source);
+
+// A view of `tensor`, which must be contiguous and stay alive.
+HEADLIGHT_API StoredTensor Stored(std::string name, const Tensor& tensor);
+
+// Writes a file that appears whole or not at all, byte for byte what the format's own library writes: large types
+// first, so that every tensor is aligned, and names in order. PyTorch and Transformers ask for that "format".
+HEADLIGHT_API void WriteSafetensors(const std::string& path, std::vector<StoredTensor> tensors,
+                                    const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
+
+}  // namespace headlight

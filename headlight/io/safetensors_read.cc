@@ -1,0 +1,105 @@
+// Conversions from the types that files hold to those we compute in.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "headlight/base/error.h"
+#include "headlight/io/json.h"
+#include "headlight/io/safetensors.h"
+
+namespace headlight {
+namespace {
+
+struct Half {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+// IEEE 754 binary16: a sign, 5 bits of exponent biased by 15, 10 bits of fraction; a float's exponent is biased by 127.
+float Widen(Half half) {
+  const std::uint32_t exponent = half.bits >> 10 & 0x1f, fraction = half.bits & 0x3ff;
+  const std::uint32_t biased = exponent == 31 ? 255 : exponent + 127 - 15;         // 31: infinity or not a number
+  const float magnitude = exponent == 0 ? static_cast<float>(fraction) * 0x1p-24f  // subnormal
+                                        : std::bit_cast<float>(biased << 23 | fraction << 13);
+  return half.bits >> 15 != 0 ? -magnitude : magnitude;
+}
+// The upper half of a float.
+float Widen(BFloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
+template <typename T>
+T Widen(T value) {
+  return value;
+}
+
+// Reads the elements one by one, since a file need not align them. `fits` says whether `To` can hold a value.
+template <typename From, typename To, typename Fits>
+void Convert(const StoredTensor& stored, To* to, Fits fits, const std::string& path) {
+  for (std::size_t index = 0; index < stored.bytes.size() / sizeof(From); ++index) {
+    From element;
+    std::memcpy(&element, stored.bytes.data() + index * sizeof(From), sizeof(From));
+    const auto value = Widen(element);
+    Check(fits(value), "{}: tensor {}: element {} is {}, too large for {}", path, Quoted(stored.name), index, value,
+          Name(DTypeOf<To>()));
+    to[index] = static_cast<To>(value);
+  }
+}
+
+[[noreturn]] void RefuseType(const StoredTensor& stored, DType dtype, const std::string& path) {
+  Fail("{}: tensor {}: holds {}, which cannot be read as {}", path, Quoted(stored.name), Name(stored.type),
+       Name(dtype));
+}
+
+template <typename To>
+void ReadFloating(const StoredTensor& stored, To* to, const std::string& path) {
+  const auto any = [](auto) { return true; };
+  const auto finite = [](double value) { return !std::isfinite(value) || std::isfinite(static_cast<To>(value)); };
+  switch (stored.type) {
+    case StoredType::f16:
+      return Convert<Half>(stored, to, any, path);
+    case StoredType::bf16:
+      return Convert<BFloat16>(stored, to, any, path);
+    case StoredType::f32:
+      return Convert<float>(stored, to, any, path);
+    case StoredType::f64:
+      return Convert<double>(stored, to, finite, path);
+    default:
+      RefuseType(stored, DTypeOf<To>(), path);
+  }
+}
+
+void ReadIntegers(const StoredTensor& stored, std::int32_t* to, const std::string& path) {
+  const auto any = [](auto) { return true; };
+  const auto in_range = [](std::int64_t value) { return std::in_range<std::int32_t>(value); };
+  switch (stored.type) {
+    case StoredType::boolean:
+    case StoredType::u8:
+      return Convert<std::uint8_t>(stored, to, any, path);
+    case StoredType::i8:
+      return Convert<std::int8_t>(stored, to, any, path);
+    case StoredType::i16:
+      return Convert<std::int16_t>(stored, to, any, path);
+    case StoredType::i32:
+      return Convert<std::int32_t>(stored, to, any, path);
+    case StoredType::i64:
+      return Convert<std::int64_t>(stored, to, in_range, path);
+    default:
+      RefuseType(stored, DType::int32, path);
+  }
+}
+
+}  // namespace
+
+Tensor Safetensors::Read(std::string_view name, DType dtype) const {
+  const StoredTensor& stored = At(name);
+  Tensor tensor = Tensor::Empty(stored.shape, dtype);
+  if (dtype == DType::int32) {
+    ReadIntegers(stored, tensor.data<std::int32_t>(), path());
+  } else {
+    Dispatch(dtype, [&]<typename T>(T) { ReadFloating(stored, tensor.data<T>(), path()); });
+  }
+  return tensor;
+}
+
+}  // namespace headlight
