@@ -36,8 +36,8 @@ dnnl::stream& Stream() {
   return stream;
 }
 
-// Primitives are made for and run on one thread: we divide the work ourselves, so that results do not depend on how many
-// there are. (oneDNN's own threads would also wait for each other at every call.)
+// Primitives are made for and run on one thread: we divide the work ourselves, so that results do not depend on how
+// many there are. (oneDNN's own threads would also wait for each other at every call.)
 class OneThread {
  public:
   OneThread() : threads_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -233,7 +233,7 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
           Activation activation, bool accumulate) {
   Ensure(a.columns == b.rows() && a.rows == c.rows && b.columns() == c.columns, "Gemm: [{}, {}] x [{}, {}] -> [{}, {}]",
          a.rows, a.columns, b.rows(), b.columns(), c.rows, c.columns);
-  Ensure(!accumulate || (bias == nullptr && activation == Activation::none), "Gemm: a sum takes no bias or activation");
+  Ensure(!accumulate || (bias == nullptr && !relu), "Gemm: a sum takes no bias or relu");
   const std::int64_t blocks = (a.rows + kTileRows[0] - 1) / kTileRows[0];
   const std::int64_t panels = static_cast<std::int64_t>(b.panels().size());
   // Panel by panel, so that a panel stays in the cache for all rows.
@@ -242,8 +242,7 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
     const auto& panel = b.panels()[static_cast<std::size_t>(index / blocks)];
     std::int64_t row = index % blocks * kTileRows[0];
     const std::int64_t end = std::min(a.rows, row + kTileRows[0]);
-    TileKey key{
-        0, a.columns, panel.columns, a.stride, c.stride, bias != nullptr, activation == Activation::relu, accumulate};
+    TileKey key{0, a.columns, panel.columns, a.stride, c.stride, bias != nullptr, relu, accumulate};
     const float* panel_bias = bias == nullptr ? nullptr : bias + panel.begin;
     for (const std::int64_t rows : kTileRows) {
       for (key.rows = rows; end - row >= rows; row += rows)
@@ -254,8 +253,8 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
 }
 
 template <>
-void Gemm(Matrix<const double> a, const PackedMatrix<double>& b, Matrix<double> c, const double* bias,
-          Activation activation, bool accumulate) {
+void Gemm(Matrix<const double> a, const PackedMatrix<double>& b, Matrix<double> c, const double* bias, bool relu,
+          bool accumulate) {
   ParallelFor(a.rows, [&](std::int64_t row) {
     for (const auto& panel : b.panels()) {
       double* to = c.row(row) + panel.begin;
@@ -264,7 +263,7 @@ void Gemm(Matrix<const double> a, const PackedMatrix<double>& b, Matrix<double> 
       const double* from = reinterpret_cast<const double*>(panel.data.get());
       for (std::int64_t k = 0; k < b.rows(); ++k, from += panel.columns)
         for (std::int64_t column = 0; column < panel.columns; ++column) to[column] += a.row(row)[k] * from[column];
-      if (activation == Activation::relu)
+      if (relu)
         for (std::int64_t column = 0; column < panel.columns; ++column) to[column] = std::max(to[column], 0.0);
     }
   });

@@ -9,12 +9,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
 
-namespace headlight {
-
-// What a product is followed by, while its result is still in registers.
-enum class Activation { none, relu };
-
-namespace kernels {
+namespace headlight::kernels {
 
 // The right-hand side B of a product, in the order the arithmetic wants it: panels of columns, each packed by oneDNN.
 template <typename T>
@@ -41,12 +36,12 @@ class PackedMatrix {
   std::vector<Panel> panels_;
 };
 
-// c = activation(a b + bias), or c += a b where `accumulate` (then without bias and activation).
+// c = a b + bias, its negative elements 0 where `relu`, or c += a b where `accumulate` (then without bias and relu).
 // a [rows, depth], b [depth, columns], c [rows, columns], bias [columns] or null. The result of a row does not depend,
 // to the last bit, on how many rows there are, nor on the number of threads.
 template <typename T>
-void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias = nullptr,
-          Activation activation = Activation::none, bool accumulate = false);
+void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias = nullptr, bool relu = false,
+          bool accumulate = false);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n]. The gradient of a weight, summed over the rows in a fixed order.
 template <typename T>
@@ -55,5 +50,4 @@ void GemmTransposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c);
 // How many oneDNN primitives have been created: constant once every shape has been seen.
 HEADLIGHT_API std::int64_t PrimitivesCreated();
 
-}  // namespace kernels
-}  // namespace headlight
+}  // namespace headlight::kernels

@@ -50,7 +50,7 @@ TYPED_TEST(GemmTest, MatchesPlainLoops) {
                     transposed);
         Gemm<T>({a.data() + 1, test.rows, test.depth, a_stride}, packed,
                 {c.data() + 1, test.rows, test.columns, c_stride}, mode == 1 || mode == 2 ? bias.data() : nullptr,
-                mode == 2 ? Activation::relu : Activation::none, mode == 3);
+                mode == 2, mode == 3);
         for (std::int64_t row = 0; row < test.rows; ++row) {
           for (std::int64_t column = 0; column < test.columns; ++column) {
             const auto at = static_cast<std::size_t>(1 + row * c_stride + column);
@@ -98,7 +98,7 @@ TEST(Gemm, ARowDoesNotDependOnItsNeighboursNorOnThreads) {
   std::vector<float> whole(rows * columns), part(rows * columns);
   const auto run = [&](std::int64_t begin, std::int64_t count, std::vector<float>& c) {
     Gemm<float>({a.data() + begin * depth, count, depth, depth}, packed,
-                {c.data() + begin * columns, count, columns, columns}, bias.data(), Activation::relu);
+                {c.data() + begin * columns, count, columns, columns}, bias.data(), /*relu=*/true);
   };
   const int threads = Threads();
   SetThreads(2);
