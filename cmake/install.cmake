@@ -14,6 +14,8 @@ set_target_properties(headlight PROPERTIES LINKER_LANGUAGE CXX
 target_sources(headlight PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${public_headers})
 target_compile_features(headlight PUBLIC cxx_std_20)
 target_link_libraries(headlight PUBLIC fmt::fmt PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,headlight_core>)
+target_link_options(headlight PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+set_target_properties(headlight PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 add_library(headlight::headlight ALIAS headlight)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headlight)
