@@ -229,8 +229,8 @@ std::size_t PackedMatrix<T>::bytes() const {
 }
 
 template <>
-void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias,
-          Activation activation, bool accumulate) {
+void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias, bool relu,
+          bool accumulate) {
   Ensure(a.columns == b.rows() && a.rows == c.rows && b.columns() == c.columns, "Gemm: [{}, {}] x [{}, {}] -> [{}, {}]",
          a.rows, a.columns, b.rows(), b.columns(), c.rows, c.columns);
   Ensure(!accumulate || (bias == nullptr && !relu), "Gemm: a sum takes no bias or relu");
