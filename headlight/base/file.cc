@@ -1,6 +1,7 @@
 #include "headlight/base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,39 +22,156 @@ namespace {
   Fail("{}: {}: {}", path, what, std::strerror(errno));
 }
 
-void Flush(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) FailErrno(path, "cannot open to flush");
-  const bool flushed = fsync(descriptor) == 0 || errno == EINVAL;  // some file systems cannot flush a folder
-  close(descriptor);
-  if (!flushed) FailErrno(path, "cannot flush to the disk");
+// An open file or folder.
+struct Descriptor {
+  explicit Descriptor(int opened) : number(opened) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number >= 0) close(number);
+  }
+  const int number;
+};
+
+void Flush(int descriptor, const std::string& path) {
+  // Some file systems cannot flush a folder.
+  if (fsync(descriptor) != 0 && errno != EINVAL) FailErrno(path, "cannot flush to the disk");
 }
 
-std::string ParentFolder(const std::string& path) {
-  const fs::path parent = fs::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
+void Flush(const std::string& path) {
+  const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (opened.number < 0) FailErrno(path, "cannot open to flush");
+  Flush(opened.number, path);
+}
+
+enum class Kind { file, folder };
+
+// Where `path` leads when links are followed, so that they stay; an Error where there is another kind of thing.
+std::string Target(const std::string& path, Kind kind) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (kind == Kind::file) {
+    Check(!fs::is_directory(status), "{}: is a folder, a file cannot take its place", path);
+    Check(!fs::exists(status) || fs::is_regular_file(status), "{}: is not a regular file, it cannot be replaced", path);
+  } else {
+    Check(!fs::exists(status) || fs::is_directory(status), "{}: is not a folder", path);
+  }
+  fs::path target = fs::weakly_canonical(path, error);
+  Check(!error && !path.empty(), "{}: cannot be written: {}", path, error ? error.message() : "the path is empty");
+  if (!target.has_filename()) target = target.parent_path();  // "out/"
+  return target.string();
+}
+
+std::string ParentFolder(const std::string& target) { return fs::path(target).parent_path().string(); }
+
+// What shall replace a target is made beside it, under this name and a number. Its maker holds a lock on it, which ends
+// with its process: what has such a name and no lock is a leftover.
+std::string FreshPrefix(const std::string& target) { return target + ".headlight-new-"; }
+
+// Whether the open file or folder still has that name. Where it has, and is locked by us, nobody else removes it.
+bool IsAt(int descriptor, const std::string& name) {
+  struct stat opened {
+  }, named{};
+  return fstat(descriptor, &opened) == 0 && lstat(name.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
+// Removes what has that fresh name, unless somebody holds its lock. Where locks are not to be had, as on some network
+// file systems, only what is known to be `ours` goes.
+void RemoveUnlocked(const std::string& name, bool ours) {
+  const Descriptor opened(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  if (opened.number < 0) return;
+  const bool locked = flock(opened.number, LOCK_EX | LOCK_NB) == 0;
+  if (!locked && (!ours || errno == EWOULDBLOCK)) return;
+  std::error_code ignored;
+  if (IsAt(opened.number, name)) fs::remove_all(name, ignored);
+}
+
+// Removes what a process that was killed has left beside the target.
+void RemoveLeftovers(const std::string& target) {
+  const std::string prefix = FreshPrefix(target);
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(ParentFolder(target), ignored)) {
+    const std::string name = entry.path().string();
+    const bool fresh = name.starts_with(prefix) && name.size() > prefix.size() &&
+                       name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+    if (fresh) RemoveUnlocked(name, false);
+  }
+}
+
+struct Fresh {
+  std::string name;
+  int descriptor = -1;  // open, and holds the lock
+};
+
+Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path) {
+  RemoveLeftovers(target);
+  for (unsigned number = 0;; ++number) {
+    const std::string name = FreshPrefix(target) + std::to_string(number);
+    const bool is_file = kind == Kind::file;
+    const bool made_folder = !is_file && mkdir(name.c_str(), 0777) == 0;
+    const int descriptor = is_file       ? open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+                           : made_folder ? open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                         : -1;
+    // Until it is locked, another process may take it for a leftover: then the next number is tried. Where locks are
+    // not to be had, nothing is taken for a leftover.
+    if (descriptor >= 0) {
+      const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+      if (!taken && IsAt(descriptor, name)) return {name, descriptor};
+      close(descriptor);
+    } else if (errno != EEXIST && !made_folder) {
+      FailErrno(path, "cannot create anything beside it");
+    }
+  }
+}
+
+// Puts the folder `fresh` in the place of `target`, and what was there in its place. False, with errno set, on failure.
+bool Exchange(const std::string& fresh, const std::string& target) {
+  const auto move = [](const std::string& from, const std::string& to) {
+    return rename(from.c_str(), to.c_str()) == 0;
+  };
+  if (renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) return false;
+  if (access(target.c_str(), F_OK) != 0) return move(fresh, target);
+  // A file system that cannot exchange names, like NFS. Who is killed between these two finds the old folder beside.
+  const std::string old = fresh + ".old";
+  std::error_code ignored;
+  fs::remove_all(old, ignored);
+  if (!move(target, old)) return false;
+  if (move(fresh, target)) {
+    move(old, fresh);
+    return true;
+  }
+  const int error = errno;
+  move(old, target);
+  errno = error;
+  return false;
+}
+
+void PutInPlace(const std::string& fresh, const std::string& target, const std::string& path) {
+  // It may take several attempts where other processes put their folders there.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (Exchange(fresh, target)) return;
+    if (errno != ENOENT && errno != EEXIST && errno != ENOTEMPTY) break;
+  }
+  const bool mounted = errno == EBUSY || errno == EXDEV;
+  FailErrno(path, mounted ? "is where a disk is mounted, name a folder in it" : "cannot put the new folder in place");
 }
 
 }  // namespace
 
 MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
-  const int descriptor = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) FailErrno(path_, "cannot open");
+  const Descriptor opened(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (opened.number < 0) FailErrno(path_, "cannot open");
   struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    close(descriptor);
-    Fail("{}: not a regular file", path_);
-  }
+  if (fstat(opened.number, &status) != 0) FailErrno(path_, "cannot read");
+  Check(!S_ISDIR(status.st_mode), "{}: is a folder, not a file", path_);
+  Check(S_ISREG(status.st_mode), "{}: is not a regular file", path_);
+  if (status.st_size == 0) return;
+  void* mapped = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, opened.number, 0);
+  if (mapped == MAP_FAILED) FailErrno(path_, "cannot map");
+  data_ = static_cast<const std::byte*>(mapped);
   size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ > 0) {
-    void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (mapped == MAP_FAILED) {
-      close(descriptor);
-      FailErrno(path_, "cannot map");
-    }
-    data_ = static_cast<const std::byte*>(mapped);
-  }
-  close(descriptor);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
@@ -69,16 +187,15 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_);
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  temporary_ = path_ + ".XXXXXX";
-  descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
-  if (descriptor_ < 0) FailErrno(path_, "cannot create a file beside it");
-  fchmod(descriptor_, 0644);
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(Target(path_, Kind::file)) {
+  Fresh fresh = CreateFresh(target_, Kind::file, path_);
+  fresh_ = std::move(fresh.name);
+  descriptor_ = fresh.descriptor;
 }
 
 AtomicFile::~AtomicFile() {
+  if (!fresh_.empty()) unlink(fresh_.c_str());
   if (descriptor_ >= 0) close(descriptor_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 void AtomicFile::Write(std::span<const std::byte> bytes) {
@@ -93,11 +210,11 @@ void AtomicFile::Write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::Commit() {
-  if (fsync(descriptor_) != 0 && errno != EINVAL) FailErrno(path_, "cannot flush to the disk");
-  if (close(std::exchange(descriptor_, -1)) != 0) FailErrno(path_, "cannot close");
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) FailErrno(path_, "cannot replace");
-  temporary_.clear();
-  Flush(ParentFolder(path_));
+  Flush(descriptor_, path_);
+  if (rename(fresh_.c_str(), target_.c_str()) != 0) FailErrno(path_, "cannot replace");
+  fresh_.clear();
+  close(std::exchange(descriptor_, -1));  // only now, since it ends the lock
+  Flush(ParentFolder(target_));
 }
 
 void WriteFile(const std::string& path, std::string_view text) {
@@ -114,24 +231,28 @@ std::string ReadFile(const std::string& path, std::uint64_t limit) {
 }
 
 void ReplaceFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill) {
-  std::string temporary = path + ".new-XXXXXX";
-  if (mkdtemp(temporary.data()) == nullptr) FailErrno(path, "cannot create a folder beside it");
-  std::error_code ignored;
-  try {
-    chmod(temporary.c_str(), 0755);
-    fill(temporary);
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary)) Flush(entry.path());
-    Flush(temporary);
-    // rename cannot replace a folder with files in it, so two names are exchanged and the old one is removed.
-    if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) != 0 &&
-        rename(temporary.c_str(), path.c_str()) != 0)
-      FailErrno(path, "cannot put the new folder in place");
-    Flush(ParentFolder(path));
-  } catch (...) {
-    fs::remove_all(temporary, ignored);
-    throw;
+  const std::string target = Target(path, Kind::folder);
+  const Fresh fresh = CreateFresh(target, Kind::folder, path);
+  {
+    const Descriptor locked(fresh.descriptor);
+    std::error_code ignored;
+    try {
+      fill(fresh.name);
+      for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fresh.name)) {
+        if (!entry.is_symlink()) Flush(entry.path());
+      }
+      Flush(locked.number, path);
+      PutInPlace(fresh.name, target, path);
+    } catch (const fs::filesystem_error& error) {
+      fs::remove_all(fresh.name, ignored);
+      Fail("{}: {}", path, error.what());
+    } catch (...) {
+      fs::remove_all(fresh.name, ignored);
+      throw;
+    }
   }
-  fs::remove_all(temporary, ignored);
+  Flush(ParentFolder(target));
+  RemoveUnlocked(fresh.name, true);  // what was there before
 }
 
 }  // namespace headlight

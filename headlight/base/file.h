@@ -12,7 +12,8 @@
 
 namespace headlight {
 
-// A file's bytes, mapped for reading. Throws Error naming the path where it is missing, unreadable or not a file.
+// A file's bytes, mapped for reading. Throws Error naming the path where it is missing, unreadable or not a file. Who
+// shortens a file while it is mapped ends its reader, as with every mapping; replacing it, as below, is safe.
 class HEADLIGHT_API MappedFile {
  public:
   MappedFile() = default;
@@ -32,7 +33,8 @@ class HEADLIGHT_API MappedFile {
 };
 
 // A file that appears whole or not at all: written beside its path, flushed to the disk, renamed over it by Commit.
-// Without Commit the old file stays and the new one vanishes. Every failure (also a full disk) throws Error.
+// Without Commit the old file stays and the new one vanishes, at the next writing of that path where this process is
+// killed. Every failure (also a full disk) throws Error; what is there and is not a regular file is never replaced.
 class HEADLIGHT_API AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -45,7 +47,7 @@ class HEADLIGHT_API AtomicFile {
   void Commit();
 
  private:
-  std::string path_, temporary_;
+  std::string path_, target_, fresh_;
   int descriptor_ = -1;
 };
 
@@ -56,7 +58,8 @@ HEADLIGHT_API void WriteFile(const std::string& path, std::string_view text);
 HEADLIGHT_API std::string ReadFile(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32);
 
 // A folder that appears at once: `fill` gets an empty folder beside `path` to write into, whose files are then flushed
-// and which is renamed to `path`. What was at `path` before is removed only after the new one is complete.
+// and which is renamed to `path`. The folder that was at `path` before is removed only after that. What a process that
+// was killed left beside `path` goes at the next call. An Error where there is a file at `path`.
 HEADLIGHT_API void ReplaceFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
 }  // namespace headlight

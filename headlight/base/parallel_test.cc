@@ -58,9 +58,51 @@ TEST(ParallelFor, ServesCallersOnManyThreads) {
   EXPECT_EQ(visits, 4 * 500 * 10);
 }
 
-TEST(SetThreads, RefusesNone) {
-  EXPECT_THROW(SetThreads(0), Error);
-  EXPECT_THROW(SetThreads(-1), Error);
+// How many bodies run at once, at most.
+class Gauge {
+ public:
+  void Visit() {
+    const int now = ++running_;
+    int most = most_;
+    while (now > most && !most_.compare_exchange_weak(most, now)) {
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    --running_;
+  }
+  int most() const { return most_; }
+
+ private:
+  std::atomic<int> running_{0}, most_{0};
+};
+
+TEST(ParallelFor, RunsNoMoreAtOnceThanAllowed) {
+  const WithThreads with(3);
+  Gauge one, nested, callers;
+  ParallelFor(60, [&](std::int64_t) { one.Visit(); });
+  EXPECT_LE(one.most(), 3);
+  EXPECT_GT(one.most(), 1);
+  ParallelFor(6, [&](std::int64_t) { ParallelFor(5, [&](std::int64_t) { nested.Visit(); }); });
+  EXPECT_LE(nested.most(), 3);
+
+  std::vector<std::jthread> threads;
+  for (int caller = 0; caller < 4; ++caller)
+    threads.emplace_back([&] { ParallelFor(20, [&](std::int64_t) { callers.Visit(); }); });
+  threads.clear();
+  EXPECT_LE(callers.most(), 4 + 2);
+}
+
+TEST(SetThreads, RefusesWhatIsOutOfRange) {
+  const int before = Threads();
+  EXPECT_GE(before, 1);
+  for (const int threads : {0, -1, 4097}) {
+    try {
+      SetThreads(threads);
+      ADD_FAILURE() << threads;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "threads must be from 1 to 4096, not " + std::to_string(threads));
+    }
+  }
+  EXPECT_EQ(Threads(), before);
 }
 
 }  // namespace

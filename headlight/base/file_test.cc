@@ -1,0 +1,319 @@
+#include "headlight/base/file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <vector>
+
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Runs `action` in a process of its own and returns its exit status: 0 where it came to its end, 9 for an Error.
+template <typename Action>
+int InChild(Action action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      action();
+    } catch (const Error&) {
+      _exit(9);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+// A fill for ReplaceFolder: two files that belong together.
+auto Model(const std::string& text) {
+  return [text](const std::string& folder) {
+    WriteFile(folder + "/config.json", text);
+    WriteFile(folder + "/weights", text);
+  };
+}
+void ExpectModel(const std::string& folder, const std::string& text) {
+  EXPECT_THAT(NamesIn(folder), ElementsAre("config.json", "weights"));
+  EXPECT_EQ(ReadFile(folder + "/config.json"), text);
+  EXPECT_EQ(ReadFile(folder + "/weights"), text);
+}
+
+TEST(MappedFile, ShowsAFilesBytes) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("a"), "text");
+  MappedFile file(folder.File("a"));
+  EXPECT_EQ(file.text(), "text");
+  MappedFile moved = std::move(file);
+  WriteFile(folder.File("a"), "other");  // replaced: what is mapped stays
+  EXPECT_EQ(moved.text(), "text");
+  moved = MappedFile(folder.File("a"));
+  EXPECT_EQ(moved.text(), "other");
+
+  WriteFile(folder.File("empty"), "");
+  EXPECT_EQ(MappedFile(folder.File("empty")).bytes().size(), 0u);
+}
+
+TEST(MappedFile, BadPathsAreErrors) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(ErrorOf([&] { MappedFile(folder.File("missing")); }),
+            folder.File("missing") + ": cannot open: No such file or directory");
+  EXPECT_EQ(ErrorOf([&] { MappedFile(folder.path()); }), folder.path() + ": is a folder, not a file");
+  ASSERT_EQ(mkfifo(folder.File("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ErrorOf([&] { MappedFile(folder.File("pipe")); }), folder.File("pipe") + ": is not a regular file");
+  EXPECT_THAT(ErrorOf([&] { MappedFile(""); }), HasSubstr("cannot open"));
+  WriteFile(folder.File("secret"), "text");
+  fs::permissions(folder.File("secret"), fs::perms::none);
+  if (geteuid() != 0) {
+    EXPECT_THAT(ErrorOf([&] { MappedFile(folder.File("secret")); }), HasSubstr("Permission denied"));
+  }
+}
+
+TEST(ReadFile, HasALimit) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("a"), "12345");
+  EXPECT_EQ(ReadFile(folder.File("a"), 5), "12345");
+  EXPECT_THAT(ErrorOf([&] { ReadFile(folder.File("a"), 4); }), HasSubstr("5 bytes, more than the 4"));
+}
+
+TEST(AtomicFile, ReplacesOnlyWhenCommitted) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("a");
+  WriteFile(path, "old");
+  {
+    AtomicFile file(path);
+    file.Write("half");
+    EXPECT_EQ(ReadFile(path), "old");
+  }
+  EXPECT_EQ(ReadFile(path), "old");
+  AtomicFile file(path);
+  file.Write("new ");
+  file.Write("text");
+  file.Commit();
+  EXPECT_EQ(ReadFile(path), "new text");
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("a"));
+}
+
+TEST(AtomicFile, FollowsLinksAndObeysTheMask) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("a"), "old");
+  fs::create_symlink("a", folder.File("link"));
+  const mode_t mask = umask(027);
+  WriteFile(folder.File("link"), "new");
+  umask(mask);
+  EXPECT_TRUE(fs::is_symlink(folder.File("link")));
+  EXPECT_EQ(ReadFile(folder.File("a")), "new");
+  EXPECT_EQ(static_cast<unsigned>(fs::status(folder.File("a")).permissions()), 0640u);
+}
+
+TEST(AtomicFile, WhatIsNoFileIsNeverReplaced) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(ErrorOf([&] { AtomicFile(folder.path()); }), HasSubstr("is a folder"));
+  EXPECT_THAT(ErrorOf([] { AtomicFile("/dev/null"); }), HasSubstr("/dev/null: is not a regular file"));
+  EXPECT_THAT(ErrorOf([] { AtomicFile(""); }), HasSubstr("the path is empty"));
+  EXPECT_THAT(ErrorOf([&] { AtomicFile(folder.File("missing/a")); }), HasSubstr("cannot create anything beside it"));
+  EXPECT_THAT(ErrorOf([] { AtomicFile("/proc/headlight"); }), HasSubstr("cannot create anything beside it"));
+  WriteFile(folder.File("a"), "");
+  EXPECT_THAT(ErrorOf([&] { AtomicFile(folder.File("a/b")); }), HasSubstr("a/b"));
+}
+
+// A disk that is full: no file may grow beyond 4 KiB.
+void FillDisk() {
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{4096, 4096};
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+TEST(AtomicFile, AFullDiskIsAnErrorAndLeavesTheOldFile) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("a"), "old");
+  EXPECT_EQ(InChild([&] {
+              FillDisk();
+              WriteFile(folder.File("a"), std::string(10'000, 'x'));
+            }),
+            9);
+  EXPECT_EQ(ReadFile(folder.File("a")), "old");
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("a"));
+}
+
+TEST(ReplaceFolder, AppearsAtOnceAndReplaces) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  ReplaceFolder(path, Model("first"));
+  ExpectModel(path, "first");
+  ReplaceFolder(path + "/", [&](const std::string& fresh) {
+    Model("second")(fresh);
+    ExpectModel(path, "first");
+  });
+  ExpectModel(path, "second");
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
+}
+
+TEST(ReplaceFolder, FollowsLinks) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.File("disk/model"));
+  fs::create_directory_symlink("disk/model", folder.File("link"));
+  ReplaceFolder(folder.File("link"), Model("new"));
+  EXPECT_TRUE(fs::is_symlink(folder.File("link")));
+  ExpectModel(folder.File("disk/model"), "new");
+}
+
+TEST(ReplaceFolder, FailuresLeaveTheOldFolder) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  ReplaceFolder(path, Model("old"));
+  EXPECT_EQ(ErrorOf([&] { ReplaceFolder(path, [](const std::string&) { Fail("no"); }); }), "no");
+  EXPECT_THAT(ErrorOf([&] { ReplaceFolder(path, [](const std::string& fresh) { fs::remove_all(fresh); }); }),
+              HasSubstr(path));
+  EXPECT_EQ(InChild([&] {
+              FillDisk();
+              ReplaceFolder(path, Model(std::string(10'000, 'x')));
+            }),
+            9);
+  ExpectModel(path, "old");
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
+}
+
+TEST(ReplaceFolder, FilesAreNotFolders) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("notes"), "text");
+  EXPECT_THAT(ErrorOf([&] { ReplaceFolder(folder.File("notes"), Model("new")); }), HasSubstr("notes: is not a folder"));
+  EXPECT_EQ(ReadFile(folder.File("notes")), "text");
+  EXPECT_THAT(ErrorOf([&] { ReplaceFolder(folder.File("a/b"), Model("new")); }), HasSubstr("cannot create"));
+  EXPECT_THAT(ErrorOf([&] { ReplaceFolder("/", Model("new")); }), HasSubstr("/"));
+}
+
+// Kills a process after every moment of a saving, as far as a test can: at each call that it makes to fill the folder,
+// and after ever longer times.
+TEST(ReplaceFolder, AKillAtAnyMomentLeavesAWholeFolder) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  ReplaceFolder(path, Model("old"));
+  EXPECT_EQ(InChild([&] {
+              ReplaceFolder(path, [](const std::string& fresh) {
+                WriteFile(fresh + "/config.json", "new");
+                AtomicFile weights(fresh + "/weights");
+                weights.Write("ne");
+                kill(getpid(), SIGKILL);
+              });
+            }),
+            -SIGKILL);
+  ExpectModel(path, "old");
+  EXPECT_EQ(NamesIn(folder.path()).size(), 2u);  // the leftover
+  ReplaceFolder(path, Model("newer"));
+  ExpectModel(path, "newer");
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
+
+  for (int microseconds = 0; microseconds < 4000; microseconds += 200) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int round = 0;; ++round) ReplaceFolder(path, Model(std::to_string(round)));
+    }
+    usleep(static_cast<useconds_t>(microseconds));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    ExpectModel(path, ReadFile(path + "/config.json"));
+  }
+  ReplaceFolder(path, Model("last"));
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
+}
+
+TEST(ReplaceFolder, OnlyLeftoversAreRemoved) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"model.headlight-new-0", "model.headlight-new-12", "model.headlight-new-",
+                                 "model.headlight-new-1x", "model.headlight-new-0.old", "other.headlight-new-0"})
+    fs::create_directory(folder.File(name));
+  fs::create_directory_symlink("other.headlight-new-0", folder.File("model.headlight-new-3"));
+  // Another process that is at work.
+  const int locked = open(folder.File("model.headlight-new-12").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(flock(locked, LOCK_EX), 0);
+  ReplaceFolder(folder.File("model"), Model("new"));
+  EXPECT_THAT(NamesIn(folder.path()),
+              ElementsAre("model", "model.headlight-new-", "model.headlight-new-0.old", "model.headlight-new-12",
+                          "model.headlight-new-1x", "model.headlight-new-3", "other.headlight-new-0"));
+  close(locked);
+}
+
+TEST(ReplaceFolder, SeveralProcessesDoNotDisturbEachOther) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  std::vector<pid_t> children;
+  for (int child = 0; child < 4; ++child) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    try {
+      for (int round = 0; round < 25; ++round) ReplaceFolder(path, Model(std::to_string(child)));
+    } catch (const Error& error) {
+      fprintf(stderr, "%s\n", error.what());
+      _exit(9);
+    }
+    _exit(0);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  ExpectModel(path, ReadFile(path + "/config.json"));
+  ReplaceFolder(path, Model("last"));
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
+}
+
+// Lets renameat2 fail as it does on a file system that cannot exchange names.
+void ForbidExchange() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{4, code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    _exit(77);
+}
+
+TEST(ReplaceFolder, WorksWhereNamesCannotBeExchanged) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  ReplaceFolder(path, Model("old"));
+  fs::create_directory(folder.File("model.headlight-new-0.old"));  // of somebody who was killed in the middle
+  WriteFile(folder.File("model.headlight-new-0.old/weights"), "older");
+  const int status = InChild([&] {
+    ForbidExchange();
+    ReplaceFolder(path, Model("new"));
+    ReplaceFolder(folder.File("other"), Model("first"));
+  });
+  if (status == 77) GTEST_SKIP() << "system calls cannot be filtered here";
+  EXPECT_EQ(status, 0);
+  ExpectModel(path, "new");
+  ExpectModel(folder.File("other"), "first");
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model", "other"));
+}
+
+}  // namespace
+}  // namespace headlight
