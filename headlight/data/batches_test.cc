@@ -1,0 +1,222 @@
+#include "headlight/data/batches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "headlight/data/prefetch.h"
+#include "headlight/data/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Le;
+
+constexpr std::int32_t kStart = 1000001, kEos = 1000002;
+
+class BatchStreamTest : public testing::Test {
+ protected:
+  // Pair i: source words "i ...", target words "i ...", lengths drawn from 1 to 20.
+  Corpus Made(int pairs) {
+    Random random(11);
+    std::string source, target;
+    for (int pair = 0; pair < pairs; ++pair)
+      for (std::string* side : {&source, &target}) {
+        for (std::uint64_t words = random.Below(20) + 1; words > 0; --words) *side += std::to_string(pair) + " ";
+        *side += "\n";
+      }
+    return Opened(source, target);
+  }
+  Corpus Opened(std::string_view source, std::string_view target) {
+    corpus_options_.keep_text = true;
+    return Corpus({folder_.Write("source", source), folder_.Write("target", target), folder_.Path("cache")}, Numbers, 1,
+                  corpus_options_);
+  }
+
+  TestFolder folder_;
+  CorpusOptions corpus_options_{.max_length = 50, .max_ratio = 100};
+  BatchOptions options_{.batch_tokens = 100, .start_id = kStart, .eos_id = kEos};
+};
+
+std::vector<Batch> Take(BatchStream& stream, std::size_t count) {
+  std::vector<Batch> batches;
+  while (batches.size() < count) batches.push_back(stream.Next());
+  return batches;
+}
+
+std::vector<Batch> Epoch(const Corpus& corpus, const BatchOptions& options, std::int64_t epoch) {
+  BatchStream stream(corpus, options, {epoch, 0});
+  std::vector<Batch> batches;
+  do batches.push_back(stream.Next());
+  while (batches.back().next.epoch == epoch);
+  return batches;
+}
+
+bool Same(const Batch& a, const Batch& b) {
+  return a.source_ids == b.source_ids && a.target_inputs == b.target_inputs && a.labels == b.labels &&
+         a.source == b.source && a.target == b.target && a.next == b.next && a.batches_in_epoch == b.batches_in_epoch;
+}
+
+// The pairs of Made, told by their first word.
+std::vector<std::int32_t> Pairs(const std::vector<Batch>& batches) {
+  std::vector<std::int32_t> pairs;
+  for (const Batch& batch : batches)
+    for (const Sequence& sequence : batch.target)
+      pairs.push_back(batch.labels[static_cast<std::size_t>(sequence.begin)]);
+  return pairs;
+}
+
+TEST_F(BatchStreamTest, PacksRowsForTeacherForcing) {
+  const Corpus corpus = Opened("1 2\n3\n", "4\n5 6\n");
+  const Batch batch = BatchStream(corpus, options_).Next();
+  EXPECT_THAT(batch.source_ids, ElementsAre(1, 2, kEos, 3, kEos));  // the shorter target first
+  EXPECT_THAT(batch.target_inputs, ElementsAre(kStart, 4, kStart, 5, 6));
+  EXPECT_THAT(batch.labels, ElementsAre(4, kEos, 5, 6, kEos));
+  EXPECT_THAT(batch.source, ElementsAre(Sequence{0, 3}, Sequence{3, 2}));
+  EXPECT_THAT(batch.target, ElementsAre(Sequence{0, 2}, Sequence{2, 3}));
+  EXPECT_EQ(batch.next, (BatchPosition{1, 0}));
+  EXPECT_EQ(batch.batches_in_epoch, 1);
+}
+
+TEST_F(BatchStreamTest, AnEpochHoldsEveryPairOnceWithinTheBound) {
+  const Corpus corpus = Made(5000);
+  for (const std::int64_t tokens : {1, 21, 100, 1000, 1000000}) {
+    options_.batch_tokens = tokens;
+    const std::vector<Batch> batches = Epoch(corpus, options_, 3);
+    std::vector<std::int32_t> pairs = Pairs(batches);
+    std::sort(pairs.begin(), pairs.end());
+    ASSERT_EQ(pairs.size(), 5000u);
+    for (int pair = 0; pair < 5000; ++pair) ASSERT_EQ(pairs[static_cast<std::size_t>(pair)], pair);
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const Batch& batch = batches[i];
+      ASSERT_TRUE(static_cast<std::int64_t>(batch.labels.size()) <= tokens || batch.target.size() == 1);
+      ASSERT_EQ(batch.labels.size(), batch.target_inputs.size());
+      ASSERT_EQ(batch.batches_in_epoch, static_cast<std::int64_t>(batches.size()));
+      const bool last = i + 1 == batches.size();
+      ASSERT_EQ(batch.next, last ? (BatchPosition{4, 0}) : (BatchPosition{3, static_cast<std::int64_t>(i) + 1}));
+    }
+  }
+}
+
+TEST_F(BatchStreamTest, SimilarLengthsShareABatchAndBatchesAreWellFilled) {
+  const Corpus corpus = Made(20000);
+  options_.batch_tokens = 500;
+  const std::vector<Batch> batches = Epoch(corpus, options_, 0);
+  std::vector<std::int32_t> spreads;
+  double tokens = 0;
+  for (const Batch& batch : batches) {
+    const auto [shortest, longest] = std::minmax_element(batch.target.begin(), batch.target.end(),
+                                                         [](auto a, auto b) { return a.length < b.length; });
+    spreads.push_back(longest->length - shortest->length);
+    tokens += static_cast<double>(batch.labels.size());
+  }
+  EXPECT_THAT(spreads, Each(Le(3)));
+  EXPECT_GT(tokens / static_cast<double>(batches.size()), 0.95 * 500);
+}
+
+TEST_F(BatchStreamTest, EpochsAndSeedsDealAnew) {
+  const Corpus corpus = Made(2000);
+  const auto sets = [&](std::int64_t epoch) {
+    std::set<std::set<std::int32_t>> result;
+    for (const Batch& batch : Epoch(corpus, options_, epoch)) {
+      const std::vector<std::int32_t> pairs = Pairs({batch});
+      result.insert(std::set<std::int32_t>(pairs.begin(), pairs.end()));
+    }
+    return result;
+  };
+  const auto first = sets(0), second = sets(1);
+  EXPECT_EQ(first, sets(0));
+  options_.seed = 2;
+  const auto other = sets(0);
+  for (const auto& set : first) {
+    EXPECT_EQ(second.count(set), 0u);
+    EXPECT_EQ(other.count(set), 0u);
+  }
+}
+
+// The first batch of an epoch is any length: short ones do not come first.
+TEST_F(BatchStreamTest, BatchesComeInNoOrderOfLength) {
+  const Corpus corpus = Made(2000);
+  double sum = 0;
+  for (std::int64_t epoch = 0; epoch < 50; ++epoch)
+    sum += static_cast<double>(BatchStream(corpus, options_, {epoch, 0}).Next().target[0].length);
+  EXPECT_NEAR(sum / 50, 14, 4);  // labels are 2 to 21, and longer ones fill more batches
+}
+
+TEST_F(BatchStreamTest, ResumesAnywhere) {
+  const Corpus corpus = Made(300);
+  options_.sample = [](std::string_view text, Random& random) {
+    std::vector<std::int32_t> ids = Numbers(text);
+    ids.push_back(static_cast<std::int32_t>(random.Below(1000)));
+    return ids;
+  };
+  BatchStream stream(corpus, options_);
+  const std::vector<Batch> whole = Take(stream, 120);  // over three epochs
+  ASSERT_GE(whole.back().next.epoch, 2);
+  for (std::size_t cut = 1; cut < whole.size(); cut += 7) {
+    BatchStream resumed(corpus, options_, whole[cut - 1].next);
+    const std::vector<Batch> rest = Take(resumed, std::min<std::size_t>(10, whole.size() - cut));
+    for (std::size_t i = 0; i < rest.size(); ++i) ASSERT_TRUE(Same(rest[i], whole[cut + i])) << cut << " " << i;
+  }
+}
+
+TEST_F(BatchStreamTest, ComesTheSameThroughAPrefetchThread) {
+  const Corpus corpus = Made(300);
+  BatchStream direct(corpus, options_), ahead(corpus, options_);
+  Prefetch<Batch> prefetch([&] { return ahead.Next(); }, 4);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Same(prefetch.Next(), direct.Next())) << i;
+}
+
+TEST_F(BatchStreamTest, SamplesTheTextAnewEachEpoch) {
+  const Corpus corpus = Made(200);
+  options_.sample = [](std::string_view text, Random& random) {
+    return std::vector<std::int32_t>{Numbers(text)[0], static_cast<std::int32_t>(random.Below(1 << 30))};
+  };
+  std::map<std::int32_t, std::set<std::int32_t>> drawn;  // of a pair, source and target, over the epochs
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch)
+    for (const Batch& batch : Epoch(corpus, options_, epoch))
+      for (std::size_t i = 0; i < batch.target.size(); ++i) {
+        const auto source = static_cast<std::size_t>(batch.source[i].begin);
+        const auto target = static_cast<std::size_t>(batch.target[i].begin);
+        ASSERT_EQ(batch.source_ids[source], batch.labels[target]);
+        drawn[batch.labels[target]].insert({batch.source_ids[source + 1], batch.labels[target + 1]});
+      }
+  ASSERT_EQ(drawn.size(), 200u);
+  for (const auto& [pair, numbers] : drawn) EXPECT_EQ(numbers.size(), 6u) << pair;
+}
+
+TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotTaken) {
+  corpus_options_.max_length = 4;
+  const Corpus corpus = Opened("1 2\n", "3 4 5\n");
+  for (const std::int32_t length : {0, 1, 3, 4, 100}) {
+    options_.sample = [length](std::string_view, Random&) {
+      return std::vector<std::int32_t>(static_cast<std::size_t>(length), 9);
+    };
+    const Batch batch = BatchStream(corpus, options_).Next();
+    const bool taken = length == 1 || length == 3;
+    EXPECT_EQ(batch.source_ids[0], taken ? 9 : 1) << length;
+    EXPECT_EQ(batch.labels.size(), taken ? static_cast<std::size_t>(length) + 1 : 4) << length;
+  }
+}
+
+TEST_F(BatchStreamTest, RefusesImpossibleOptionsAndPlaces) {
+  const Corpus corpus = Made(10);
+  const auto failure = [&](BatchPosition position) {
+    return ErrorOf([&] { BatchStream(corpus, options_, position).Next(); });
+  };
+  EXPECT_THAT(failure({0, 1000}), HasSubstr("there is no batch 1000"));
+  EXPECT_THAT(failure({-1, 0}), HasSubstr("epoch -1"));
+  for (const std::int64_t tokens : {std::int64_t{0}, std::int64_t{-5}, std::int64_t{1} << 40}) {
+    options_.batch_tokens = tokens;
+    EXPECT_THAT(failure({}), HasSubstr("a batch must have from 1 to 16777216 tokens"));
+  }
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,255 @@
+#include "headlight/data/corpus.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/parallel.h"
+#include "headlight/data/lines.h"
+
+namespace headlight {
+namespace {
+
+// The cache: kMagic; a record a pair (int32 ids of source, then target; with keep_text both lines, each ended by "\n",
+// and zeros up to a multiple of 4 bytes); zeros up to a multiple of 8; an Entry a pair; the Footer.
+// A change of the layout changes the last character.
+constexpr std::string_view kMagic = "hdlpair1";
+
+constexpr std::size_t kChunkPairs = 4096, kChunkBytes = std::size_t{4} << 20;  // encoded at once, at most about
+constexpr std::int64_t kPairsATask = 64;
+
+template <typename T>
+std::string_view BytesOf(const T* values, std::size_t count = 1) {
+  return {reinterpret_cast<const char*>(values), count * sizeof(T)};
+}
+
+std::uint64_t HashOf(std::string_view bytes) {
+  Hash64 hash;
+  hash.Update(bytes);
+  return hash.value();
+}
+
+// A side of the corpus, read line by line and hashed on the way.
+class Side {
+ public:
+  explicit Side(const std::string& path) : reader_(path) {}
+
+  std::optional<std::string_view> Next() {
+    const auto line = reader_.Next();
+    if (line) {
+      hash_.Update(*line);
+      hash_.Update("\n");
+    }
+    return line;
+  }
+  std::int64_t lines() const { return reader_.line_number(); }
+  std::uint64_t hash() const { return hash_.value(); }
+
+ private:
+  LineReader reader_;
+  Hash64 hash_;
+};
+
+std::uint64_t TextHash(const Side& source, const Side& target) {
+  const std::uint64_t both[] = {source.hash(), target.hash()};
+  return HashOf(BytesOf(both, std::size(both)));
+}
+
+void CheckIsFile(const std::string& path) {
+  std::error_code error;
+  const bool other = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  Check(!other, "{}: not a regular file; a corpus is read twice, which a pipe cannot be", path);
+}
+
+// A piece of the corpus small enough to be held.
+struct Chunk {
+  std::vector<std::string> source, target;  // their memory is used again by the next chunk
+  std::vector<std::vector<std::int32_t>> source_ids, target_ids;
+  std::size_t size = 0;
+
+  Chunk() : source(kChunkPairs), target(kChunkPairs), source_ids(kChunkPairs), target_ids(kChunkPairs) {}
+
+  void Read(Side& source_side, Side& target_side) {
+    std::size_t bytes = 0;
+    for (size = 0; size < kChunkPairs && bytes < kChunkBytes; ++size) {
+      const auto source_line = source_side.Next(), target_line = target_side.Next();
+      if (!source_line || !target_line) break;
+      source[size] = *source_line;
+      target[size] = *target_line;
+      bytes += source_line->size() + target_line->size();
+    }
+  }
+
+  void Encode(const EncodeText& encode) {
+    std::exception_ptr failure;  // of some pair, for ParallelFor lets none through
+    std::mutex failing;
+    const auto pairs = static_cast<std::int64_t>(size);
+    ParallelFor((pairs + kPairsATask - 1) / kPairsATask, [&](std::int64_t task) {
+      try {
+        for (std::int64_t i = task * kPairsATask; i < std::min(pairs, (task + 1) * kPairsATask); ++i) {
+          const auto pair = static_cast<std::size_t>(i);
+          source_ids[pair] = encode(source[pair]);
+          target_ids[pair] = encode(target[pair]);
+        }
+      } catch (...) {
+        const std::lock_guard lock(failing);
+        failure = std::current_exception();
+      }
+    });
+    if (failure) std::rethrow_exception(failure);
+  }
+};
+
+}  // namespace
+
+struct Corpus::Footer {
+  CorpusCounts counts;
+  std::uint64_t corpus_hash;   // what the cache was made from
+  std::uint64_t content_hash;  // of every byte before this one
+};
+
+// Appends to the cache and hashes what it appends.
+class Corpus::Writer {
+ public:
+  explicit Writer(const std::string& path) : file_(path) {}
+
+  void Write(std::string_view bytes) {
+    hash_.Update(bytes);
+    file_.Write(bytes);
+    size_ += bytes.size();
+  }
+  void Pad(std::size_t multiple) { Write(std::string((multiple - size_ % multiple) % multiple, '\0')); }
+  std::uint64_t size() const { return size_; }
+  void Commit() {
+    const std::uint64_t hash = hash_.value();
+    file_.Write(BytesOf(&hash));
+    file_.Commit();
+  }
+
+ private:
+  AtomicFile file_;
+  Hash64 hash_;
+  std::uint64_t size_ = 0;
+};
+
+Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options)
+    : files_(std::move(files)), options_(options) {
+  Check(options.max_length >= 2, "the maximum length must be at least 2 tokens, a word and its end, not {}",
+        options.max_length);
+  Check(std::isfinite(options.max_ratio) && options.max_ratio >= 1,
+        "the maximum ratio of lengths must be a number from 1, not {}", options.max_ratio);
+  CheckIsFile(files_.source);
+  CheckIsFile(files_.target);
+  CheckIsFile(files_.cache);
+
+  Side source(files_.source), target(files_.target);
+  while (source.Next()) continue;
+  while (target.Next()) continue;
+  Check(source.lines() == target.lines(), "{} has {} lines, {} has {}: each line needs its translation", files_.source,
+        source.lines(), files_.target, target.lines());
+  Check(source.lines() > 0, "{} and {} are empty: there is nothing to train on", files_.source, files_.target);
+
+  const std::uint64_t text_hash = TextHash(source, target);
+  const std::uint64_t made_from[] = {text_hash, tokenizer_hash, static_cast<std::uint64_t>(options.max_length),
+                                     HashOf(BytesOf(&options_.max_ratio)), options.keep_text};
+  hash_ = HashOf(BytesOf(made_from, std::size(made_from)));
+  if (!OpenCache()) {
+    WriteCache(encode, text_hash);
+    Ensure(OpenCache(), "{}: not what was just written", files_.cache);
+  }
+}
+
+// False where there is no cache of this corpus.
+bool Corpus::OpenCache() {
+  if (!std::filesystem::exists(files_.cache)) return false;
+  MappedFile cache(files_.cache);
+  const std::string_view text = cache.text();
+  Check(text.starts_with(kMagic), "{}: a file of another kind, where the corpus would keep its token ids",
+        files_.cache);
+
+  Footer footer;
+  if (text.size() < kMagic.size() + sizeof(footer)) return false;
+  const std::size_t entries_end = text.size() - sizeof(footer);
+  std::memcpy(&footer, text.data() + entries_end, sizeof(footer));
+  const auto kept = static_cast<std::uint64_t>(footer.counts.kept);
+  if (footer.corpus_hash != hash_ || text.size() % alignof(Entry) != 0 || kept > entries_end / sizeof(Entry) ||
+      footer.content_hash != HashOf(text.substr(0, text.size() - sizeof(footer.content_hash))))
+    return false;
+
+  cache_ = std::move(cache);
+  counts_ = footer.counts;
+  entries_ = {reinterpret_cast<const Entry*>(text.data() + entries_end - kept * sizeof(Entry)), kept};
+  return true;
+}
+
+void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
+  Writer writer(files_.cache);
+  writer.Write(kMagic);
+  CorpusCounts counts;
+  std::vector<Entry> entries;
+  Side source(files_.source), target(files_.target);
+  std::string records;
+  Chunk chunk;
+  for (chunk.Read(source, target); chunk.size > 0; chunk.Read(source, target)) {
+    chunk.Encode(encode);
+    records.clear();
+    for (std::size_t pair = 0; pair < chunk.size; ++pair) {
+      const std::span<const std::int32_t> source_ids = chunk.source_ids[pair], target_ids = chunk.target_ids[pair];
+      const std::size_t longer = std::max(source_ids.size(), target_ids.size()) + 1;
+      const std::size_t shorter = std::min(source_ids.size(), target_ids.size()) + 1;
+      ++counts.lines;
+      if (shorter == 1) {
+        ++counts.empty;
+      } else if (longer > static_cast<std::size_t>(options_.max_length)) {
+        ++counts.over_long;
+      } else if (static_cast<double>(longer) > options_.max_ratio * static_cast<double>(shorter)) {
+        ++counts.lopsided;
+      } else {
+        ++counts.kept;
+        counts.source_tokens += static_cast<std::int64_t>(source_ids.size());
+        counts.target_tokens += static_cast<std::int64_t>(target_ids.size());
+        entries.push_back({writer.size() + records.size(), static_cast<std::uint32_t>(source_ids.size()),
+                           static_cast<std::uint32_t>(target_ids.size())});
+        records.append(BytesOf(source_ids.data(), source_ids.size()));
+        records.append(BytesOf(target_ids.data(), target_ids.size()));
+        if (options_.keep_text) {
+          records.append(chunk.source[pair]).append("\n").append(chunk.target[pair]).append("\n");
+          records.append((4 - records.size() % 4) % 4, '\0');
+        }
+      }
+    }
+    writer.Write(records);
+  }
+  Check(text_hash == TextHash(source, target), "{} or {} changed while it was read", files_.source, files_.target);
+  Check(counts.kept > 0, "{} and {}: no pair is left of {}: {} empty, {} over-long, {} lopsided", files_.source,
+        files_.target, counts.lines, counts.empty, counts.over_long, counts.lopsided);
+  writer.Pad(alignof(Entry));
+  writer.Write(BytesOf(entries.data(), entries.size()));
+  writer.Write(BytesOf(&counts));
+  writer.Write(BytesOf(&hash_));
+  writer.Commit();
+}
+
+Corpus::Ids Corpus::IdsOf(std::int64_t pair) const {
+  const Entry& entry = entries_[static_cast<std::size_t>(pair)];
+  const auto* ids = reinterpret_cast<const std::int32_t*>(cache_.bytes().data() + entry.begin);
+  return {{ids, entry.source_length}, {ids + entry.source_length, entry.target_length}};
+}
+
+Corpus::Text Corpus::TextOf(std::int64_t pair) const {
+  Ensure(options_.keep_text, "a corpus made without keep_text is asked for its text");
+  const Entry& entry = entries_[static_cast<std::size_t>(pair)];
+  const std::size_t ids = entry.source_length + std::size_t{entry.target_length};
+  const std::string_view text = cache_.text().substr(entry.begin + ids * sizeof(std::int32_t));
+  const std::size_t middle = text.find('\n');
+  return {text.substr(0, middle), text.substr(middle + 1, text.find('\n', middle + 1) - middle - 1)};
+}
+
+}  // namespace headlight

@@ -1,0 +1,169 @@
+#include "headlight/data/lines.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+
+constexpr std::size_t kReadBytes = 64 * 1024;  // at a time
+
+// The bytes of a file, inflated if they are gzip's.
+class LineReader::Input {
+ public:
+  Input(int descriptor, bool owned, const std::string& name) : descriptor_(descriptor), owned_(owned), name_(name) {}
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  ~Input() {
+    if (gzip_) inflateEnd(&stream_);
+    if (owned_) close(descriptor_);
+  }
+
+  // Puts up to `size` > 0 bytes at `to` and returns how many; 0 at the end.
+  std::size_t Read(char* to, std::size_t size) {
+    if (!std::exchange(begun_, true)) Begin();
+    if (gzip_) return Inflate(to, size);
+    if (held_ == 0) return ReadSome(to, size);
+    const std::size_t taken = std::min(size, held_);
+    std::memcpy(to, compressed_.data(), taken);
+    Drop(taken);
+    return taken;
+  }
+
+ private:
+  static constexpr std::array<unsigned char, 2> kMagic = {0x1f, 0x8b};
+
+  void Begin() {
+    // One byte tells enough unless it is gzip's first: a person who types an empty line gets it back at once.
+    while (held_ < 2 && (held_ == 0 || compressed_[0] == kMagic[0]) && Receive() > 0) continue;
+    if (held_ < 2 || !std::equal(kMagic.begin(), kMagic.end(), compressed_.begin())) return;
+    constexpr int kGzipWindow = 15 + 16;
+    gzip_ = inflateInit2(&stream_, kGzipWindow) == Z_OK;
+    Ensure(gzip_, "{}: zlib cannot begin", name_);
+  }
+
+  std::size_t ReadSome(void* to, std::size_t size) {
+    for (;;) {
+      const ssize_t got = read(descriptor_, to, size);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) Fail("{}: cannot read: {}", name_, std::strerror(errno));
+    }
+  }
+
+  std::size_t Receive() {
+    const std::size_t got = ReadSome(compressed_.data() + held_, compressed_.size() - held_);
+    held_ += got;
+    return got;
+  }
+
+  void Drop(std::size_t count) {
+    held_ -= count;
+    std::memmove(compressed_.data(), compressed_.data() + count, held_);
+  }
+
+  std::size_t Inflate(char* to, std::size_t size) {
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(size);
+    while (stream_.avail_out == size) {
+      if (held_ == 0 && Receive() == 0) {
+        Check(ended_, "{}: the gzip data ends too early: the file is truncated", name_);
+        return 0;
+      }
+      if (std::exchange(ended_, false)) inflateReset(&stream_);  // another member may follow
+      stream_.next_in = compressed_.data();
+      stream_.avail_in = static_cast<uInt>(held_);
+      const int result = inflate(&stream_, Z_NO_FLUSH);
+      Check(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR, "{}: damaged gzip data: {}", name_,
+            stream_.msg != nullptr ? stream_.msg : "zlib does not say why");
+      ended_ = result == Z_STREAM_END;
+      Drop(held_ - stream_.avail_in);
+    }
+    return size - stream_.avail_out;
+  }
+
+  int descriptor_;
+  bool owned_;
+  std::string name_;
+  bool begun_ = false, gzip_ = false;
+  bool ended_ = false;  // a whole gzip member has been inflated and no further one has begun
+  z_stream stream_{};
+  std::array<unsigned char, kReadBytes> compressed_;
+  std::size_t held_ = 0;  // bytes at the front of compressed_
+};
+
+namespace {
+
+int OpenToRead(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  Check(descriptor >= 0, "{}: cannot open: {}", path, std::strerror(errno));
+  struct stat status {};
+  if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    close(descriptor);
+    Fail("{}: a folder, where a text file was expected", path);
+  }
+  return descriptor;
+}
+
+}  // namespace
+
+LineReader::LineReader(std::string path)
+    : name_(std::move(path)), input_(std::make_unique<Input>(OpenToRead(name_), true, name_)) {}
+
+LineReader::LineReader(int descriptor, std::string name)
+    : name_(std::move(name)), input_(std::make_unique<Input>(descriptor, false, name_)) {}
+
+LineReader::~LineReader() = default;
+LineReader::LineReader(LineReader&&) noexcept = default;
+
+std::optional<std::string_view> LineReader::Next() {
+  for (std::size_t searched = begin_;;) {
+    if (const std::size_t newline = std::string_view(buffer_.data(), end_).find('\n', searched);
+        newline != std::string_view::npos)
+      return TakeLine(newline - begin_, newline - begin_ + 1);
+
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+    searched = end_;
+    Check(end_ <= kMaxLineBytes + 1, "{}: line {} is longer than {} bytes: this is no file of sentences", name_,
+          line_number_ + 1, kMaxLineBytes);
+    buffer_.resize(std::max(buffer_.size(), end_ + kReadBytes));
+    const std::size_t got = input_->Read(buffer_.data() + end_, buffer_.size() - end_);
+    end_ += got;
+    if (got == 0) {
+      if (end_ == 0) return std::nullopt;
+      return TakeLine(end_, end_);
+    }
+  }
+}
+
+std::string_view LineReader::TakeLine(std::size_t size, std::size_t with_end) {
+  std::string_view line(buffer_.data() + begin_, size);
+  begin_ += with_end;
+  ++line_number_;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  Check(line.size() <= kMaxLineBytes, "{}: line {} is longer than {} bytes: this is no file of sentences", name_,
+        line_number_, kMaxLineBytes);
+  const std::size_t nul = line.find('\0');
+  Check(nul == std::string_view::npos, "{}: line {}: byte {} is a NUL, which no text has", name_, line_number_, nul);
+  if (ValidUtf8(line) < line.size()) CheckUtf8(line, fmt::format("{}: line {}", name_, line_number_));
+  return line;
+}
+
+std::vector<std::string> ReadLines(const std::string& path) {
+  std::vector<std::string> lines;
+  LineReader reader(path);
+  while (const auto line = reader.Next()) lines.emplace_back(*line);
+  return lines;
+}
+
+}  // namespace headlight

@@ -1,0 +1,47 @@
+#include "headlight/data/prefetch.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+
+namespace headlight {
+namespace {
+
+TEST(Prefetch, HandsOutInOrderWhatCannotBeCopied) {
+  int made = 0;
+  Prefetch<std::unique_ptr<int>> prefetch([&] { return std::make_unique<int>(made++); }, 3);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(*prefetch.Next(), i);
+}
+
+TEST(Prefetch, WorksAheadNoFurtherThanItsDepth) {
+  std::atomic<int> made = 0;
+  Prefetch<int> prefetch([&] { return made++; }, 4);
+  while (made < 4) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(made, 4);
+  EXPECT_EQ(prefetch.Next(), 0);
+  while (made < 5) std::this_thread::yield();
+}
+
+TEST(Prefetch, ThrowsInTheConsumerAfterWhatWasMadeBefore) {
+  int made = 0;
+  Prefetch<int> prefetch([&] { return made < 3 ? made++ : throw std::runtime_error("no more"); }, 10);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(prefetch.Next(), i);
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(prefetch.Next(), std::runtime_error);
+}
+
+TEST(Prefetch, MayBeDestroyedAtAnyMoment) {
+  for (int taken = 0; taken < 5; ++taken)
+    for (const std::size_t depth : {1, 2, 100000}) {
+      int made = 0;
+      Prefetch<int> prefetch([&] { return made++; }, depth);
+      for (int i = 0; i < taken; ++i) ASSERT_EQ(prefetch.Next(), i);
+    }
+  Prefetch<int> failed([]() -> int { throw std::runtime_error("nobody asks"); }, 1);
+}
+
+}  // namespace
+}  // namespace headlight

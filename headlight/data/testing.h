@@ -1,0 +1,81 @@
+// What the tests of this room share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+
+// A folder of a test's own, gone with it.
+class TestFolder {
+ public:
+  TestFolder() : path_(std::filesystem::path(testing::TempDir()) / Name()) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+
+  std::string Path(const std::string& name) const { return path_ / name; }
+  std::string Write(const std::string& name, std::string_view text) const {
+    std::ofstream(Path(name), std::ios::binary)
+        << text;  // not flushed to the disk, as WriteFile's are: tests write many
+    return Path(name);
+  }
+
+ private:
+  static std::string Name() {
+    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+    return std::string("headlight_") + test->test_suite_name() + "_" + test->name();
+  }
+
+  std::filesystem::path path_;
+};
+
+inline std::string Gzip(std::string_view text) {
+  z_stream stream{};
+  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// The text of the Error that `call` throws; empty if it throws none.
+inline std::string ErrorOf(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+// A tokenizer: the number in each word ("12 7 301").
+inline std::vector<std::int32_t> Numbers(std::string_view text) {
+  std::vector<std::int32_t> ids;
+  bool inside = false;
+  for (const char letter : text) {
+    const bool digit = letter >= '0' && letter <= '9';
+    if (digit && !inside) ids.push_back(0);
+    if (digit) ids.back() = ids.back() * 10 + (letter - '0');
+    inside = digit;
+  }
+  return ids;
+}
+
+}  // namespace headlight
