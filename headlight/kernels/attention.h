@@ -1,0 +1,89 @@
+// Scaled dot-product attention (Vaswani et al., "Attention Is All You Need", 2017, equation 1) for a batch of sentences
+// in packed rows: softmax(scale * Q K^T + bias) V for each sentence and head. The scores exist a tile at a time and
+// never as a matrix (Dao et al., "FlashAttention", 2022), so memory grows with the tokens, not with their square.
+//
+// T is float or double. The results have the same bits at any thread count, and a sentence's results are the same
+// whatever it is batched with (but for dropout, which knows the place of a sentence in its batch). A NaN in a query,
+// key or value that takes part is a NaN in the result.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/matrix.h"
+#include "headlight/base/sequences.h"
+#include "headlight/kernels/dropout_hash.h"
+
+namespace headlight {
+
+// Where a tile of scores lies: its first query and key, counted within their sentence.
+struct ScoreTile {
+  std::int32_t sentence = 0, head = 0;
+  std::int32_t query = 0, key = 0;
+  std::int32_t past = 0;  // keys - queries of the sentence: query i stands at the position of key i + past
+};
+
+// Something added to the scaled scores: relative positions, residue pairs, a mask of -infinities.
+template <typename T>
+class AttentionBias {
+ public:
+  virtual ~AttentionBias() = default;
+
+  // scores.row(i)[j] += the bias of query `tile.query + i` and key `tile.key + j`. Called from several threads at once.
+  virtual void Add(const ScoreTile& tile, Matrix<T> scores) const = 0;
+
+  // AttentionBackward hands AddGradient the gradient of what Add added, once for every pair of tiles that sees one
+  // another (0 where a query does not see a key). For one head the calls come one at a time in a fixed order: sentences
+  // in the order of their keys' rows, in each the tiles of keys, in each of them those of queries. Different heads
+  // may come from different threads at once. So a sum kept for each head is the same, bit for bit, at every run.
+  virtual bool has_gradient() const { return false; }
+  virtual void AddGradient(const ScoreTile& /*tile*/, Matrix<const T> /*d_scores*/) {}
+};
+
+template <typename T>
+struct AttentionInput {
+  Matrix<const T> query;  // [query tokens, heads * head_dim]; these three may be column ranges of one projection
+  Matrix<const T> key;    // [key tokens, heads * head_dim]
+  Matrix<const T> value;  // [key tokens, heads * value_dim]
+
+  // One entry a sentence. Queries must not share rows. Keys may: beams of one sentence share its source's keys (and are
+  // faster as one entry with several queries, where no causal mask tells them apart).
+  std::span<const Sequence> queries, keys;
+
+  // Where given, position p of keys[b] is not row keys[b].begin + p of key and value but row
+  // key_rows[keys[b].begin + p]: a cache that is only appended to, in which a reordering of beams moves indices.
+  std::span<const std::int32_t> key_rows;
+
+  std::int32_t heads = 1;
+  T scale = 1;              // 1 / sqrt(head_dim) in the paper
+  bool causal = false;      // query i sees keys up to i + past, past = keys - queries
+  std::int32_t window = 0;  // where positive, query i sees keys nearer to i + past than this
+  AttentionBias<T>* bias = nullptr;
+  Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
+};
+
+// output[query tokens, heads * value_dim]: written in the rows that `queries` names; 0 for a query that sees no key.
+// log_sum_exp[query tokens, heads]: the logarithm of each softmax's denominator, for the gradient (+infinity for a
+// query that sees no key); empty where none will be asked for. Throws Error where shapes or sequences do not fit.
+template <typename T>
+void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp);
+
+// Where a gradient goes: it overwrites `to` (rows that no sequence names become 0) or is added to it.
+template <typename T>
+struct GradientTo {
+  Matrix<T> to;
+  bool add = false;
+};
+
+// From the output and its gradient, the gradients of query, key and value, shaped as they are. Weights are computed
+// again from log_sum_exp. Without key_rows: a cache has no gradient.
+template <typename T>
+void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, Matrix<const T> d_output,
+                       std::span<const T> log_sum_exp, GradientTo<T> d_query, GradientTo<T> d_key,
+                       GradientTo<T> d_value);
+
+// The weights of one sentence, without dropout, to look at: weights[heads, query, key], 0 where a key is not seen.
+template <typename T>
+void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights);
+
+}  // namespace headlight

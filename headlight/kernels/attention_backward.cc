@@ -1,0 +1,348 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headlight/kernels/attention_backward.cc"
+#include "headlight/kernels/targets.h"
+// clang-format off: Highway's order.
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include <functional>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/kernels/attention_tile-inl.h"
+#include "headlight/kernels/dispatch.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+
+// One head on the way back: its tiles are computed again from what the forward pass left. With P the weights and D
+// their dropout (Dao et al., "FlashAttention", 2022, algorithm 4):
+//   d_value = (P D)^T d_output,  d_weights = D (d_output V^T),  d_scores = P (d_weights - delta),
+//   d_query = scale d_scores K,  d_key = scale d_scores^T Q,    delta = the row sums of output * d_output.
+template <typename T>
+class BackwardHead {
+ public:
+  BackwardHead(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head_index)
+      : arguments_(arguments),
+        head_(arguments.input, sentence, head_index),
+        output_(head_.QueryRows(arguments.output, head_.value_dim)),
+        d_output_(head_.QueryRows(arguments.d_output, head_.value_dim)),
+        query_columns_(WholeVectors<T>(head_.head_dim)),
+        value_columns_(WholeVectors<T>(head_.value_dim)) {}
+
+  // d_key and d_value of the keys from first_key on, at most kBackwardKeys. Adds their part to d_query_sums
+  // [queries, head_dim] where there is one.
+  void Keys(std::int32_t first_key, const Packed<T>& d_query_sums, Scratch<T>& scratch) {
+    const std::int32_t count = std::min(kBackwardKeys, head_.keys - first_key);
+    TakeTile(count, scratch);
+    const Packed<T> d_keys = scratch.Take(count, head_.head_dim), d_values = scratch.Take(count, head_.value_dim);
+    std::fill(d_keys.data, d_keys.row(count), T{0});
+    std::fill(d_values.data, d_values.row(count), T{0});
+    PackKeys(first_key, count);
+    for (std::int32_t query = 0; query < head_.queries; query += kBackwardQueries) {
+      const TileRange tile{query, std::min(kBackwardQueries, head_.queries - query), first_key, count};
+      if (!Recompute(tile)) continue;
+      PackRows(d_output_, query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
+      Product<true, T>(Of(weights_, d_outputs_, d_values, tile.queries), count, value_columns_);
+      PackRows(head_.query, query, tile.queries, head_.head_dim, queries_.data, queries_.stride);
+      Product<true, T>(Of(d_scores_, queries_, d_keys, tile.queries), count, query_columns_);
+      if (d_query_sums.data != nullptr) {
+        const Packed<T> sums{d_query_sums.row(query), d_query_sums.stride};
+        Product<false, T>(Of(d_scores_, keys_, sums, count), tile.queries, query_columns_);
+      }
+    }
+    const Matrix<T> d_key = head_.KeyRows(arguments_.d_key.to, head_.head_dim);
+    const Matrix<T> d_value = head_.KeyRows(arguments_.d_value.to, head_.value_dim);
+    for (std::int32_t j = 0; j < count; ++j) {
+      StoreScaled(d_keys.row(j), head_.input.scale, head_.head_dim, arguments_.d_key.add, d_key.row(first_key + j));
+      StoreScaled(d_values.row(j), KeepScale(), head_.value_dim, arguments_.d_value.add, d_value.row(first_key + j));
+    }
+  }
+
+  // d_query of the queries from first_query on, at most kBackwardQueries.
+  void Queries(std::int32_t first_query) {
+    const std::int32_t count = std::min(kBackwardQueries, head_.queries - first_query);
+    Scratch<T> scratch(TileSize() + Scratch<T>::Size(count, head_.head_dim));
+    const Packed<T> sums = scratch.Take(count, head_.head_dim);
+    TakeTile(std::min(kBackwardKeys, head_.keys), scratch);
+    std::fill(sums.data, sums.row(count), T{0});
+    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
+      const TileRange tile{first_query, count, key, std::min(kBackwardKeys, head_.keys - key)};
+      if (!Meet(tile)) continue;
+      PackKeys(key, tile.keys);
+      Recompute(tile);
+      Product<false, T>(Of(d_scores_, keys_, sums, tile.keys), count, query_columns_);
+    }
+    StoreQueries(first_query, count, sums);
+  }
+
+  // All three gradients, in one walk over the tiles.
+  void Everything() {
+    using S = Scratch<T>;
+    Scratch<T> scratch(S::Size(head_.queries, head_.head_dim) + TileSize() + S::Size(kBackwardKeys, head_.head_dim) +
+                       S::Size(kBackwardKeys, head_.value_dim));
+    const Packed<T> sums = scratch.Take(head_.queries, head_.head_dim);
+    std::fill(sums.data, sums.row(head_.queries), T{0});
+    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
+      Scratch<T> rest = scratch;
+      Keys(key, sums, rest);
+    }
+    StoreQueries(0, head_.queries, sums);
+  }
+
+  void KeysAlone(std::int32_t first_key) {
+    using S = Scratch<T>;
+    Scratch<T> scratch(TileSize() + S::Size(kBackwardKeys, head_.head_dim) + S::Size(kBackwardKeys, head_.value_dim));
+    Keys(first_key, {}, scratch);
+  }
+
+ private:
+  std::int64_t TileSize() const {
+    using S = Scratch<T>;
+    return 2 * S::Size(kBackwardQueries, kBackwardKeys) + S::Size(head_.head_dim, kBackwardKeys) +
+           S::Size(head_.value_dim, kBackwardKeys) + S::Size(kBackwardKeys, head_.head_dim) +
+           S::Size(kBackwardQueries, head_.head_dim) + S::Size(kBackwardQueries, head_.value_dim);
+  }
+  void TakeTile(std::int32_t keys, Scratch<T>& scratch) {
+    const std::int32_t queries = std::min(kBackwardQueries, head_.queries);
+    weights_ = scratch.Take(queries, keys);
+    d_scores_ = scratch.Take(queries, keys);
+    keys_transposed_ = scratch.Take(head_.head_dim, keys);
+    values_transposed_ = scratch.Take(head_.value_dim, keys);
+    keys_ = scratch.Take(keys, head_.head_dim);
+    queries_ = scratch.Take(queries, head_.head_dim);
+    d_outputs_ = scratch.Take(queries, head_.value_dim);
+  }
+
+  void PackKeys(std::int32_t first, std::int32_t count) {
+    const std::int32_t columns = WholeVectors<T>(count);
+    PackTransposed(head_.key, first, count, head_.head_dim, columns, keys_transposed_.data, keys_transposed_.stride);
+    PackTransposed(head_.value, first, count, head_.value_dim, columns, values_transposed_.data,
+                   values_transposed_.stride);
+    PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
+  }
+
+  // Whether some query of the tile sees some key of it.
+  bool Meet(const TileRange& tile) const {
+    const KeyRange range = head_.Visible(tile.query, tile.queries);
+    return !range.empty() && range.begin < tile.key + tile.keys && tile.key < range.end;
+  }
+
+  // weights_ and d_scores_ of the tile, whose keys are packed; false where no query sees a key.
+  bool Recompute(const TileRange& tile) {
+    if (!Meet(tile)) return false;
+    const std::int32_t columns = WholeVectors<T>(tile.keys);
+    Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, keys_transposed_.stride,
+                       weights_.data, weights_.stride, head_.head_dim, false},
+                      tile.queries, columns);
+    Product<false, T>({d_output_.row(tile.query), d_output_.stride, values_transposed_.data, values_transposed_.stride,
+                       d_scores_.data, d_scores_.stride, head_.value_dim, false},
+                      tile.queries, columns);
+    const T scale = AddBias(head_, tile, weights_);
+    for (std::int32_t i = 0; i < tile.queries; ++i) {
+      const std::int32_t query = tile.query + i;
+      const T delta = DotOf(output_.row(query), d_output_.row(query), head_.value_dim);
+      const std::int64_t row = (std::int64_t{head_.query_rows.begin} + query) * head_.input.heads + head_.head;
+      SoftmaxRowGradient(weights_.row(i), d_scores_.row(i), columns, SeenIn(head_, query, tile), scale,
+                         DropoutOf(head_, query, tile.key), KeepScale(),
+                         arguments_.log_sum_exp[static_cast<std::size_t>(row)], delta);
+    }
+    if (head_.input.bias != nullptr && head_.input.bias->has_gradient()) {
+      head_.input.bias->AddGradient({head_.sentence, head_.head, tile.query, tile.key, head_.past},
+                                    {d_scores_.data, tile.queries, tile.keys, d_scores_.stride});
+    }
+    return true;
+  }
+
+  // to += a b, the inner dimension `inner`.
+  static TileProduct<T> Of(const Packed<T>& a, const Packed<T>& b, const Packed<T>& to, std::int32_t inner) {
+    return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
+  }
+
+  void StoreQueries(std::int32_t first, std::int32_t count, const Packed<T>& sums) {
+    const Matrix<T> d_query = head_.QueryRows(arguments_.d_query.to, head_.head_dim);
+    for (std::int32_t i = 0; i < count; ++i) {
+      StoreScaled(sums.row(i), head_.input.scale, head_.head_dim, arguments_.d_query.add, d_query.row(first + i));
+    }
+  }
+
+  T KeepScale() const { return static_cast<T>(1 / (1 - head_.input.dropout.probability)); }
+
+  const BackwardArguments<T>& arguments_;
+  AttentionHead<T> head_;
+  Matrix<const T> output_, d_output_;  // this head's
+  std::int32_t query_columns_, value_columns_;
+  // A tile: its weights (after dropout) and the gradient of its scores [queries, keys]; its keys and values packed
+  // both ways as far as they are needed, and its queries and their gradients.
+  Packed<T> weights_, d_scores_, keys_transposed_, values_transposed_, keys_, queries_, d_outputs_;
+};
+
+template <typename T>
+void BackwardWhole(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head) {
+  BackwardHead<T>(arguments, sentence, head).Everything();
+}
+template <typename T>
+void BackwardKeys(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head, std::int32_t key) {
+  BackwardHead<T>(arguments, sentence, head).KeysAlone(key);
+}
+template <typename T>
+void BackwardQueries(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
+                     std::int32_t query) {
+  BackwardHead<T>(arguments, sentence, head).Queries(query);
+}
+HEADLIGHT_KERNEL(BackwardWhole);
+HEADLIGHT_KERNEL(BackwardKeys);
+HEADLIGHT_KERNEL(BackwardQueries);
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headlight {
+
+HEADLIGHT_EXPORT(BackwardWhole);
+HEADLIGHT_EXPORT(BackwardKeys);
+HEADLIGHT_EXPORT(BackwardQueries);
+
+namespace {
+
+// What one thread does for one head: everything for the sentences order[first] to order[last - 1], one after another;
+// or the gradients of one block of keys or queries of a long sentence.
+struct Part {
+  enum Kind { whole, keys, queries } kind;
+  std::size_t first, last;
+  std::int32_t tile = 0;  // first key or query
+};
+
+// Sets to 0 the rows that no sequence names, of a gradient that is overwritten.
+template <typename T>
+void ZeroUnnamed(const GradientTo<T>& gradient, std::span<const Sequence> sequences) {
+  if (gradient.add) return;
+  thread_local std::vector<Sequence> sorted;
+  sorted.assign(sequences.begin(), sequences.end());
+  std::ranges::sort(sorted, {}, &Sequence::begin);
+  sorted.push_back({static_cast<std::int32_t>(gradient.to.rows), 0});
+  std::int32_t row = 0;
+  for (const Sequence& named : sorted) {
+    for (; row < named.begin; ++row) std::fill_n(gradient.to.row(row), gradient.to.columns, T{0});
+    row = std::max(row, named.end());
+  }
+}
+
+// The sentences in the order of their keys, and the parts of the work. Sentences whose keys share rows are one part, so
+// that nobody else adds to these rows. A sentence that alone would keep a thread busy longer than the others is cut
+// into blocks; the result has the same bits, for 7 products of tiles instead of 5.
+template <typename T>
+void Divide(const AttentionInput<T>& input, bool may_cut, std::vector<std::int32_t>& order, std::vector<Part>& parts) {
+  order.resize(input.keys.size());
+  std::int64_t scores = 0;
+  for (std::size_t sentence = 0; sentence < order.size(); ++sentence) {
+    order[sentence] = static_cast<std::int32_t>(sentence);
+    scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
+  }
+  const auto keys_of = [&](std::size_t place) { return input.keys[static_cast<std::size_t>(order[place])]; };
+  std::ranges::stable_sort(order, {}, [&](std::int32_t sentence) { return input.keys[sentence].begin; });
+  parts.clear();
+  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+    std::int32_t end = keys_of(first).end();
+    for (last = first + 1; last < order.size() && keys_of(last).begin < end; ++last) {
+      end = std::max(end, keys_of(last).end());
+    }
+    const std::int32_t queries = input.queries[order[first]].length, keys = keys_of(first).length;
+    if (may_cut && last == first + 1 && std::int64_t{queries} * keys * Threads() > scores * input.heads) {
+      for (std::int32_t key = 0; key < keys; key += kBackwardKeys) parts.push_back({Part::keys, first, last, key});
+      for (std::int32_t query = 0; query < queries; query += kBackwardQueries) {
+        parts.push_back({Part::queries, first, last, query});
+      }
+    } else {
+      parts.push_back({Part::whole, first, last});
+    }
+  }
+}
+
+template <typename T>
+void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t head, BackwardArguments<T> arguments) {
+  const std::int32_t sentence = order[part.first];
+  if (part.kind == Part::keys) {
+    return HEADLIGHT_DISPATCH(BackwardKeys, T)(arguments, sentence, head, part.tile);
+  }
+  if (part.kind == Part::queries) {
+    return HEADLIGHT_DISPATCH(BackwardQueries, T)(arguments, sentence, head, part.tile);
+  }
+  if (part.last - part.first > 1) {  // they share keys: all are added
+    for (GradientTo<T>* gradient : {&arguments.d_key, &arguments.d_value}) {
+      const std::int64_t columns = gradient->to.columns / arguments.input.heads;
+      for (std::size_t place = part.first; place < part.last && !gradient->add; ++place) {
+        const Sequence rows = arguments.input.keys[static_cast<std::size_t>(order[place])];
+        for (std::int32_t row = rows.begin; row < rows.end(); ++row) {
+          std::fill_n(gradient->to.row(row) + head * columns, columns, T{0});
+        }
+      }
+      gradient->add = true;
+    }
+  }
+  for (std::size_t place = part.first; place < part.last; ++place) {
+    HEADLIGHT_DISPATCH(BackwardWhole, T)(arguments, order[place], head);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, Matrix<const T> d_output,
+                       std::span<const T> log_sum_exp, GradientTo<T> d_query, GradientTo<T> d_key,
+                       GradientTo<T> d_value) {
+  CheckAttention(input);
+  Check(input.key_rows.empty(), "attention: keys that are found through an index have no gradient");
+  const auto check = [](const char* what, const auto& matrix, std::int64_t rows, std::int64_t columns) {
+    Check(matrix.rows == rows && matrix.columns == columns, "attention: {} is [{}, {}] instead of [{}, {}]", what,
+          matrix.rows, matrix.columns, rows, columns);
+  };
+  check("the output", output, input.query.rows, input.value.columns);
+  check("the output's gradient", d_output, input.query.rows, input.value.columns);
+  check("the queries' gradient", d_query.to, input.query.rows, input.query.columns);
+  check("the keys' gradient", d_key.to, input.key.rows, input.key.columns);
+  check("the values' gradient", d_value.to, input.value.rows, input.value.columns);
+  Check(static_cast<std::int64_t>(log_sum_exp.size()) == input.query.rows * input.heads,
+        "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
+        input.heads);
+
+  ZeroUnnamed(d_query, input.queries);
+  ZeroUnnamed(d_key, input.keys);
+  ZeroUnnamed(d_value, input.keys);
+  const BackwardArguments<T> arguments{input, output, d_output, log_sum_exp, d_query, d_key, d_value};
+  const bool bias_gradient = input.bias != nullptr && input.bias->has_gradient();
+  thread_local std::vector<std::int32_t> kept_order;
+  thread_local std::vector<Part> kept_parts;
+  Divide(input, !bias_gradient, kept_order, kept_parts);
+  const std::span<const std::int32_t> order = kept_order;
+  const std::span<const Part> parts = kept_parts;
+  if (bias_gradient) {  // in order within a head
+    const auto work = [&](std::int64_t head) {
+      for (const Part& part : parts) Compute(part, order, static_cast<std::int32_t>(head), arguments);
+    };
+    ParallelFor(input.heads, std::ref(work));
+    return;
+  }
+  const std::int64_t pairs = static_cast<std::int64_t>(parts.size()) * input.heads;
+  const std::int64_t chunk = PairsAPiece(input, pairs);
+  const auto work = [&](std::int64_t piece) {
+    for (std::int64_t pair = piece * chunk; pair < std::min(pairs, (piece + 1) * chunk); ++pair) {
+      Compute(parts[static_cast<std::size_t>(pair / input.heads)], order, static_cast<std::int32_t>(pair % input.heads),
+              arguments);
+    }
+  };
+  ParallelFor((pairs + chunk - 1) / chunk, std::ref(work));
+}
+
+template void AttentionBackward(const AttentionInput<float>&, Matrix<const float>, Matrix<const float>,
+                                std::span<const float>, GradientTo<float>, GradientTo<float>, GradientTo<float>);
+template void AttentionBackward(const AttentionInput<double>&, Matrix<const double>, Matrix<const double>,
+                                std::span<const double>, GradientTo<double>, GradientTo<double>, GradientTo<double>);
+
+}  // namespace headlight
+#endif

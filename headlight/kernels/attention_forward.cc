@@ -1,0 +1,136 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headlight/kernels/attention_forward.cc"
+#include "headlight/kernels/targets.h"
+// clang-format off: Highway's order.
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include <functional>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/kernels/attention_tile-inl.h"
+#include "headlight/kernels/dispatch.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+
+// Up to so many queries read keys and values where they lie; more repay packing them.
+constexpr std::int32_t kFewQueries = 2;
+
+// The output of the queries first_query ... of one head, at most kForwardQueries of them.
+template <typename T>
+void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
+                  std::int32_t first_query, Matrix<T> output, T* log_sum_exp) {
+  const AttentionHead<T> head(input, sentence, head_index);
+  const std::int32_t queries = std::min(kForwardQueries, head.queries - first_query);
+  const bool few = queries <= kFewQueries;
+  const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
+  const std::int32_t value_columns = WholeVectors<T>(head.value_dim);
+  using S = Scratch<T>;
+  S scratch(S::Size(queries, most_keys) + S::Size(queries, head.value_dim) + S::Size(head.head_dim, most_keys) +
+            S::Size(most_keys, head.value_dim));
+  const Packed<T> scores = scratch.Take(queries, most_keys), sums = scratch.Take(queries, head.value_dim);
+  const Packed<T> keys = scratch.Take(head.head_dim, most_keys), values = scratch.Take(most_keys, head.value_dim);
+  RunningSoftmax<T> softmax[kForwardQueries];
+
+  std::fill(sums.data, sums.row(queries), T{0});
+  const KeyRange range = head.Visible(first_query, queries);
+  const std::int32_t first_key = range.begin / kForwardKeys * kForwardKeys;
+  for (std::int32_t key = first_key; key < range.end; key += kForwardKeys) {
+    const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
+    const std::int32_t columns = WholeVectors<T>(tile.keys);
+    if (few) {
+      for (std::int32_t i = 0; i < queries; ++i) {
+        ScoresOfOne(head.query.row(first_query + i), head.key, key, tile.keys, head.head_dim, columns, scores.row(i));
+      }
+    } else {
+      PackTransposed(head.key, key, tile.keys, head.head_dim, columns, keys.data, keys.stride);
+      Product<false, T>({head.query.row(first_query), head.query.stride, keys.data, keys.stride, scores.data,
+                         scores.stride, head.head_dim, false},
+                        queries, columns);
+    }
+    const T scale = AddBias(head, tile, scores);
+    for (std::int32_t i = 0; i < queries; ++i) {
+      const std::int32_t query = first_query + i;
+      const T factor =
+          SoftmaxRow(scores.row(i), columns, SeenIn(head, query, tile), scale, DropoutOf(head, query, key), softmax[i]);
+      if (key != first_key && factor != 1) StoreScaled(sums.row(i), factor, value_columns, false, sums.row(i));
+    }
+    if (few) {
+      for (std::int32_t i = 0; i < queries; ++i) {
+        AddWeighted(scores.row(i), head.value, key, tile.keys, head.value_dim, sums.row(i));
+      }
+    } else {
+      PackRows(head.value, key, tile.keys, head.value_dim, values.data, values.stride);
+      Product<false, T>(
+          {scores.data, scores.stride, values.data, values.stride, sums.data, sums.stride, tile.keys, true}, queries,
+          value_columns);
+    }
+  }
+
+  const Matrix<T> to = head.QueryRows(output, head.value_dim);
+  const T keep_scale = static_cast<T>(1 / (1 - input.dropout.probability));
+  for (std::int32_t i = 0; i < queries; ++i) {
+    const T sum = softmax[i].sum;
+    StoreScaled(sums.row(i), sum == 0 ? 0 : keep_scale / sum, head.value_dim, false, to.row(first_query + i));
+    if (log_sum_exp != nullptr) {
+      const std::int64_t row = head.query_rows.begin + first_query + i;
+      log_sum_exp[row * input.heads + head_index] =
+          sum == 0 ? std::numeric_limits<T>::infinity() : softmax[i].max + std::log(sum);
+    }
+  }
+}
+HEADLIGHT_KERNEL(ForwardBlock);
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headlight {
+
+HEADLIGHT_EXPORT(ForwardBlock);
+
+template <typename T>
+void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp) {
+  CheckAttention(input);
+  Check(output.rows == input.query.rows && output.columns == input.value.columns,
+        "attention: an output of [{}, {}] where queries and values make [{}, {}]", output.rows, output.columns,
+        input.query.rows, input.value.columns);
+  Check(log_sum_exp.empty() || static_cast<std::int64_t>(log_sum_exp.size()) == input.query.rows * input.heads,
+        "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
+        input.heads);
+
+  struct Block {
+    std::int32_t sentence, query;
+  };
+  thread_local std::vector<Block> blocks;
+  blocks.clear();
+  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
+    const std::int32_t queries = input.queries[sentence].length;
+    for (std::int32_t query = 0; query < queries; query += kForwardQueries) {
+      blocks.push_back({static_cast<std::int32_t>(sentence), query});
+    }
+  }
+  const std::int64_t pairs = static_cast<std::int64_t>(blocks.size()) * input.heads;
+  const std::int64_t chunk = PairsAPiece(input, pairs);
+  const auto kernel = HEADLIGHT_DISPATCH(ForwardBlock, T);
+  const auto work = [&, blocks = blocks.data()](std::int64_t piece) {
+    for (std::int64_t pair = piece * chunk; pair < std::min(pairs, (piece + 1) * chunk); ++pair) {
+      const Block block = blocks[pair / input.heads];
+      kernel(input, block.sentence, static_cast<std::int32_t>(pair % input.heads), block.query, output,
+             log_sum_exp.empty() ? nullptr : log_sum_exp.data());
+    }
+  };
+  ParallelFor((pairs + chunk - 1) / chunk, std::ref(work));
+}
+
+template void AttentionForward(const AttentionInput<float>&, Matrix<float>, std::span<float>);
+template void AttentionForward(const AttentionInput<double>&, Matrix<double>, std::span<double>);
+
+}  // namespace headlight
+#endif

@@ -1,0 +1,120 @@
+// One head of one sentence, as the attention kernels see it: where its rows are and which keys a query sees.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "headlight/kernels/attention.h"
+
+namespace headlight {
+
+// The columns of one head in consecutive rows, or in the rows that an index names.
+template <typename T>
+struct HeadRows {
+  const T* data = nullptr;
+  std::int64_t stride = 0;
+  const std::int32_t* index = nullptr;
+
+  const T* row(std::int32_t position) const { return data + (index ? index[position] : position) * stride; }
+};
+
+// Queries and keys of a tile. 64 x 128 scores of 32 bits are 32 KiB.
+constexpr std::int32_t kForwardQueries = 64, kForwardKeys = 128;
+constexpr std::int32_t kBackwardQueries = 64, kBackwardKeys = 64;
+
+struct KeyRange {
+  std::int32_t begin = 0, end = 0;
+  bool empty() const { return begin >= end; }
+};
+
+template <typename T>
+struct AttentionHead {
+  AttentionHead(const AttentionInput<T>& from, std::int32_t of_sentence, std::int32_t of_head)
+      : input(from),
+        sentence(of_sentence),
+        head(of_head),
+        query_rows(from.queries[static_cast<std::size_t>(of_sentence)]),
+        key_rows(from.keys[static_cast<std::size_t>(of_sentence)]),
+        queries(query_rows.length),
+        keys(key_rows.length),
+        past(keys - queries),
+        head_dim(static_cast<std::int32_t>(from.query.columns / from.heads)),
+        value_dim(static_cast<std::int32_t>(from.value.columns / from.heads)),
+        query(RowsOf(from.query, query_rows.begin, head_dim)),
+        key(KeyedRowsOf(from.key, head_dim)),
+        value(KeyedRowsOf(from.value, value_dim)),
+        dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sentence) * 0x10000 +
+                                                         static_cast<std::uint64_t>(of_head) + 1))) {}
+
+  // The keys that a query sees; both ends grow with the query.
+  KeyRange Visible(std::int32_t query_index) const {
+    const std::int32_t position = query_index + past;
+    KeyRange range{0, keys};
+    if (input.causal) range.end = std::min(range.end, position + 1);
+    if (input.window > 0) {
+      const std::int32_t window = std::min(input.window, keys + queries);  // wider ones change nothing
+      range.begin = std::max(range.begin, position - (window - 1));
+      range.end = std::min(range.end, position + window);
+    }
+    return range;
+  }
+  // Those that any of `count` consecutive queries sees.
+  KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
+    return {Visible(first_query).begin, Visible(first_query + count - 1).end};
+  }
+
+  // This head's columns of a matrix whose rows are queries or keys, beginning at the sentence's row.
+  template <typename U>
+  Matrix<U> QueryRows(const Matrix<U>& matrix, std::int32_t dim) const {
+    return matrix.Rows(query_rows.begin, queries).Columns(std::int64_t{head} * dim, dim);
+  }
+  template <typename U>
+  Matrix<U> KeyRows(const Matrix<U>& matrix, std::int32_t dim) const {
+    return matrix.Rows(key_rows.begin, keys).Columns(std::int64_t{head} * dim, dim);
+  }
+
+  const AttentionInput<T>& input;
+  std::int32_t sentence, head;
+  Sequence query_rows, key_rows;
+  std::int32_t queries, keys, past, head_dim, value_dim;
+  HeadRows<T> query, key, value;
+  std::uint64_t dropout_seed;  // the rows of its mask are the queries, the columns the keys
+
+ private:
+  HeadRows<T> RowsOf(const Matrix<const T>& matrix, std::int64_t first, std::int32_t dim) const {
+    return {matrix.row(first) + std::int64_t{head} * dim, matrix.stride, nullptr};
+  }
+  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix, std::int32_t dim) const {
+    if (input.key_rows.empty()) return RowsOf(matrix, key_rows.begin, dim);
+    HeadRows<T> rows = RowsOf(matrix, 0, dim);
+    rows.index = input.key_rows.data() + key_rows.begin;
+    return rows;
+  }
+};
+
+// Throws Error where shapes or sequences do not fit one another.
+template <typename T>
+void CheckAttention(const AttentionInput<T>& input);
+
+// How many of `pairs` (of a part of the sentences and a head) a thread takes at a time, so that taking them (a tenth of
+// a microsecond) is lost beside the work.
+template <typename T>
+std::int64_t PairsAPiece(const AttentionInput<T>& input, std::int64_t pairs) {
+  constexpr std::int64_t enough = 100'000;  // multiplications: some microseconds
+  std::int64_t scores = 1;
+  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
+    scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
+  }
+  const std::int64_t multiplications = scores * (input.query.columns + input.value.columns);
+  return std::clamp<std::int64_t>(enough * pairs / multiplications, 1, std::max<std::int64_t>(1, pairs / 64));
+}
+
+template <typename T>
+struct BackwardArguments {
+  const AttentionInput<T>& input;
+  Matrix<const T> output, d_output;
+  std::span<const T> log_sum_exp;
+  GradientTo<T> d_query, d_key, d_value;
+};
+
+}  // namespace headlight

@@ -1,0 +1,211 @@
+// What attention does to one query's row of scores: the softmax as far as it has come, and its gradient; and the two
+// products of one query, for which packing keys would cost more than it gains. Once per target, after hwy/highway.h.
+#if defined(HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
+#undef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
+#else
+#define HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
+#endif
+
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "headlight/kernels/attention_head.h"
+#include "headlight/kernels/dropout_hash-inl.h"
+#include "headlight/kernels/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// e^x where x is at most 0 or a rounding error above it, as softmax needs: 0 below -86, NaN for NaN, within 1.2 units
+// in the last place in float. Half the instructions of hn::Exp, which serves every x: e^x = 2^n e^r, n taken from the
+// low bits of x / log(2) + 1.5 * 2^23, e^r by a polynomial fitted for the least relative error.
+template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
+HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
+  const hn::RebindToUnsigned<D> bits;
+  const auto magic = hn::Set(d, 12582912.0f);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.442695041f), magic);
+  const auto n = hn::Sub(shifted, magic);
+  auto r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);  // log(2) in two parts
+  r = hn::NegMulAdd(n, hn::Set(d, 1.428606820e-06f), r);
+  auto e = hn::MulAdd(r, hn::Set(d, 1.381446724e-03f), hn::Set(d, 8.368780836e-03f));
+  e = hn::MulAdd(e, r, hn::Set(d, 4.166839272e-02f));
+  e = hn::MulAdd(e, r, hn::Set(d, 1.666651964e-01f));
+  e = hn::MulAdd(e, r, hn::Set(d, 4.999999404e-01f));
+  e = hn::MulAdd(e, hn::Mul(r, r), hn::Add(r, hn::Set(d, 1.0f)));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(bits, shifted));
+  e = hn::BitCast(d, hn::Add(hn::BitCast(bits, e), exponent));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -86.0f)), e);
+}
+
+template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 8)>
+HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
+  return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, x), x);
+}
+
+// The columns [begin, end) of a tile's row, where a vector reaches beyond them.
+struct SeenColumns {
+  std::int32_t begin, end;
+
+  bool HoldsVectorAt(std::int32_t column, std::int32_t lanes) const { return begin <= column && column + lanes <= end; }
+  template <class D>
+  HWY_INLINE hn::Mask<D> MaskAt(D d, std::int32_t column) const {
+    using T = hn::TFromD<D>;
+    const auto columns = hn::Iota(d, static_cast<T>(column));
+    return hn::And(hn::Ge(columns, hn::Set(d, static_cast<T>(begin))),
+                   hn::Lt(columns, hn::Set(d, static_cast<T>(end))));
+  }
+};
+
+// Dropout of one query's weights.
+struct WeightDropout {
+  DropoutKey key;
+  std::uint32_t threshold;  // 0: none
+  std::uint32_t first_key;  // that of column 0
+};
+
+// A softmax over keys that arrive tile by tile (Milakov and Gimelshein, "Online normalizer calculation for softmax",
+// 2018): the greatest score so far and the sum of exp(score - max).
+template <typename T>
+struct RunningSoftmax {
+  T max = -std::numeric_limits<T>::infinity();
+  T sum = 0;
+};
+
+// Turns a tile's row of scores into exp(scale * score - max), 0 where not seen or dropped. Returns what earlier sums
+// must be multiplied by, now that max has grown.
+template <typename T>
+HWY_INLINE T SoftmaxRow(T* scores, std::int32_t columns, SeenColumns seen, T scale, const WeightDropout& dropout,
+                        RunningSoftmax<T>& softmax) {
+  const hn::ScalableTag<T> d;
+  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
+  const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
+  auto maxima = lowest;
+  for (std::int32_t column = 0; column < columns; column += lanes) {
+    auto score = hn::Mul(hn::Load(d, scores + column), hn::Set(d, scale));
+    if (!seen.HoldsVectorAt(column, lanes)) score = hn::IfThenElse(seen.MaskAt(d, column), score, lowest);
+    hn::Store(score, d, scores + column);
+    maxima = hn::Max(maxima, score);
+  }
+  const T max = std::max(softmax.max, hn::GetLane(hn::MaxOfLanes(d, maxima)));
+  const T base = max == -std::numeric_limits<T>::infinity() ? 0 : max;  // nothing seen yet
+
+  auto sums = hn::Zero(d);
+  for (std::int32_t column = 0; column < columns; column += lanes) {
+    auto weight = WeightOf(d, hn::Sub(hn::Load(d, scores + column), hn::Set(d, base)));
+    sums = hn::Add(sums, weight);
+    if (dropout.threshold != 0) {
+      const std::uint32_t key = dropout.first_key + static_cast<std::uint32_t>(column);
+      weight = hn::IfThenZeroElse(DropoutDrops(d, dropout.key, key, dropout.threshold), weight);
+    }
+    hn::Store(weight, d, scores + column);
+  }
+  const T factor = softmax.max == max ? 1 : std::exp(softmax.max - base);
+  softmax = {max, softmax.sum * factor + hn::GetLane(hn::SumOfLanes(d, sums))};
+  return factor;
+}
+
+// The same row on the way back. In: scores and the gradient of the weights. Out: in `scores` the weights, 0 where
+// dropped (kept ones still to be multiplied by keep_scale); in `d_weights` the gradient of scale * score + bias, which
+// is weight * (d_weight - delta), delta = the output's product with its gradient (Dao et al., 2022, appendix B.2).
+template <typename T>
+HWY_INLINE void SoftmaxRowGradient(T* scores, T* d_weights, std::int32_t columns, SeenColumns seen, T scale,
+                                   const WeightDropout& dropout, T keep_scale, T log_sum_exp, T delta) {
+  const hn::ScalableTag<T> d;
+  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
+  for (std::int32_t column = 0; column < columns; column += lanes) {
+    auto weight = WeightOf(d, hn::MulSub(hn::Load(d, scores + column), hn::Set(d, scale), hn::Set(d, log_sum_exp)));
+    auto kept = weight;
+    auto d_weight = hn::Load(d, d_weights + column);
+    if (dropout.threshold != 0) {
+      const std::uint32_t key = dropout.first_key + static_cast<std::uint32_t>(column);
+      const auto drops = DropoutDrops(d, dropout.key, key, dropout.threshold);
+      kept = hn::IfThenZeroElse(drops, kept);
+      d_weight = hn::IfThenZeroElse(drops, hn::Mul(d_weight, hn::Set(d, keep_scale)));
+    }
+    auto d_score = hn::Mul(weight, hn::Sub(d_weight, hn::Set(d, delta)));
+    if (!seen.HoldsVectorAt(column, lanes)) {
+      const auto mask = seen.MaskAt(d, column);
+      kept = hn::IfThenElseZero(mask, kept);
+      d_score = hn::IfThenElseZero(mask, d_score);
+    }
+    hn::Store(kept, d, scores + column);
+    hn::Store(d_score, d, d_weights + column);
+  }
+}
+
+template <typename T>
+HWY_INLINE T DotOf(const T* a, const T* b, std::int32_t count) {
+  const hn::ScalableTag<T> d;
+  return SumOverLanes(d, count, [&](std::int64_t column, auto lanes) HWY_ATTR {
+    return hn::Mul(LoadLanes(d, a + column, lanes), LoadLanes(d, b + column, lanes));
+  });
+}
+
+// scores[j] = query . key first + j, for j < count; then zeros.
+template <typename T>
+HWY_INLINE void ScoresOfOne(const T* query, const HeadRows<T>& keys, std::int32_t first, std::int32_t count,
+                            std::int32_t head_dim, std::int32_t columns, T* scores) {
+  for (std::int32_t j = 0; j < count; ++j) scores[j] = DotOf(query, keys.row(first + j), head_dim);
+  std::fill(scores + count, scores + columns, T{0});
+}
+
+// sum[dim] += the sum of weights[j] * row first + j, for j < count.
+template <typename T>
+HWY_INLINE void AddWeighted(const T* weights, const HeadRows<T>& rows, std::int32_t first, std::int32_t count,
+                            std::int32_t dim, T* sum) {
+  const hn::ScalableTag<T> d;
+  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
+  std::int32_t column = 0;
+  for (; column + 2 * lanes <= dim; column += 2 * lanes) {  // two sums for even rows and two for odd hide the latency
+    auto even0 = hn::Load(d, sum + column), even1 = hn::Load(d, sum + column + lanes);
+    auto odd0 = hn::Zero(d), odd1 = hn::Zero(d);
+    std::int32_t j = 0;
+    for (; j + 2 <= count; j += 2) {
+      const T *const even = rows.row(first + j) + column, *const odd = rows.row(first + j + 1) + column;
+      even0 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even), even0);
+      even1 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even + lanes), even1);
+      odd0 = hn::MulAdd(hn::Set(d, weights[j + 1]), hn::LoadU(d, odd), odd0);
+      odd1 = hn::MulAdd(hn::Set(d, weights[j + 1]), hn::LoadU(d, odd + lanes), odd1);
+    }
+    if (j < count) {
+      const T* const even = rows.row(first + j) + column;
+      even0 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even), even0);
+      even1 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even + lanes), even1);
+    }
+    hn::Store(hn::Add(even0, odd0), d, sum + column);
+    hn::Store(hn::Add(even1, odd1), d, sum + column + lanes);
+  }
+  ForLanes(d, dim - column, [&](std::int64_t offset, auto which) HWY_ATTR {
+    auto total = hn::Load(d, sum + column + offset);
+    for (std::int32_t j = 0; j < count; ++j) {
+      const auto row = LoadLanes(d, rows.row(first + j) + column + offset, which);
+      total = hn::MulAdd(hn::Set(d, weights[j]), row, total);
+    }
+    hn::Store(total, d, sum + column + offset);
+  });
+}
+
+// to = factor * from, or is added to.
+template <typename T>
+HWY_INLINE void StoreScaled(const T* from, T factor, std::int32_t count, bool add, T* to) {
+  const hn::ScalableTag<T> d;
+  ForLanes(d, count, [&](std::int64_t column, auto lanes) HWY_ATTR {
+    auto value = hn::Mul(LoadLanes(d, from + column, lanes), hn::Set(d, factor));
+    if (add) value = hn::Add(value, LoadLanes(d, to + column, lanes));
+    StoreLanes(value, d, to + column, lanes);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,319 @@
+#include "headlight/kernels/attention.h"
+
+#include <cstring>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/kernels/attention_testing.h"
+
+namespace headlight {
+namespace {
+
+constexpr auto none = BiasKind::none, dense = BiasKind::dense, relative = BiasKind::relative;
+
+std::vector<AttentionCase> Cases() {
+  return {
+      {"one of each", {{1, 1}}, 1, 1, 1},
+      {"lengths around a vector", {{3, 3}, {4, 4}, {7, 8}, {9, 9}, {15, 15}, {16, 16}, {17, 17}}, 2, 8, 8},
+      {"nothing to see, nobody to look", {{3, 0}, {0, 3}, {0, 0}, {2, 2}}, 2, 4, 4},
+      {"odd head_dim", {{5, 6}, {12, 11}}, 3, 5, 7},
+      {"head_dim 16", {{15, 14}, {20, 33}}, 2, 16, 16},
+      {"head_dim 32", {{15, 14}, {2, 31}, {1, 20}}, 4, 32, 32},
+      {"head_dim 64, value_dim 24", {{15, 14}, {1, 5}}, 2, 64, 24},
+      {"head_dim 100, value_dim 1", {{9, 10}, {1, 10}}, 1, 100, 1},
+      {"causal", {{1, 1}, {2, 2}, {15, 15}, {70, 70}}, 2, 8, 8, true},
+      {"causal behind a cache", {{1, 20}, {2, 9}, {5, 150}}, 2, 9, 8, true},
+      {"causal with more queries than keys", {{9, 4}, {80, 10}}, 1, 4, 4, true},
+      {"window", {{30, 30}, {200, 200}}, 1, 8, 8, false, 5},
+      {"causal window", {{40, 40}, {150, 290}, {1, 300}}, 1, 8, 8, true, 70},
+      {"window beyond the keys", {{40, 3}}, 1, 4, 4, false, 4},
+      {"more than a tile", {{65, 129}, {130, 64}, {64, 128}, {300, 301}}, 2, 16, 8},
+      {"more than a tile, causal", {{129, 129}, {310, 310}}, 1, 32, 32, true},
+      {"one query, many keys", {{1, 300}, {2, 517}}, 2, 33, 19},
+      {"dense bias", {{7, 7}, {15, 20}, {70, 140}, {1, 9}}, 2, 8, 8, false, 0, dense},
+      {"relative bias, causal", {{7, 7}, {16, 16}, {131, 131}}, 2, 8, 8, true, 0, relative},
+      {"dropout", {{7, 7}, {15, 20}, {1, 12}, {100, 140}}, 2, 8, 8, false, 0, none, 0.3},
+      {"dropout, causal, bias", {{20, 20}, {90, 90}}, 2, 8, 8, true, 0, relative, 0.5},
+      {"shared keys", {{1, 33}, {5, 33}, {20, 33}}, 2, 8, 8, false, 0, none, 0, true},
+      {"shared keys, bias, dropout", {{3, 70}, {5, 70}}, 2, 8, 8, false, 0, dense, 0.2, true},
+      {"indexed keys", {{1, 33}, {2, 5}, {20, 130}}, 2, 8, 8, true, 0, none, 0, false, true},
+      {"indexed shared keys", {{1, 33}, {1, 33}, {4, 33}}, 2, 8, 8, false, 0, none, 0, true, true},
+  };
+}
+
+template <typename T>
+double ToleranceOf(const std::vector<double>& expected) {
+  double largest = 1;
+  for (const double value : expected) largest = std::max(largest, std::abs(value));
+  return 2 * Tolerance<T>() * largest;
+}
+
+// The worst difference, as a sentence; empty where all are within the tolerance.
+template <typename T>
+std::string Difference(const char* what, const std::vector<double>& expected, Matrix<const T> got,
+                       std::span<const Sequence> rows) {
+  const double tolerance = ToleranceOf<T>(expected);
+  double worst = 0;
+  std::string sentence;
+  for (const Sequence& sequence : rows) {
+    for (std::int64_t row = sequence.begin; row < sequence.end(); ++row) {
+      for (std::int64_t column = 0; column < got.columns; ++column) {
+        const double wanted = expected[static_cast<std::size_t>(row * got.columns + column)];
+        const double difference = std::abs(got.row(row)[column] - wanted);
+        if (difference <= worst || difference <= tolerance) {
+          if (!std::isnan(difference)) continue;
+        }
+        worst = difference;
+        sentence = fmt::format("{}[{}, {}] is {} instead of {}; ", what, row, column, got.row(row)[column], wanted);
+      }
+    }
+  }
+  return sentence;
+}
+
+// What is wrong with the kernels on a case; empty where nothing is.
+template <typename T>
+std::string Wrong(const AttentionCase& c, double defect = 0) {
+  AttentionProblem<T> problem(c);
+  const Reference reference = ReferenceAttention(problem);
+  problem.Forward();
+  std::string wrong = Difference<T>("output", reference.output, problem.output.view(), problem.rows.queries);
+  for (std::size_t b = 0; b < c.lengths.size(); ++b) {
+    std::vector<T> weights(reference.weights[b].size());
+    if (weights.empty()) continue;
+    AttentionWeights<T>(problem.input, static_cast<std::int32_t>(b), weights);
+    const std::int64_t keys = problem.rows.keys[b].length;
+    const std::int32_t rows = static_cast<std::int32_t>(static_cast<std::int64_t>(weights.size()) / keys);
+    wrong += Difference<T>("weights", reference.weights[b], {weights.data(), rows, keys, keys},
+                           std::vector<Sequence>{{0, rows}});
+  }
+  if (c.indexed) return wrong;
+  for (const bool add : {false, true}) {  // the second time added to the first: twice the gradient
+    problem.Backward(add);
+    const auto check = [&](const char* what, std::vector<double> expected, TestMatrix<T>& got) {
+      if (add) std::ranges::for_each(expected, [](double& value) { value *= 2; });
+      if (defect != 0) got.at(got.view().rows / 2, 0) *= static_cast<T>(1 + defect);
+      wrong += Difference<T>(what, expected, got.view(),
+                             std::vector<Sequence>{{0, static_cast<std::int32_t>(got.view().rows)}});
+    };
+    check("d_query", reference.d_query, problem.d_query);
+    check("d_key", reference.d_key, problem.d_key);
+    check("d_value", reference.d_value, problem.d_value);
+    if (problem.bias) {
+      const std::int64_t count = static_cast<std::int64_t>(reference.d_bias.size());
+      wrong += Difference<T>("d_bias", reference.d_bias, {problem.bias->gradient.data(), 1, count, count},
+                             std::vector<Sequence>{{0, 1}});
+    }
+  }
+  return wrong;
+}
+
+TEST(Attention, IsItsDefinitionOnEveryTarget) {
+  for (const AttentionCase& c : Cases()) {
+    ForEveryTarget([&] {
+      EXPECT_EQ(Wrong<float>(c), "") << c.name;
+      EXPECT_EQ(Wrong<double>(c), "") << c.name;
+    });
+  }
+}
+
+TEST(Attention, AWrongGradientIsFound) {
+  const AttentionCase c{"", {{7, 7}, {15, 20}}, 2, 8, 8};
+  EXPECT_NE(Wrong<float>(c, 1e-3), "");
+  EXPECT_NE(Wrong<double>(c, 1e-9), "");
+}
+
+// The sum of d_output * output, whose gradients AttentionBackward computes.
+double Loss(AttentionProblem<double>& problem) {
+  problem.Forward();
+  return WeightedSum(problem.d_output, problem.output);
+}
+
+// The worst relative difference of the gradients from finite differences.
+double WorstGradient(const AttentionCase& c, double defect = 0) {
+  AttentionProblem<double> problem(c);
+  for (TestMatrix<double>* rows : {&problem.output, &problem.d_output}) {  // rows that nobody computes
+    for (std::int64_t column = 0; column < rows->view().columns; ++column) {
+      for (const std::int64_t row : {0, 1, problem.rows.query_rows - 1}) rows->at(row, column) = 0;
+    }
+  }
+  problem.Forward();
+  problem.Backward();
+  problem.d_key.at(problem.rows.keys[0].begin, 0) *= 1 + defect;
+  double worst = 0;
+  const auto check = [&](double gradient, double& x) {
+    const double expected = Derivative(x, [&] { return Loss(problem); });
+    worst = std::max(worst, std::abs(gradient - expected) / std::max(1.0, std::abs(expected)));
+  };
+  const auto check_all = [&](TestMatrix<double>& gradient, TestMatrix<double>& x) {
+    for (std::int64_t row = 0; row < x.view().rows; ++row) {
+      for (std::int64_t column = 0; column < x.view().columns; ++column) {
+        check(gradient.at(row, column), x.at(row, column));
+      }
+    }
+  };
+  check_all(problem.d_query, problem.query);
+  check_all(problem.d_key, problem.key);
+  check_all(problem.d_value, problem.value);
+  if (problem.bias) {
+    for (std::size_t i = 0; i < problem.bias->values.size(); ++i) {
+      check(problem.bias->gradient[i], problem.bias->values[i]);
+    }
+  }
+  return worst;
+}
+
+TEST(Attention, GradientsAreThoseOfFiniteDifferences) {
+  const std::vector<AttentionCase> cases = {
+      {"plain", {{3, 4}, {1, 2}, {2, 0}}, 2, 3, 2},
+      {"causal", {{5, 5}, {2, 4}, {3, 2}}, 1, 3, 4, true},
+      {"window", {{6, 6}}, 1, 2, 2, false, 2},
+      {"bias", {{3, 4}, {4, 4}}, 2, 3, 2, false, 0, relative},
+      {"dropout", {{6, 5}, {3, 7}}, 2, 3, 2, false, 0, none, 0.4},
+      {"shared", {{2, 4}, {3, 4}}, 1, 3, 2, false, 0, dense, 0.2, true},
+  };
+  for (const AttentionCase& c : cases) EXPECT_LT(WorstGradient(c), 1e-8) << c.name;
+  EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
+}
+
+template <typename T>
+std::vector<T> Bits(AttentionProblem<T>& problem) {
+  problem.Forward();
+  std::vector<T> bits = problem.log_sum_exp;
+  const auto append = [&](const TestMatrix<T>& matrix) {
+    for (std::int64_t row = 0; row < matrix.view().rows; ++row) {
+      bits.insert(bits.end(), matrix.view().row(row), matrix.view().row(row) + matrix.view().columns);
+    }
+  };
+  append(problem.output);
+  problem.Backward();
+  append(problem.d_query);
+  append(problem.d_key);
+  append(problem.d_value);
+  if (problem.bias) bits.insert(bits.end(), problem.bias->gradient.begin(), problem.bias->gradient.end());
+  return bits;
+}
+
+// A long sentence alone is cut among the threads, two heads are not.
+TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
+  const int before = Threads();
+  for (const AttentionCase& c : {AttentionCase{"long", {{300, 300}}, 1, 16, 16, true, 0, none, 0.1},
+                                 {"two heads", {{300, 200}}, 2, 16, 8},
+                                 {"many", {{15, 15}, {20, 20}, {3, 3}, {200, 9}}, 4, 32, 32},
+                                 {"bias", {{15, 15}, {20, 20}, {80, 80}}, 3, 8, 8, false, 0, relative},
+                                 {"shared", {{15, 40}, {20, 40}, {80, 40}}, 3, 8, 8, false, 0, none, 0, true}}) {
+    SetThreads(1);
+    AttentionProblem<float> problem(c);
+    const std::vector<float> expected = Bits(problem);
+    for (const int threads : {1, 2, 5, 16}) {
+      SetThreads(threads);
+      AttentionProblem<float> again(c);
+      const std::vector<float> bits = Bits(again);
+      EXPECT_EQ(std::memcmp(bits.data(), expected.data(), bits.size() * sizeof(float)), 0) << c.name << threads;
+    }
+  }
+  SetThreads(before);
+}
+
+TEST(Attention, ASentenceIsTheSameAloneAndInABatch) {
+  const AttentionCase batch{"", {{15, 15}, {200, 140}, {1, 33}, {20, 20}}, 2, 16, 16, true};
+  AttentionProblem<float> together(batch);
+  together.Forward();
+  together.Backward();
+  for (std::size_t b = 0; b < batch.lengths.size(); ++b) {
+    AttentionProblem<float> alone(batch);
+    const Sequence queries = alone.rows.queries[b], keys = alone.rows.keys[b];
+    alone.input.queries = {&queries, 1};
+    alone.input.keys = {&keys, 1};
+    alone.Forward();
+    alone.Backward();
+    const auto expect_same = [](const TestMatrix<float>& one, const TestMatrix<float>& other, Sequence rows) {
+      for (std::int64_t row = rows.begin; row < rows.end(); ++row) {
+        const std::size_t bytes = static_cast<std::size_t>(one.view().columns) * sizeof(float);
+        EXPECT_EQ(std::memcmp(one.view().row(row), other.view().row(row), bytes), 0) << "row " << row;
+      }
+    };
+    expect_same(together.output, alone.output, queries);
+    expect_same(together.d_query, alone.d_query, queries);
+    expect_same(together.d_key, alone.d_key, keys);
+    expect_same(together.d_value, alone.d_value, keys);
+  }
+}
+
+TEST(Attention, NaNsAndInfinitiesAreNotLost) {
+  ForEveryTarget([] {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    for (const std::int32_t queries : {1, 20}) {  // either way of computing scores
+      for (const float bad : {nan, infinity}) {
+        for (const int which : {0, 1, 2}) {
+          AttentionProblem<float> problem({"", {{queries, 20}, {queries, 3}}, 2, 8, 8});
+          TestMatrix<float>& matrix = which == 0 ? problem.query : which == 1 ? problem.key : problem.value;
+          const std::int32_t row = which == 0 ? problem.rows.queries[0].begin : problem.rows.keys[0].begin + 17;
+          for (std::int64_t column = 0; column < 8; ++column) matrix.at(row, column) = bad;
+          if (which == 1) problem.query.at(problem.rows.queries[0].begin, 0) = 100;  // infinity wins here
+          problem.Forward();
+          EXPECT_FALSE(std::isfinite(problem.output.at(problem.rows.queries[0].begin, 0))) << which;
+          EXPECT_TRUE(std::isfinite(problem.output.at(problem.rows.queries[0].begin, 8))) << which;
+          EXPECT_TRUE(std::isfinite(problem.output.at(problem.rows.queries[1].begin, 0))) << which;
+        }
+      }
+    }
+  });
+}
+
+TEST(Attention, ScoresMayBeLargeAndABiasMayHideEverything) {
+  ForEveryTarget([] {
+    AttentionProblem<float> large({"", {{20, 20}}, 1, 8, 8});
+    large.input.scale = 1e4f;  // one key takes all
+    large.Forward();
+    large.Backward();
+    for (const float lse : std::span(large.log_sum_exp).subspan(2, 20)) EXPECT_TRUE(std::isfinite(lse));
+    for (std::int64_t row = 2; row < 22; ++row) EXPECT_TRUE(std::isfinite(large.d_query.at(row, 0)));
+
+    AttentionProblem<float> hidden({"", {{20, 20}}, 1, 8, 8, false, 0, dense});
+    std::ranges::fill(hidden.bias->values, -std::numeric_limits<float>::infinity());
+    hidden.Forward();
+    hidden.Backward();
+    for (std::int64_t row = 2; row < 22; ++row) {
+      EXPECT_EQ(hidden.output.at(row, 0), 0);
+      EXPECT_EQ(hidden.log_sum_exp[static_cast<std::size_t>(row)], std::numeric_limits<float>::infinity());
+      EXPECT_EQ(hidden.d_query.at(row, 0), 0);
+    }
+  });
+}
+
+TEST(Attention, WhatDoesNotFitIsRefused) {
+  const auto refuses = [](const char* rule, auto spoil) {
+    AttentionProblem<float> problem({"", {{3, 4}, {2, 2}}, 2, 4, 4});
+    spoil(problem);
+    try {
+      problem.Forward();
+      problem.Backward();
+      ADD_FAILURE() << "accepted: " << rule;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(rule), std::string::npos) << error.what();
+    }
+  };
+  using P = AttentionProblem<float>;
+  refuses("0 heads", [](P& p) { p.input.heads = 0; });
+  refuses("must be 3 heads x head_dim", [](P& p) { p.input.heads = 3; });
+  refuses("keys of 7 columns", [](P& p) { p.input.key.columns = 7; });
+  refuses("must divide them", [](P& p) { p.input.value.columns = 7; });
+  refuses("rows of keys but", [](P& p) { --p.input.value.rows; });
+  refuses("sentences of queries but 1", [](P& p) { p.input.keys = p.input.keys.first(1); });
+  refuses("sentence 1 has queries", [](P& p) { p.rows.queries[1].length = 100; });
+  refuses("sentence 0 has queries", [](P& p) { p.rows.queries[0].begin = -1; });
+  refuses("sentence 1 has keys", [](P& p) { p.rows.keys[1] = {1, 2147483647}; });
+  refuses("sentence 0 has queries", [](P& p) { p.rows.queries[0].length = -1; });
+  refuses("share rows", [](P& p) { p.rows.queries[1].begin = 4; });
+  refuses("window of -1", [](P& p) { p.input.window = -1; });
+  refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });
+  refuses("dropout is nan", [](P& p) { p.input.dropout.probability = std::nan(""); });
+  refuses("log_sum_exp holds 3", [](P& p) { p.log_sum_exp.resize(3); });
+  refuses("sentence 0 has keys", [](P& p) { p.input.key_rows = p.rows.index = {1, 2, 3}; });
+  refuses("key row 99", [](P& p) { p.input.key_rows = p.rows.index = std::vector<std::int32_t>(20, 99); });
+  refuses("have no gradient", [](P& p) { p.input.key_rows = p.rows.index = std::vector<std::int32_t>(20, 1); });
+}
+
+}  // namespace
+}  // namespace headlight

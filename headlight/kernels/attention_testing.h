@@ -1,0 +1,197 @@
+// For the tests of attention: random problems of a given form, and the definition as plain loops in double precision.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/kernels/attention_head.h"
+#include "headlight/kernels/row_testing.h"
+
+namespace headlight {
+
+enum class BiasKind { none, dense, relative };
+
+// A bias whose values are parameters: one a pair of query and key for all sentences, or one a distance.
+template <typename T>
+class TestBias : public AttentionBias<T> {
+ public:
+  TestBias(BiasKind kind, std::int32_t heads)
+      : values(TestVector<T>(heads * kPlaces, 9)), gradient(values.size()), kind_(kind) {}
+  std::size_t Index(std::int32_t head, std::int32_t query, std::int32_t key, std::int32_t past) const {
+    const std::int32_t distance = std::clamp(key - query - past, -20, 20) + 20;
+    return static_cast<std::size_t>(head * kPlaces +
+                                    (kind_ == BiasKind::dense ? (query * 31 + key) % kPlaces : distance));
+  }
+  void Add(const ScoreTile& tile, Matrix<T> scores) const override {
+    for (std::int32_t i = 0; i < scores.rows; ++i) {
+      for (std::int32_t j = 0; j < scores.columns; ++j) {
+        scores.row(i)[j] += values[Index(tile.head, tile.query + i, tile.key + j, tile.past)];
+      }
+    }
+  }
+  bool has_gradient() const override { return true; }
+  void AddGradient(const ScoreTile& tile, Matrix<const T> d_scores) override {
+    for (std::int32_t i = 0; i < d_scores.rows; ++i) {
+      for (std::int32_t j = 0; j < d_scores.columns; ++j) {
+        gradient[Index(tile.head, tile.query + i, tile.key + j, tile.past)] += d_scores.row(i)[j];
+      }
+    }
+  }
+
+  std::vector<T> values, gradient;
+
+ private:
+  static constexpr std::int32_t kPlaces = 997;
+  BiasKind kind_;
+};
+
+struct AttentionCase {
+  std::string name;
+  std::vector<std::pair<std::int32_t, std::int32_t>> lengths;  // queries and keys of each sentence
+  std::int32_t heads = 1, head_dim = 4, value_dim = 4;
+  bool causal = false;
+  std::int32_t window = 0;
+  BiasKind bias = BiasKind::none;
+  double dropout = 0;
+  bool shared_keys = false;  // all sentences have the keys of the first
+  bool indexed = false;      // keys are found through key_rows
+};
+
+// The sentences of a case in rows, with some rows before, after and (in keys) between that belong to nobody.
+struct AttentionRows {
+  explicit AttentionRows(const AttentionCase& c) {
+    for (const auto& [query_count, key_count] : c.lengths) {
+      queries.push_back({query_rows, query_count});
+      query_rows += query_count;
+      const bool share = c.shared_keys && !keys.empty();
+      keys.push_back(share ? keys[0] : Sequence{key_rows, key_count});
+      if (!share) key_rows += key_count + 1;
+    }
+    query_rows += 1;
+    while (c.indexed && key_rows % 7 == 0) ++key_rows;
+    for (std::int32_t position = 0; c.indexed && position < key_rows; ++position) {
+      index.push_back(position * 7 % key_rows);
+    }
+  }
+
+  Sequences queries, keys;
+  std::int32_t query_rows = 2, key_rows = 3;
+  std::vector<std::int32_t> index;
+};
+
+// The tensors of a case, as column ranges of wider matrices and off any alignment, and what the kernels made of them.
+template <typename T>
+struct AttentionProblem {
+  explicit AttentionProblem(const AttentionCase& c)
+      : rows(c),
+        query({rows.query_rows, c.heads * c.head_dim, 5, 1}, 1),
+        key({rows.key_rows, c.heads * c.head_dim, 3, 3}, 2),
+        value({rows.key_rows, c.heads * c.value_dim, 7, 5}, 3),
+        output({rows.query_rows, c.heads * c.value_dim, 1, 1}, 4),
+        d_output({rows.query_rows, c.heads * c.value_dim, 2, 7}, 5),
+        d_query({rows.query_rows, c.heads * c.head_dim, 5, 1}, 6),
+        d_key({rows.key_rows, c.heads * c.head_dim, 3, 3}, 7),
+        d_value({rows.key_rows, c.heads * c.value_dim, 4, 1}, 8),
+        log_sum_exp(static_cast<std::size_t>(rows.query_rows * c.heads)) {
+    if (c.bias != BiasKind::none) bias = std::make_unique<TestBias<T>>(c.bias, c.heads);
+    input.query = query.view();
+    input.key = key.view();
+    input.value = value.view();
+    input.queries = rows.queries;
+    input.keys = rows.keys;
+    input.key_rows = rows.index;
+    input.heads = c.heads;
+    input.scale = static_cast<T>(1 / std::sqrt(static_cast<double>(c.head_dim)));
+    input.causal = c.causal;
+    input.window = c.window;
+    input.bias = bias.get();
+    input.dropout = {c.dropout, 11};
+  }
+  AttentionProblem(const AttentionProblem&) = delete;
+
+  void Forward() { AttentionForward<T>(input, output.view(), log_sum_exp); }
+  void Backward(bool add = false) {
+    if (bias) std::fill(bias->gradient.begin(), bias->gradient.end(), T{0});
+    AttentionBackward<T>(input, output.view(), d_output.view(), log_sum_exp, {d_query.view(), add}, {d_key.view(), add},
+                         {d_value.view(), add});
+  }
+
+  AttentionRows rows;
+  TestMatrix<T> query, key, value, output, d_output, d_query, d_key, d_value;
+  std::vector<T> log_sum_exp;
+  std::unique_ptr<TestBias<T>> bias;
+  AttentionInput<T> input;
+};
+
+// The definition and its gradients. All matrices without gaps; rows that no sentence names are 0.
+struct Reference {
+  std::vector<double> output, d_query, d_key, d_value, d_bias;
+  std::vector<std::vector<double>> weights;  // of each sentence: [heads, query, key]
+};
+
+template <typename T>
+Reference ReferenceAttention(const AttentionProblem<T>& problem) {
+  const AttentionInput<T>& in = problem.input;
+  Reference r;
+  r.output.resize(static_cast<std::size_t>(in.query.rows * in.value.columns));
+  r.d_query.resize(static_cast<std::size_t>(in.query.rows * in.query.columns));
+  r.d_key.resize(static_cast<std::size_t>(in.key.rows * in.key.columns));
+  r.d_value.resize(static_cast<std::size_t>(in.value.rows * in.value.columns));
+  if (problem.bias) r.d_bias.resize(problem.bias->values.size());
+  const std::int64_t head_dim = in.query.columns / in.heads, value_dim = in.value.columns / in.heads;
+  const double keep_scale = 1 / (1 - in.dropout.probability);
+  for (std::size_t b = 0; b < in.queries.size(); ++b) {
+    const std::int32_t queries = in.queries[b].length, keys = in.keys[b].length, past = keys - queries;
+    auto& map = r.weights.emplace_back();
+    for (std::int32_t h = 0; h < in.heads; ++h) {
+      const std::uint64_t seed = AttentionHead<T>(in, static_cast<std::int32_t>(b), h).dropout_seed;
+      for (std::int32_t i = 0; i < queries; ++i) {
+        const std::int64_t query_row = in.queries[b].begin + i;
+        const T* const query = in.query.row(query_row) + h * head_dim;
+        std::vector<double> weight(static_cast<std::size_t>(keys)), kept(weight), d_weight(weight);
+        std::vector<std::int64_t> rows;
+        double sum = 0, delta = 0;
+        for (std::int32_t j = 0; j < keys; ++j) {
+          const std::int32_t position = in.keys[b].begin + j;
+          rows.push_back(in.key_rows.empty() ? position : in.key_rows[static_cast<std::size_t>(position)]);
+          double score = 0;
+          for (std::int64_t d = 0; d < head_dim; ++d) score += double{query[d]} * in.key.row(rows[j])[h * head_dim + d];
+          score *= in.scale;
+          if (problem.bias) score += problem.bias->values[problem.bias->Index(h, i, j, past)];
+          const bool seen = (!in.causal || j <= i + past) && (in.window == 0 || std::abs(i + past - j) < in.window);
+          sum += weight[j] = seen ? std::exp(score) : 0;
+        }
+        for (std::int32_t j = 0; j < keys; ++j) {
+          weight[j] = sum == 0 ? 0 : weight[j] / sum;
+          const bool drops = DropoutBits(RowDropoutKey(seed, static_cast<std::uint64_t>(i)),
+                                         static_cast<std::uint32_t>(j)) < DropoutThreshold(in.dropout.probability);
+          kept[j] = drops ? 0 : weight[j] * keep_scale;
+          map.push_back(weight[j]);
+          for (std::int64_t d = 0; d < value_dim; ++d) {
+            const double value = in.value.row(rows[j])[h * value_dim + d];
+            const double d_output = problem.d_output.at(query_row, h * value_dim + d);
+            r.output[static_cast<std::size_t>(query_row * in.value.columns + h * value_dim + d)] += kept[j] * value;
+            r.d_value[static_cast<std::size_t>(rows[j] * in.value.columns + h * value_dim + d)] += kept[j] * d_output;
+            d_weight[j] += drops ? 0 : keep_scale * d_output * value;
+          }
+          delta += weight[j] * d_weight[j];
+        }
+        for (std::int32_t j = 0; j < keys; ++j) {
+          const double d_score = weight[j] * (d_weight[j] - delta);
+          if (problem.bias) r.d_bias[problem.bias->Index(h, i, j, past)] += d_score;
+          for (std::int64_t d = 0; d < head_dim; ++d) {
+            const std::size_t column = static_cast<std::size_t>(h * head_dim + d);
+            r.d_query[static_cast<std::size_t>(query_row * in.query.columns) + column] +=
+                d_score * in.scale * in.key.row(rows[j])[column];
+            r.d_key[static_cast<std::size_t>(rows[j] * in.key.columns) + column] += d_score * in.scale * query[d];
+          }
+        }
+      }
+    }
+  }
+  return r;
+}
+
+}  // namespace headlight

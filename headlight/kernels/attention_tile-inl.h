@@ -1,0 +1,99 @@
+// A tile of attention: the scores of some queries with some keys, in scratch memory of the thread; once per target,
+// after hwy/highway.h.
+#if defined(HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_
+#undef HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_
+#else
+#define HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "headlight/kernels/attention_head.h"
+#include "headlight/kernels/attention_rows-inl.h"
+#include "headlight/kernels/rows.h"
+#include "headlight/kernels/tile_product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+HWY_INLINE std::int32_t WholeVectors(std::int32_t columns) {
+  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(hn::ScalableTag<T>()));
+  return (columns + lanes - 1) / lanes * lanes;
+}
+
+// A packed tile in scratch memory: rows of whole vectors.
+template <typename T>
+struct Packed {
+  T* data = nullptr;
+  std::int32_t stride = 0;
+  T* row(std::int32_t index) const { return data + std::ptrdiff_t{index} * stride; }
+};
+
+// Hands out aligned pieces of memory that the thread keeps from call to call.
+template <typename T>
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t elements) {
+    struct AttentionScratch;
+    T* const memory = KeptScratch<AttentionScratch, T>(elements + kAlignment);
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory) / sizeof(T) % kAlignment;
+    next_ = memory + (kAlignment - beyond) % kAlignment;
+  }
+  Packed<T> Take(std::int32_t rows, std::int32_t columns) {
+    const Packed<T> piece{next_, WholeVectors<T>(columns)};
+    next_ += Size(rows, columns);
+    return piece;
+  }
+  static std::int64_t Size(std::int32_t rows, std::int32_t columns) {
+    const std::int64_t elements = std::int64_t{rows} * WholeVectors<T>(columns);
+    return (elements + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+ private:
+  static constexpr std::int64_t kAlignment = 64 / sizeof(T);  // elements: the widest vector, a cache line
+  T* next_;
+};
+
+// The part of a head that one tile covers.
+struct TileRange {
+  std::int32_t query, queries, key, keys;
+};
+
+template <typename T>
+HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, const TileRange& tile) {
+  const KeyRange range = head.Visible(query);
+  return {std::clamp(range.begin - tile.key, 0, tile.keys), std::clamp(range.end - tile.key, 0, tile.keys)};
+}
+
+template <typename T>
+HWY_INLINE WeightDropout DropoutOf(const AttentionHead<T>& head, std::int32_t query, std::int32_t key) {
+  const std::uint32_t threshold = DropoutThreshold(head.input.dropout.probability);
+  if (threshold == 0) return {};
+  return {RowDropoutKey(head.dropout_seed, static_cast<std::uint64_t>(query)), threshold,
+          static_cast<std::uint32_t>(key)};
+}
+
+// Scales the scores and adds the bias, if there is one; returns by what they are still to be multiplied.
+template <typename T>
+HWY_INLINE T AddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores) {
+  if (head.input.bias == nullptr) return head.input.scale;
+  for (std::int32_t i = 0; i < tile.queries; ++i) {
+    StoreScaled(scores.row(i), head.input.scale, tile.keys, false, scores.row(i));
+  }
+  head.input.bias->Add({head.sentence, head.head, tile.query, tile.key, head.past},
+                       {scores.data, tile.queries, tile.keys, scores.stride});
+  return 1;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#endif

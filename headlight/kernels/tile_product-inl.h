@@ -1,0 +1,156 @@
+// Products of small matrices that lie in the cache, and the packing that makes them ready for it; once per target,
+// after hwy/highway.h. What is packed has rows of whole vectors, so that no product has a tail.
+#if defined(HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_
+#undef HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_
+#else
+#define HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "headlight/kernels/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The block of the product that stays in registers: rows times vectors, with the vectors of b and one number of a
+// beside it; AVX2 has 16 registers, the others 32.
+constexpr std::int32_t kProductRows = HWY_TARGET == HWY_AVX2 ? 6 : 8;
+constexpr std::int32_t kProductVectors = 2;
+
+// c = a b, or c += a b. a is [rows, inner] or, transposed, stored as [inner, rows].
+template <typename T>
+struct TileProduct {
+  const T* a;
+  std::ptrdiff_t a_stride;
+  const T* b;  // [inner, columns], aligned, whole vectors
+  std::ptrdiff_t b_stride;
+  T* c;  // [rows, columns], aligned, whole vectors
+  std::ptrdiff_t c_stride;
+  std::int32_t inner;
+  bool add;
+};
+
+template <std::int32_t rows, std::int32_t vectors, bool transposed, typename T>
+HWY_NOINLINE void ProductBlock(const TileProduct<T>& p, std::ptrdiff_t row, std::ptrdiff_t column) {
+  const hn::ScalableTag<T> d;
+  const std::ptrdiff_t lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const std::ptrdiff_t a_row = transposed ? 1 : p.a_stride, a_inner = transposed ? p.a_stride : 1;
+  const T* a = p.a + row * a_row;
+  const T* b = p.b + column;
+  T* const c = p.c + row * p.c_stride + column;
+
+  hn::Vec<decltype(d)> sum[rows][vectors];
+  for (std::int32_t r = 0; r < rows; ++r) {
+    for (std::int32_t v = 0; v < vectors; ++v) {
+      sum[r][v] = p.add ? hn::Load(d, c + r * p.c_stride + v * lanes) : hn::Zero(d);
+    }
+  }
+  for (std::int32_t k = 0; k < p.inner; ++k, a += a_inner, b += p.b_stride) {
+    hn::Vec<decltype(d)> b_row[vectors];
+    for (std::int32_t v = 0; v < vectors; ++v) b_row[v] = hn::Load(d, b + v * lanes);
+    for (std::int32_t r = 0; r < rows; ++r) {
+      const auto factor = hn::Set(d, a[r * a_row]);
+      for (std::int32_t v = 0; v < vectors; ++v) sum[r][v] = hn::MulAdd(factor, b_row[v], sum[r][v]);
+    }
+  }
+  for (std::int32_t r = 0; r < rows; ++r) {
+    for (std::int32_t v = 0; v < vectors; ++v) hn::Store(sum[r][v], d, c + r * p.c_stride + v * lanes);
+  }
+}
+
+template <std::int32_t most_rows, std::int32_t vectors, bool transposed, typename T>
+HWY_INLINE void ProductBlockOf(std::int32_t rows, const TileProduct<T>& p, std::ptrdiff_t row, std::ptrdiff_t column) {
+  if constexpr (most_rows > 1) {
+    if (rows < most_rows) return ProductBlockOf<most_rows - 1, vectors, transposed>(rows, p, row, column);
+  }
+  ProductBlock<most_rows, vectors, transposed>(p, row, column);
+}
+
+// The whole product; `columns` a multiple of a vector. Each element is summed over `inner` in ascending order whatever
+// the blocks, so that its bits do not depend on how the rows were cut into tiles.
+template <bool transposed, typename T>
+void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
+  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(hn::ScalableTag<T>()));
+  const std::int32_t blocks = (rows + kProductRows - 1) / kProductRows;
+  std::int32_t column = 0;
+  for (; column + kProductVectors * lanes <= columns; column += kProductVectors * lanes) {
+    for (std::int32_t block = 0; block < blocks; ++block) {  // of even heights: 9 rows are 5 and 4, not 8 and 1
+      const std::int32_t row = rows * block / blocks, end = rows * (block + 1) / blocks;
+      ProductBlockOf<kProductRows, kProductVectors, transposed>(end - row, p, row, column);
+    }
+  }
+  for (; column < columns; column += lanes) {
+    for (std::int32_t block = 0; block < blocks; ++block) {
+      const std::int32_t row = rows * block / blocks, end = rows * (block + 1) / blocks;
+      ProductBlockOf<kProductRows, 1, transposed>(end - row, p, row, column);
+    }
+  }
+}
+
+// to[count, whole vectors]: the first `dim` elements of rows first, first + 1, ..., then zeros.
+template <typename T, class Rows>
+void PackRows(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
+              std::ptrdiff_t stride) {
+  const hn::ScalableTag<T> d;
+  for (std::int32_t i = 0; i < count; ++i, to += stride) {
+    const T* const row = from.row(first + i);
+    ForLanes(d, dim, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      hn::Store(LoadLanes(d, row + column, lanes), d, to + column);
+    });
+  }
+}
+
+// to[dim, stride]: the same, transposed, then zeros in the columns from `count` up to `columns`.
+template <typename T, class Rows>
+void PackTransposed(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, std::int32_t columns,
+                    T* to, std::ptrdiff_t stride) {
+  std::int32_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) {  // four by four: float is what has to be fast
+    const hn::FixedTag<T, 4> d;
+    const hn::Repartition<double, decltype(d)> pairs;
+    for (; i + 4 <= count; i += 4) {
+      const T* const row[4] = {from.row(first + i), from.row(first + i + 1), from.row(first + i + 2),
+                               from.row(first + i + 3)};
+      std::int32_t j = 0;
+      for (; j + 4 <= dim; j += 4) {
+        const auto row0 = hn::LoadU(d, row[0] + j), row1 = hn::LoadU(d, row[1] + j);
+        const auto row2 = hn::LoadU(d, row[2] + j), row3 = hn::LoadU(d, row[3] + j);
+        const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
+        const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
+        const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
+        const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
+        T* const block = to + j * stride + i;
+        hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, block);
+        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, block + stride);
+        hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, block + 2 * stride);
+        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, block + 3 * stride);
+      }
+      for (; j < dim; ++j) {
+        for (std::int32_t k = 0; k < 4; ++k) to[j * stride + i + k] = row[k][j];
+      }
+    }
+  }
+#endif
+  for (; i < count; ++i) {
+    const T* const row = from.row(first + i);
+    for (std::int32_t j = 0; j < dim; ++j) to[j * stride + i] = row[j];
+  }
+  if (count < columns) {
+    for (std::int32_t j = 0; j < dim; ++j) std::fill(to + j * stride + count, to + j * stride + columns, T{0});
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#endif
