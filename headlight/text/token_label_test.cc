@@ -1,0 +1,35 @@
+#include "headlight/text/token_label.h"
+
+#include <gtest/gtest.h>
+
+namespace headlight {
+namespace {
+
+TEST(TokenLabel, KeepsWhatCanBeRead) {
+  for (const char* token :
+       {"Hund", "▁größer", "مرحبا", "你好", "👩‍👩‍👧", "</script>", "two words", "<s>"}) {
+    EXPECT_EQ(TokenLabel(token), token);
+  }
+}
+
+TEST(TokenLabel, SpellsWhatHasNoShape) {
+  EXPECT_EQ(TokenLabel("a\nb"), "a<U+000A>b");
+  EXPECT_EQ(TokenLabel(std::string_view("\0", 1)), "<U+0000>");
+  EXPECT_EQ(TokenLabel("a\u202Eb"), "a<U+202E>b");  // would turn its neighbours around
+  EXPECT_EQ(TokenLabel("\u2028"), "<U+2028>");
+  EXPECT_EQ(TokenLabel("\u00AD"), "<U+00AD>");
+  EXPECT_EQ(TokenLabel(" "), "<U+0020>");
+  EXPECT_EQ(TokenLabel("\u3000\u00A0"), "<U+3000><U+00A0>");
+  EXPECT_EQ(TokenLabel("\u200D"), "<U+200D>");
+  EXPECT_EQ(TokenLabel(""), "<empty>");
+}
+
+TEST(TokenLabel, SpellsBrokenBytes) {
+  EXPECT_EQ(TokenLabel("\xE4\xBD"), "<0xE4><0xBD>");            // two thirds of a character
+  EXPECT_EQ(TokenLabel("a\x80z"), "a<0x80>z");                  // a continuation of nothing
+  EXPECT_EQ(TokenLabel("\xED\xA0\x80"), "<0xED><0xA0><0x80>");  // half a surrogate pair
+  EXPECT_EQ(TokenLabel("\xC0\xAF"), "<0xC0><0xAF>");            // a longer spelling than needed
+}
+
+}  // namespace
+}  // namespace headlight
