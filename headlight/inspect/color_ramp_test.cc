@@ -1,0 +1,38 @@
+#include "headlight/inspect/color_ramp.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace headlight {
+namespace {
+
+// CIE lightness, 0 to 100: another model of what the eye sees than the one the ramp is made in.
+double Lightness(Color color) {
+  const auto linear = [](int part) {
+    const double value = part / 255.0;
+    return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  };
+  const double y = 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+  return y > 0.008856 ? 116 * std::cbrt(y) - 16 : 903.3 * y;
+}
+
+TEST(RampColor, LightnessSaysTheWeight) {
+  for (const Theme theme : {Theme::light, Theme::dark}) {
+    const double sign = theme == Theme::light ? -1 : 1;
+    const double range = sign * (Lightness(RampColor(1, theme)) - Lightness(RampColor(0, theme)));
+    EXPECT_GT(range, 65);
+    for (int i = 0; i < 20; ++i) {
+      const double step = sign * (Lightness(RampColor((i + 1) / 20.0, theme)) - Lightness(RampColor(i / 20.0, theme)));
+      EXPECT_NEAR(step, range / 20, 1.2) << i;  // even steps, to the rounding of colours and the models' difference
+    }
+  }
+}
+
+TEST(RampColor, StaysAtItsEnds) {
+  EXPECT_EQ(RampColor(-1, Theme::light), RampColor(0, Theme::light));
+  EXPECT_EQ(RampColor(1.001, Theme::dark), RampColor(1, Theme::dark));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,140 @@
+#include "headlight/inspect/drawing/attention_drawing.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "headlight/inspect/drawing/attention_layout.h"
+#include "headlight/inspect/drawing/canvas.h"
+#include "headlight/text/token_label.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kMargin = 32;  // as in the layout
+
+std::string PageTitle(const AttentionMap& map) {
+  return fmt::format("{}, layer {}", AttentionTitle(map.kind), map.layer + 1);
+}
+
+// What the rows and columns are, in the words of the sentence pair.
+std::string Explanation(AttentionKind kind) {
+  const char* rows = kind == AttentionKind::encoder_self ? "source" : "target";
+  const char* columns = kind == AttentionKind::decoder_self ? "target" : "source";
+  return fmt::format("Each row is a {} token (query); its weights over the {} tokens (keys) sum to 1.", rows, columns);
+}
+
+// The colours from weight 0 to weight 1, with the hatching of a causal map beside them. Ends at `right`.
+void DrawColorBar(Canvas& canvas, double right, double y, bool causal) {
+  constexpr int kSteps = 64;
+  constexpr double kWidth = 192, kHeight = 12;
+  const TextStyle small = {.size = 11, .color = kMutedInk};
+  const double left = right - kWidth;
+  for (int step = 0; step < kSteps; ++step) {
+    // A little wider than its place, so that no seam shows between two steps.
+    const double width = kWidth / kSteps + (step + 1 < kSteps ? 0.5 : 0);
+    canvas.Fill({left + step * kWidth / kSteps, y, width, kHeight}, RampColor(step / (kSteps - 1.0), Theme::light));
+  }
+  canvas.Outline({left, y, kWidth, kHeight}, kRule, 0.75);
+  canvas.Text({left, y + kHeight + 11}, "0", small, Align::left);
+  canvas.Text({left + kWidth / 2, y + kHeight + 11}, "attention weight", small, Align::center);
+  canvas.Text({right, y + kHeight + 11}, "1", small, Align::right);
+  if (!causal) return;
+  const Rectangle swatch = {left - 120, y, 24, kHeight};
+  canvas.Hatch({&swatch, 1});
+  canvas.Outline(swatch, kRule, 0.75);
+  canvas.Text({swatch.x + 30, y + kHeight / 2}, "later token", small, Align::left);
+}
+
+void DrawHead(Canvas& canvas, const AttentionLayout& layout, const AttentionMap& map, int head) {
+  // The weights as colours: a rectangle list for each of 256, so that a vector file stays small; a row's equal
+  // neighbours are one rectangle.
+  constexpr int kColors = 256;
+  std::array<std::vector<Rectangle>, kColors> cells;
+  std::vector<Rectangle> masked;
+  for (int query = 0; query < map.queries; ++query) {
+    for (int key = 0; key < map.keys;) {
+      const auto level = [&](int k) {
+        return map.masked(query, k) ? -1 : static_cast<int>(std::lround(map.at(head, query, k) * (kColors - 1)));
+      };
+      const int begin = key, color = std::min(level(key), kColors - 1);
+      while (key < map.keys && std::min(level(key), kColors - 1) == color) ++key;
+      Rectangle run = layout.Cell(head, query, begin);
+      run.width *= key - begin;
+      (color < 0 ? masked : cells[color]).push_back(run);
+    }
+  }
+  const Rectangle frame = layout.Map(head);
+  for (int color = 0; color < kColors; ++color) {
+    if (!cells[color].empty()) canvas.Fill(cells[color], RampColor(color / (kColors - 1.0), Theme::light));
+  }
+  // Fine lines of paper part the cells.
+  if (layout.cell >= 8) {
+    for (int key = 1; key < map.keys; ++key) {
+      const double x = frame.x + key * layout.cell;
+      canvas.Line(std::array<Point, 2>{{{x, frame.y}, {x, frame.y + frame.height}}}, kPaper, 0.75);
+    }
+    for (int query = 1; query < map.queries; ++query) {
+      const double y = frame.y + query * layout.cell;
+      canvas.Line(std::array<Point, 2>{{{frame.x, y}, {frame.x + frame.width, y}}}, kPaper, 0.75);
+    }
+  }
+  canvas.Hatch(masked);
+  canvas.Outline(frame, kRule, 0.75);
+}
+
+void DrawLabels(Canvas& canvas, const AttentionLayout& layout, const AttentionRecord& record, const AttentionMap& map,
+                int head) {
+  const Rectangle frame = layout.Map(head);
+  constexpr double kOff = 5;
+  const auto& queries = record.query_tokens(map.kind);
+  for (int query = 0; query < map.queries; query += layout.label_step) {
+    canvas.Text({frame.x - kOff, frame.y + (query + 0.5) * layout.cell}, TokenLabel(queries[query]), layout.label,
+                Align::right, layout.query_labels - kOff);
+  }
+  const auto& keys = record.key_tokens(map.kind);
+  for (int key = 0; key < map.keys; key += layout.label_step) {
+    const double x = frame.x + (key + 0.5) * layout.cell;
+    if (layout.upwards) {
+      canvas.Text({x, frame.y - kOff}, TokenLabel(keys[key]), layout.label, Align::left, layout.key_labels - kOff,
+                  true);
+    } else {
+      canvas.Text({x, frame.y - 10}, TokenLabel(keys[key]), layout.label, Align::center);
+    }
+  }
+  // In the corner that the labels leave free.
+  canvas.Text({frame.x - layout.query_labels, frame.y - layout.key_labels + 8}, fmt::format("head {}", head + 1),
+              {.size = 12, .bold = true}, Align::left);
+}
+
+void DrawMap(Canvas& canvas, const AttentionLayout& layout, const AttentionRecord& record, const AttentionMap& map) {
+  canvas.Text({kMargin, kMargin + 8}, PageTitle(map), {.size = 19, .bold = true}, Align::left);
+  std::string explanation = Explanation(map.kind);
+  if (!record.title.empty()) explanation = fmt::format("{} · {}", TokenLabel(record.title), explanation);
+  canvas.Text({kMargin, kMargin + 41}, explanation, {.size = 12, .color = kMutedInk}, Align::left,
+              layout.width - 2 * kMargin);
+  DrawColorBar(canvas, layout.width - kMargin, kMargin, map.kind == AttentionKind::decoder_self);
+  for (int head = 0; head < map.heads; ++head) {
+    DrawHead(canvas, layout, map, head);
+    DrawLabels(canvas, layout, record, map, head);
+  }
+}
+
+}  // namespace
+
+void DrawAttention(const AttentionRecord& record, const std::string& path) {
+  CheckPicturePath(path);
+  CheckAttention(record);
+  std::vector<Page> pages;
+  for (const AttentionMap& map : record.maps) {
+    const AttentionLayout layout = LayOutAttention(record, map);
+    pages.push_back({PageTitle(map), layout.width, layout.height,
+                     [&record, &map, layout](Canvas& canvas) { DrawMap(canvas, layout, record, map); }});
+  }
+  WritePicture(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);
+}
+
+}  // namespace headlight
