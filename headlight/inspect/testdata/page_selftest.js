@@ -1,0 +1,138 @@
+// Appended to a page by page_test.cc, which knows the record: this drives the page as a reader would and writes what it
+// found into the document, a line a check, for the test to read.
+(() => {
+const lines = [];
+const check = (name, holds, seen) => lines.push(`${holds ? "ok" : "NOT OK"} ${name}${holds ? "" : `: ${seen}`}`);
+const equal = (name, seen, expected) => check(name, seen === expected, `saw ${seen}, expected ${expected}`);
+const all = selector => [...document.querySelectorAll(selector)];
+const readout = () => document.getElementById("readout").textContent.replace(/[\u2068\u2069]/g, "");
+const choose = (name, index) => all(`input[name=${name}]`)[index].click();
+const press = key => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+const hover = element => element.dispatchEvent(new PointerEvent("pointerenter"));
+const leave = id => document.getElementById(id).dispatchEvent(new PointerEvent("pointerleave"));
+const value = (side, index) => all(`#${side} .value`)[index].textContent;
+const map = document.getElementById("map");
+const colors = JSON.parse(document.getElementById("data").textContent).ramps;
+
+function pointAt(kind, {x, y}) {
+  const bounds = map.getBoundingClientRect();
+  map.dispatchEvent(new PointerEvent(kind, {clientX: bounds.left + x, clientY: bounds.top + y}));
+}
+
+// A place within a cell of the map, found as a reader would, by pointing until the page names it; and its colour.
+function findCell(text) {
+  const bounds = map.getBoundingClientRect();
+  for (let y = bounds.height - 4; y > 0; y -= 7) {
+    for (let x = bounds.width - 4; x > 0; x -= 7) {
+      pointAt("pointermove", {x, y});
+      if (!readout().includes(text)) continue;
+      map.dispatchEvent(new PointerEvent("pointerleave"));
+      const inside = {x: x - 5, y: y - 5};  // off the border, for the search came from the lower right
+      const [column, row] = [inside.x, inside.y].map(at => Math.round(at * devicePixelRatio));
+      return {...inside, pixel: [...map.getContext("2d").getImageData(column, row, 1, 1).data]};
+    }
+  }
+  return {pixel: []};
+}
+const hex = pixel => pixel.slice(0, 3).map(part => part.toString(16).padStart(2, "0")).join("");
+
+function run() {
+  const [expectedTheme] = location.hash.slice(1).split(",");
+  equal("the system's theme is taken", document.documentElement.dataset.theme, expectedTheme);
+  check("nothing overflows to the side", document.documentElement.scrollWidth <= innerWidth,
+        `${document.documentElement.scrollWidth} over ${innerWidth}`);
+  equal("nothing is loaded", performance.getEntriesByType("resource").length, 0);
+  equal("no token was run as a script", window.hacked, undefined);
+  equal("no token became an element", all("#queries b, #queries img, h1 b").length, 0);
+  equal("the title is text", document.title, "<b>bold</b> & {{data}}");
+
+  equal("attentions to choose", all("input[name=kind]").length, 3);
+  equal("layers to choose", all("input[name=layer]").length, 2);
+  equal("heads to choose, and their mean", all("input[name=head]").length, 4);
+  check("every choice has a name", all("input").every(input =>
+    input.getAttribute("aria-label") || input.labels[0].textContent), "one without");
+  equal("one stop for Tab in each sentence", all("#queries [tabindex='0'], #keys [tabindex='0']").length, 2);
+
+  // Cross-attention, layer 2, head 3: the record's test plants 1 from query 1 to key 3, and 0.25 elsewhere.
+  choose("kind", 2);
+  choose("layer", 1);
+  choose("head", 3);
+  equal("what is shown is said", readout(), "Cross-attention, layer 2, head 3");
+  equal("queries", all("#queries button").length, 4);
+  equal("keys", all("#keys button").length, 5);
+  equal("a hostile token is shown as it is", all("#keys bdi")[1].textContent, "<\/script><script>window.hacked=1<\/script>");
+  equal("a token says what and where it is", all("#queries button")[1].getAttribute("aria-label"), "query 2 of 4: the");
+
+  hover(all("#queries button")[1]);
+  equal("hover: the planted weight", value("keys", 3), "1.000");
+  equal("hover: the others", value("keys", 0), "0.000");
+  equal("hover: the sentence", readout(), "Cross-attention, layer 2, head 3: “the” looks at “<!--” 1.000");
+  equal("hover: beneath the head", all(".tile .top")[3].textContent, "→ <!--1.000");
+  equal("hover: a mark on every head", all(".tile .mark").length, 4);
+  hover(all("#queries button")[0]);
+  equal("hover: three decimals", value("keys", 2), "0.123");
+  leave("queries");
+  equal("leaving lets go", value("keys", 3), "");
+  hover(all("#keys button")[3]);
+  equal("a key shows who looks at it", value("queries", 1), "1.000");
+  leave("keys");
+
+  all("#queries button")[1].focus();
+  equal("keyboard: focus looks", value("keys", 3), "1.000");
+  press("ArrowDown");
+  equal("keyboard: down", document.activeElement.getAttribute("aria-label"), "query 3 of 4: مرحبا");
+  press("End");
+  equal("keyboard: end", document.activeElement, all("#queries button")[3]);
+  press("ArrowDown");
+  equal("keyboard: not beyond the end", document.activeElement, all("#queries button")[3]);
+  press("Home");
+  equal("keyboard: home", document.activeElement, all("#queries button")[0]);
+  press("ArrowRight");
+  equal("keyboard: across", document.activeElement, all("#keys button")[0]);
+  all("#keys button")[0].click();
+  equal("Enter or a click keeps", all("#keys button")[0].getAttribute("aria-pressed"), "true");
+  hover(all("#queries button")[2]);
+  leave("queries");
+  check("what is kept comes back", readout().includes("“der” is seen by"), readout());
+  press("Escape");
+  equal("Escape lets go", all("[aria-pressed=true].token, .here").length, 0);
+
+  const planted = findCell("“the” looks at “<!--”: 1.000");
+  equal("the map: the planted cell has the last colour", hex(planted.pixel), colors[expectedTheme].slice(-6));
+  equal("the map: an empty cell has the first", hex(findCell("“the” looks at “der”: 0.000").pixel),
+        colors[expectedTheme].slice(0, 6));
+  map.focus();
+  press("ArrowRight");
+  press("ArrowRight");
+  press("ArrowDown");
+  check("the map: arrows walk", readout().includes("“the” looks at “<\/script>"), readout());
+  pointAt("click", planted);
+  map.dispatchEvent(new PointerEvent("pointerleave"));
+  check("the map: a click keeps", readout().endsWith("“the” looks at “<!--”: 1.000"), readout());
+  press("Escape");
+
+  choose("kind", 1);
+  check("a causal map has its legend", !document.getElementById("hidden-legend").hidden, "hidden");
+  hover(all("#queries button")[1]);
+  equal("a later token is hidden", value("keys", 2), "hidden");
+  leave("queries");
+  const hidden = findCell("“the” looks at “dog”: hidden, a later token").pixel;
+  check("the map: what is hidden is not filled", hidden.length === 4 && hidden[3] < 255, hidden);
+
+  choose("head", 0);
+  equal("the mean of all heads", readout(), "Decoder self-attention, layer 2, mean of 3 heads");
+  document.getElementById("theme").click();
+  equal("the other theme", document.documentElement.dataset.theme, expectedTheme === "dark" ? "light" : "dark");
+  equal("the other theme is told", document.getElementById("theme").getAttribute("aria-pressed"),
+        `${expectedTheme !== "dark"}`);
+}
+
+try {
+  run();
+} catch (error) {
+  check("the test runs through", false, error.stack);
+}
+lines.push(`${lines.length} checks`);
+document.body.append(Object.assign(document.createElement("pre"), {id: "selftest", textContent: lines.join("\n")}));
+})();
