@@ -1,0 +1,153 @@
+#include "headlight/kernels/arithmetic.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headlight/kernels/arithmetic.cc"
+#include "headlight/kernels/targets.h"
+// clang-format off: Highway's order.
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "headlight/kernels/dispatch.h"
+#include "headlight/kernels/lanes-inl.h"
+#include "headlight/kernels/rows.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headlight {
+namespace HWY_NAMESPACE {
+
+template <typename T>
+void AddChunk(Matrix<const T> a, T a_factor, Matrix<const T> b, T b_factor, Matrix<T> y) {
+  const hn::ScalableTag<T> d;
+  const auto a_scale = hn::Set(d, a_factor), b_scale = hn::Set(d, b_factor);
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    const T *const left = a.row(row), *const right = b.row(row);
+    T* const out = y.row(row);
+    ForLanes(d, a.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      const auto scaled = hn::Mul(LoadLanes(d, right + column, lanes), b_scale);
+      StoreLanes(hn::MulAdd(LoadLanes(d, left + column, lanes), a_scale, scaled), d, out + column, lanes);
+    });
+  }
+}
+
+template <typename T>
+void MultiplyChunk(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
+  const hn::ScalableTag<T> d;
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    const T *const left = a.row(row), *const right = b.row(row);
+    T* const out = y.row(row);
+    ForLanes(d, a.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      const auto product = hn::Mul(LoadLanes(d, left + column, lanes), LoadLanes(d, right + column, lanes));
+      StoreLanes(product, d, out + column, lanes);
+    });
+  }
+}
+
+template <typename T>
+void ScaleChunk(Matrix<const T> x, T factor, Matrix<T> y) {
+  const hn::ScalableTag<T> d;
+  const auto scale = hn::Set(d, factor);
+  for (std::int64_t row = 0; row < x.rows; ++row) {
+    const T* const in = x.row(row);
+    T* const out = y.row(row);
+    ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      StoreLanes(hn::Mul(LoadLanes(d, in + column, lanes), scale), d, out + column, lanes);
+    });
+  }
+}
+
+template <typename T>
+void AddVectorChunk(Matrix<const T> x, const T* vector, Matrix<T> y) {
+  const hn::ScalableTag<T> d;
+  for (std::int64_t row = 0; row < x.rows; ++row) {
+    const T* const in = x.row(row);
+    T* const out = y.row(row);
+    ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      const auto sum = hn::Add(LoadLanes(d, in + column, lanes), LoadLanes(d, vector + column, lanes));
+      StoreLanes(sum, d, out + column, lanes);
+    });
+  }
+}
+
+template <typename T>
+void ColumnSumsChunk(Matrix<const T> x, T* sums) {
+  for (std::int64_t row = 0; row < x.rows; ++row) {
+    const hn::ScalableTag<T> d;
+    const T* const in = x.row(row);
+    ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      const auto sum = hn::Add(LoadLanes(d, sums + column, lanes), LoadLanes(d, in + column, lanes));
+      StoreLanes(sum, d, sums + column, lanes);
+    });
+  }
+}
+
+HEADLIGHT_KERNEL(AddChunk);
+HEADLIGHT_KERNEL(MultiplyChunk);
+HEADLIGHT_KERNEL(ScaleChunk);
+HEADLIGHT_KERNEL(AddVectorChunk);
+HEADLIGHT_KERNEL(ColumnSumsChunk);
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headlight
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headlight::kernels {
+
+HEADLIGHT_EXPORT(AddChunk);
+HEADLIGHT_EXPORT(MultiplyChunk);
+HEADLIGHT_EXPORT(ScaleChunk);
+HEADLIGHT_EXPORT(AddVectorChunk);
+HEADLIGHT_EXPORT(ColumnSumsChunk);
+
+template <typename T>
+void AddRows(Matrix<const T> a, double a_factor, Matrix<const T> b, double b_factor, Matrix<T> y) {
+  const auto chunk = HEADLIGHT_DISPATCH(AddChunk, T);
+  ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
+    chunk(a.Rows(first, rows), static_cast<T>(a_factor), b.Rows(first, rows), static_cast<T>(b_factor),
+          y.Rows(first, rows));
+  });
+}
+
+template <typename T>
+void MultiplyRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
+  const auto chunk = HEADLIGHT_DISPATCH(MultiplyChunk, T);
+  ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
+    chunk(a.Rows(first, rows), b.Rows(first, rows), y.Rows(first, rows));
+  });
+}
+
+template <typename T>
+void ScaleRows(Matrix<const T> x, double factor, Matrix<T> y) {
+  const auto chunk = HEADLIGHT_DISPATCH(ScaleChunk, T);
+  ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
+    chunk(x.Rows(first, rows), static_cast<T>(factor), y.Rows(first, rows));
+  });
+}
+
+template <typename T>
+void AddVectorToRows(Matrix<const T> x, const T* vector, Matrix<T> y) {
+  const auto chunk = HEADLIGHT_DISPATCH(AddVectorChunk, T);
+  ForRowChunks(x.rows, x.columns,
+               [&](std::int64_t first, std::int64_t rows) { chunk(x.Rows(first, rows), vector, y.Rows(first, rows)); });
+}
+
+template <typename T>
+void AddColumnSums(Matrix<const T> x, T* sums) {
+  const auto chunk = HEADLIGHT_DISPATCH(ColumnSumsChunk, T);
+  AddRowSums(x.rows, x.columns, sums,
+             [&](std::int64_t first, std::int64_t rows, T* partial) { chunk(x.Rows(first, rows), partial); });
+}
+
+#define HEADLIGHT_ARITHMETIC(T)                                                       \
+  template void AddRows(Matrix<const T>, double, Matrix<const T>, double, Matrix<T>); \
+  template void MultiplyRows(Matrix<const T>, Matrix<const T>, Matrix<T>);            \
+  template void ScaleRows(Matrix<const T>, double, Matrix<T>);                        \
+  template void AddVectorToRows(Matrix<const T>, const T*, Matrix<T>);                \
+  template void AddColumnSums(Matrix<const T>, T*)
+HEADLIGHT_ARITHMETIC(float);
+HEADLIGHT_ARITHMETIC(double);
+#undef HEADLIGHT_ARITHMETIC
+
+}  // namespace headlight::kernels
+#endif
