@@ -1,0 +1,24 @@
+// The loss of predicting a class for every row, from logits, with label smoothing (Szegedy et al., "Rethinking the
+// Inception Architecture", 2016, section 7): the target is 1 - e on the label and e / vocab on every class.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/matrix.h"
+
+namespace headlight::kernels {
+
+// losses[row] = log(sum of exp(x)) - (1 - e) x[label] - e mean(x), x the row of logits [rows, vocab]; 0 where the label
+// is negative: such a row is ignored. Throws Error where a label is not below vocab. A logit of -infinity makes the
+// loss of a smoothed row infinite; NaN and +infinity make it NaN.
+template <typename T>
+void CrossEntropyRows(Matrix<const T> logits, std::span<const std::int32_t> labels, double label_smoothing,
+                      std::span<double> losses);
+
+// The same, and overwrites the logits by their gradient: weight * (softmax(x) - target), 0 in ignored rows.
+template <typename T>
+void CrossEntropyRowsGradient(Matrix<T> logits, std::span<const std::int32_t> labels, double label_smoothing,
+                              double weight, std::span<double> losses);
+
+}  // namespace headlight::kernels
