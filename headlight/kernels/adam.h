@@ -1,0 +1,29 @@
+// One step of Adam (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015, algorithm 1) or AdamW
+// (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019, algorithm 2) over a bucket of parameters. T is
+// float or double.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace headlight::kernels {
+
+struct AdamStep {
+  std::int64_t step = 1;  // t, from 1
+  double learning_rate = 0;
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
+  double weight_decay = 0;    // AdamW: value -= learning_rate * weight_decay * value
+  double gradient_scale = 1;  // multiplies the gradient first, as clipping or accumulation asks
+  double average_decay = 0;   // average = average_decay * average + (1 - average_decay) * value
+};
+
+// Updates the values, the moments m and v and, unless it is empty, the average of the values; all of one length.
+template <typename T>
+void AdamUpdate(const AdamStep& step, std::span<T> value, std::span<const T> gradient, std::span<T> m, std::span<T> v,
+                std::span<T> average);
+
+// The sum of the squares, in double; the same bits at any number of threads. Its root is the norm that clipping bounds.
+template <typename T>
+double SumOfSquares(std::span<const T> values);
+
+}  // namespace headlight::kernels
