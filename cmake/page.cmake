@@ -1,21 +1,20 @@
-# The files of headlight/inspect/page become constants of the library: this file describes the step that makes
+# The files of headlight/inspect/page become strings of the library: this file describes the step that makes
 # page_files.cc of them, and is that step when cmake runs it as a script.
-set(page_parts Html Css Js)
+set(page_names look.html look.css weights.js paint.js look.js)
 
 if(CMAKE_SCRIPT_MODE_FILE)
   set(text "#include \"headlight/inspect/page_files.h\"\n\nnamespace headlight {\n\n")
-  foreach(part ${page_parts})
-    string(TOLOWER ${part} ending)
-    file(READ ${FOLDER}/look.${ending} content)
-    string(APPEND text "const std::string_view kLook${part} = R\"page(${content})page\";\n\n")
+  string(APPEND text "std::map<std::string_view, std::string_view> PageFiles() {\nreturn {\n")
+  foreach(name ${page_names})
+    file(READ ${FOLDER}/${name} content)
+    string(APPEND text "{\"${name}\", R\"page(${content})page\"},\n")
   endforeach()
-  file(WRITE ${OUTPUT} "${text}}  // namespace headlight\n")
+  file(WRITE ${OUTPUT} "${text}};\n}\n\n}  // namespace headlight\n")
   return()
 endif()
 
 set(page_folder ${PROJECT_SOURCE_DIR}/headlight/inspect/page)
 set(page_source ${PROJECT_BINARY_DIR}/page_files.cc)
-list(TRANSFORM page_parts TOLOWER OUTPUT_VARIABLE page_files)
-list(TRANSFORM page_files PREPEND ${page_folder}/look.)
+list(TRANSFORM page_names PREPEND ${page_folder}/ OUTPUT_VARIABLE page_files)
 add_custom_command(OUTPUT ${page_source} DEPENDS ${page_files} ${CMAKE_CURRENT_LIST_FILE}
   COMMAND ${CMAKE_COMMAND} -D FOLDER=${page_folder} -D OUTPUT=${page_source} -P ${CMAKE_CURRENT_LIST_FILE})

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -97,7 +98,7 @@ Json PageData(const AttentionRecord& record) {
 }
 
 // The template with each {{name}} replaced, in one pass: what is put in is not searched again.
-std::string Fill(std::string_view text, const std::vector<std::pair<std::string_view, std::string>>& values) {
+std::string Fill(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
   std::string filled;
   while (true) {
     const std::size_t begin = text.find("{{");
@@ -105,9 +106,8 @@ std::string Fill(std::string_view text, const std::vector<std::pair<std::string_
     if (begin == std::string_view::npos) return filled;
     const std::size_t end = text.find("}}", begin);
     Ensure(end != std::string_view::npos, "look.html: a {{{{ without its }}}}");
-    const std::string_view name = text.substr(begin + 2, end - begin - 2);
-    const auto value = std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.first == name; });
-    Ensure(value != values.end(), "look.html: no value for {}", name);
+    const auto value = values.find(text.substr(begin + 2, end - begin - 2));
+    Ensure(value != values.end(), "look.html: no value for {}", text.substr(begin, end + 2 - begin));
     filled += value->second;
     text.remove_prefix(end + 2);
   }
@@ -117,11 +117,12 @@ std::string Fill(std::string_view text, const std::vector<std::pair<std::string_
 
 std::string AttentionPage(const AttentionRecord& record) {
   CheckAttention(record);
-  const std::string title = record.title.empty() ? "Attention" : TokenLabel(record.title);
-  return Fill(kLookHtml, {{"title", EscapeHtml(title)},
-                          {"style", std::string(kLookCss)},
-                          {"data", EscapeScript(PageData(record).Line())},
-                          {"script", std::string(kLookJs)}});
+  const std::string title = EscapeHtml(record.title.empty() ? "Attention" : TokenLabel(record.title));
+  const std::string data = EscapeScript(PageData(record).Line());
+  std::map<std::string_view, std::string_view> values = PageFiles();
+  values["title"] = title;
+  values["data"] = data;
+  return Fill(values.at("look.html"), values);
 }
 
 }  // namespace headlight
