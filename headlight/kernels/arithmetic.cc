@@ -17,15 +17,14 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 
 template <typename T>
-void AddChunk(Matrix<const T> a, T a_factor, Matrix<const T> b, T b_factor, Matrix<T> y) {
+void AddChunk(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
   const hn::ScalableTag<T> d;
-  const auto a_scale = hn::Set(d, a_factor), b_scale = hn::Set(d, b_factor);
   for (std::int64_t row = 0; row < a.rows; ++row) {
     const T *const left = a.row(row), *const right = b.row(row);
     T* const out = y.row(row);
     ForLanes(d, a.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto scaled = hn::Mul(LoadLanes(d, right + column, lanes), b_scale);
-      StoreLanes(hn::MulAdd(LoadLanes(d, left + column, lanes), a_scale, scaled), d, out + column, lanes);
+      const auto sum = hn::Add(LoadLanes(d, left + column, lanes), LoadLanes(d, right + column, lanes));
+      StoreLanes(sum, d, out + column, lanes);
     });
   }
 }
@@ -101,11 +100,10 @@ HEADLIGHT_EXPORT(AddVectorChunk);
 HEADLIGHT_EXPORT(ColumnSumsChunk);
 
 template <typename T>
-void AddRows(Matrix<const T> a, double a_factor, Matrix<const T> b, double b_factor, Matrix<T> y) {
+void AddRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
   const auto chunk = HEADLIGHT_DISPATCH(AddChunk, T);
   ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
-    chunk(a.Rows(first, rows), static_cast<T>(a_factor), b.Rows(first, rows), static_cast<T>(b_factor),
-          y.Rows(first, rows));
+    chunk(a.Rows(first, rows), b.Rows(first, rows), y.Rows(first, rows));
   });
 }
 
@@ -139,11 +137,11 @@ void AddColumnSums(Matrix<const T> x, T* sums) {
              [&](std::int64_t first, std::int64_t rows, T* partial) { chunk(x.Rows(first, rows), partial); });
 }
 
-#define HEADLIGHT_ARITHMETIC(T)                                                       \
-  template void AddRows(Matrix<const T>, double, Matrix<const T>, double, Matrix<T>); \
-  template void MultiplyRows(Matrix<const T>, Matrix<const T>, Matrix<T>);            \
-  template void ScaleRows(Matrix<const T>, double, Matrix<T>);                        \
-  template void AddVectorToRows(Matrix<const T>, const T*, Matrix<T>);                \
+#define HEADLIGHT_ARITHMETIC(T)                                            \
+  template void AddRows(Matrix<const T>, Matrix<const T>, Matrix<T>);      \
+  template void MultiplyRows(Matrix<const T>, Matrix<const T>, Matrix<T>); \
+  template void ScaleRows(Matrix<const T>, double, Matrix<T>);             \
+  template void AddVectorToRows(Matrix<const T>, const T*, Matrix<T>);     \
   template void AddColumnSums(Matrix<const T>, T*)
 HEADLIGHT_ARITHMETIC(float);
 HEADLIGHT_ARITHMETIC(double);

@@ -6,9 +6,9 @@
 
 namespace headlight::kernels {
 
-// y = a_factor * a + b_factor * b
+// y = a + b
 template <typename T>
-void AddRows(Matrix<const T> a, double a_factor, Matrix<const T> b, double b_factor, Matrix<T> y);
+void AddRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y);
 
 // y = a * b
 template <typename T>

@@ -13,7 +13,7 @@ void CheckValues() {
     const std::vector<T> vector = TestVector<T>(shape.columns, 3);
     TestMatrix<T> sum(shape, 0), product(shape, 0), scaled(shape, 0), shifted(shape, 0);
     for (auto* y : {&sum, &product, &scaled, &shifted}) y->Unwritten();
-    AddRows<T>(a.view(), 2, b.view(), -0.5, sum.view());
+    AddRows<T>(a.view(), b.view(), sum.view());
     MultiplyRows<T>(a.view(), b.view(), product.view());
     ScaleRows<T>(a.view(), 3, scaled.view());
     AddVectorToRows<T>(a.view(), vector.data(), shifted.view());
@@ -24,7 +24,7 @@ void CheckValues() {
       double expected = element;
       for (std::int64_t row = 0; row < shape.rows; ++row) {
         const double left = a.at(row, i), right = b.at(row, i);
-        ASSERT_NEAR(sum.at(row, i), 2 * left - 0.5 * right, 2 * Tolerance<T>());
+        ASSERT_NEAR(sum.at(row, i), left + right, 2 * Tolerance<T>());
         ASSERT_NEAR(product.at(row, i), left * right, 2 * Tolerance<T>());
         ASSERT_NEAR(scaled.at(row, i), 3 * left, 2 * Tolerance<T>());
         ASSERT_EQ(shifted.at(row, i), a.at(row, i) + element);
