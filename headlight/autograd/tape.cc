@@ -83,9 +83,7 @@ Tensor RecordView(const Tensor& view, const Tensor& x, std::function<Tensor(cons
 
 GradientSlot SlotFor(Node* node) {
   if (node->viewed != nullptr) {
-    const GradientSlot whole = SlotFor(node->viewed);
-    if (!whole.accumulate) whole.tensor.Fill(0);
-    return {node->view(whole.tensor), true};
+    return {node->view(SumSlotFor(node->viewed)), true};
   }
   if (node->gradient.empty()) {
     node->gradient = Tensor::Empty(node->shape, node->dtype);
@@ -96,6 +94,12 @@ GradientSlot SlotFor(Node* node) {
   return {node->gradient, true};
 }
 
+Tensor SumSlotFor(Node* node) {
+  const GradientSlot slot = SlotFor(node);
+  if (!slot.accumulate) slot.tensor.Fill(0);
+  return slot.tensor;
+}
+
 void Accumulate(Node* node, const Tensor& gradient) {
   if (node == nullptr) return;
   Ensure(gradient.shape() == node->shape && gradient.dtype() == node->dtype,
@@ -104,9 +108,7 @@ void Accumulate(Node* node, const Tensor& gradient) {
     node->gradient = node->backward ? gradient.Detached() : gradient.Clone();  // shared until something is added
     return;
   }
-  const GradientSlot slot = SlotFor(node);
-  Ensure(slot.accumulate, "a gradient slot is empty");
-  AddInPlace(slot.tensor, gradient);
+  AddInPlace(SumSlotFor(node), gradient);
 }
 
 }  // namespace headlight

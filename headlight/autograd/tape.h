@@ -81,4 +81,7 @@ struct GradientSlot {
 };
 HEADLIGHT_API GradientSlot SlotFor(Node* node);  // node not null
 
+// The same for a kernel that always adds: zeros where nothing has arrived yet.
+HEADLIGHT_API Tensor SumSlotFor(Node* node);
+
 }  // namespace headlight

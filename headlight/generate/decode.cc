@@ -1,0 +1,183 @@
+#include "headlight/generate/decode.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/kernels/softmax.h"
+#include "headlight/kernels/top_k.h"
+#include "headlight/nn/decoder_cache.h"
+
+namespace headlight {
+namespace {
+
+struct Beam {
+  std::vector<std::int32_t> ids;  // after the start
+  double log_probability = 0;
+};
+
+// One way to go on: which of the sentence's beams, with which word.
+struct Candidate {
+  std::size_t beam = 0;
+  std::int32_t word = 0;
+  double log_probability = 0;
+};
+
+// A sentence that is being translated.
+struct Search {
+  std::size_t sentence = 0;
+  std::vector<Beam> beams = {{}};    // running, best first
+  std::vector<Hypothesis> finished;  // best first, at most beam_size
+  bool done = false;
+};
+
+// The likeliest `count` words after each of the rows [begin, begin + beams), over all beams; ties go to the earlier
+// beam and the smaller word.
+std::vector<Candidate> BestCandidates(const Search& search, std::int64_t begin, std::int64_t per_row,
+                                      std::span<const std::int32_t> words, std::span<const float> log_probabilities,
+                                      std::size_t count) {
+  std::vector<Candidate> candidates;
+  for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
+    const auto row = static_cast<std::size_t>((begin + static_cast<std::int64_t>(beam)) * per_row);
+    for (std::size_t i = row; i < row + static_cast<std::size_t>(per_row); ++i)
+      candidates.push_back({beam, words[i], search.beams[beam].log_probability + log_probabilities[i]});
+  }
+  count = std::min(count, candidates.size());
+  std::ranges::partial_sort(
+      candidates, candidates.begin() + static_cast<std::ptrdiff_t>(count), [](const Candidate& a, const Candidate& b) {
+        return std::tuple(-a.log_probability, a.beam, a.word) < std::tuple(-b.log_probability, b.beam, b.word);
+      });
+  candidates.resize(count);
+  return candidates;
+}
+
+class Decoding {
+ public:
+  Decoding(const EncoderDecoder& model, const DecodingOptions& options) : model_(model), options_(options) {
+    const std::int64_t positions = model.limits().positions;
+    Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
+          options.beam_size);
+    Check(options.n_best >= 1 && options.n_best <= options.beam_size,
+          "the number of best translations must be from 1 to the beam size {}, not {}", options.beam_size,
+          options.n_best);
+    Check(std::isfinite(options.length_penalty), "the length penalty must be a finite number");
+    Check(options.max_length >= 0 && options.max_length <= positions,
+          "the longest translation must be from 1 to the model's {} positions, not {}", positions, options.max_length);
+    max_length_ = options.max_length == 0 ? static_cast<std::int32_t>(positions) : options.max_length;
+  }
+
+  std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources) {
+    for (const Sequence& source : sources)
+      Check(source.length >= 1 && source.length <= model_.limits().positions,
+            "a source sentence must have from 1 to {} tokens, not {}", model_.limits().positions, source.length);
+    std::vector<std::vector<Hypothesis>> results(sources.size());
+    if (sources.empty()) return results;
+    std::vector<Search> searches(sources.size());
+    for (std::size_t i = 0; i < searches.size(); ++i) searches[i].sentence = i;
+
+    Context context;
+    DecoderCache cache;
+    const Memory memory{model_.Encode(context, source_ids, sources), sources};
+    context.cache = &cache;
+    for (std::int32_t length = 1; !searches.empty(); ++length) {
+      if (options_.cancelled && options_.cancelled()) throw Cancelled();
+      Step(context, memory, searches, length);
+      for (Search& search : searches)
+        if (search.done) results[search.sentence] = std::move(search.finished);
+      std::erase_if(searches, [](const Search& search) { return search.done; });
+    }
+    for (auto& hypotheses : results) hypotheses.resize(std::min(hypotheses.size(), std::size_t(options_.n_best)));
+    return results;
+  }
+
+ private:
+  // Gives every running beam its next word, the sentence's `length`-th.
+  void Step(Context& context, const Memory& memory, std::vector<Search>& searches, std::int32_t length) const {
+    std::vector<std::int32_t> last_words;
+    for (const Search& search : searches)
+      for (const Beam& beam : search.beams)
+        last_words.push_back(beam.ids.empty() ? model_.limits().start_id : beam.ids.back());
+    const std::vector<std::int32_t> ones(last_words.size(), 1);
+    const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
+    const Tensor logits = model_.Logits(context, hidden);
+    kernels::LogSoftmaxRows<float>(logits.matrix<float>(), logits.matrix<float>());
+    const std::int64_t per_row =
+        std::min<std::int64_t>(options_.beam_size == 1 ? 1 : 2 * options_.beam_size, model_.limits().target_vocabulary);
+    std::vector<std::int32_t> words(static_cast<std::size_t>(logits.rows() * per_row));
+    std::vector<float> log_probabilities(words.size());
+    kernels::TopKRows<float>(logits.matrix<float>(), {log_probabilities.data(), logits.rows(), per_row, per_row},
+                             {words.data(), logits.rows(), per_row, per_row});
+
+    std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
+    std::int64_t row = 0;
+    for (Search& search : searches) {
+      const auto rows = static_cast<std::int64_t>(search.beams.size());
+      const std::vector<Candidate> candidates = BestCandidates(search, row, per_row, words, log_probabilities,
+                                                               2 * static_cast<std::size_t>(options_.beam_size));
+      const std::vector<std::size_t> from = Advance(search, candidates, length);
+      for (const std::size_t beam : from)
+        continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
+      row += rows;
+    }
+    context.cache->Select(continued);
+  }
+
+  // Candidates that end become finished hypotheses, the best of the others the new beams; the beams that those
+  // continue.
+  std::vector<std::size_t> Advance(Search& search, const std::vector<Candidate>& candidates,
+                                   std::int32_t length) const {
+    const auto beam_size = static_cast<std::size_t>(options_.beam_size);
+    const bool last = length == max_length_;
+    std::vector<Beam> beams;
+    std::vector<std::size_t> from;
+    for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
+      const Candidate& candidate = candidates[rank];
+      const bool ends = candidate.word == model_.limits().end_id;
+      if (ends || last) {
+        // Only what ranks among the beams may finish: an end less likely than beam_size other words is no candidate.
+        if (rank < beam_size) Finish(search, candidate, ends, length);
+      } else if (beams.size() < beam_size) {
+        beams.push_back({search.beams[candidate.beam].ids, candidate.log_probability});
+        beams.back().ids.push_back(candidate.word);
+        from.push_back(candidate.beam);
+      }
+    }
+    search.beams = std::move(beams);
+    const bool full = search.finished.size() == beam_size;
+    search.done = last || search.beams.empty() ||
+                  (full && (beam_size == 1 ||
+                            Score(search.beams.front().log_probability, length) <= search.finished.back().score));
+    if (search.done) from.clear();
+    return from;
+  }
+
+  void Finish(Search& search, const Candidate& candidate, bool ends, std::int32_t length) const {
+    Hypothesis hypothesis{search.beams[candidate.beam].ids, candidate.log_probability,
+                          Score(candidate.log_probability, length), ends};
+    if (!ends) hypothesis.ids.push_back(candidate.word);
+    const auto place =
+        std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
+    search.finished.insert(place, std::move(hypothesis));
+    if (search.finished.size() > static_cast<std::size_t>(options_.beam_size)) search.finished.pop_back();
+  }
+
+  double Score(double log_probability, std::int32_t length) const {
+    return log_probability / std::pow(static_cast<double>(length), options_.length_penalty);
+  }
+
+  const EncoderDecoder& model_;
+  const DecodingOptions& options_;
+  std::int32_t max_length_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
+                                            const Sequences& sources, const DecodingOptions& options) {
+  return Decoding(model, options).Run(source_ids, sources);
+}
+
+}  // namespace headlight

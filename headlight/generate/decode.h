@@ -1,0 +1,43 @@
+// Decoding: from a source sentence to the likeliest target sentences, by greedy choice or beam search over a cache.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/encoder_decoder.h"
+
+namespace headlight {
+
+struct DecodingOptions {
+  std::int32_t beam_size = 4;   // 1: greedy
+  double length_penalty = 1;    // alpha: a finished sentence scores log-probability / length^alpha
+  std::int32_t n_best = 1;      // at most beam_size
+  std::int32_t max_length = 0;  // tokens of a target sentence, its end included; 0: as many as the model has positions
+  std::function<bool()> cancelled = {};  // asked between steps; where it says yes, Decode throws Cancelled
+};
+
+// What a cancelled call ends with.
+class HEADLIGHT_API Cancelled : public Error {
+ public:
+  Cancelled() : Error("cancelled") {}
+};
+
+struct Hypothesis {
+  std::vector<std::int32_t> ids;  // without start and end
+  double log_probability = 0;     // of the ids and the end
+  double score = 0;               // log_probability / (number of ids and end)^alpha
+  bool ended = true;              // false where the length limit cut it
+};
+
+// For each source sentence (ids with their end, packed) its n_best hypotheses, best first. Beams, scores and the moment
+// to stop follow Hugging Face Transformers' beam search with early_stopping false: a sentence is done when it has
+// beam_size finished hypotheses and none that is running would score better than the worst of them if it ended now. A
+// sentence's hypotheses do not depend on what it is batched with. Throws Error where a sentence is empty or longer than
+// the model's positions and for impossible options.
+HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model,
+                                                          std::span<const std::int32_t> source_ids,
+                                                          const Sequences& sources, const DecodingOptions& options);
+
+}  // namespace headlight

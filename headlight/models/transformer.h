@@ -1,0 +1,66 @@
+// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). On disk it is MarianMT, which is that, or, with
+// pre-norm layers, Pegasus, which is that with one more LayerNorm after each stack.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/encoder_decoder.h"
+
+namespace headlight {
+
+// The paper's base model (section 3 and table 3) unless told otherwise.
+struct TransformerConfig {
+  std::int64_t model = 512;
+  int encoder_layers = 6, decoder_layers = 6;
+  std::int32_t encoder_heads = 8, decoder_heads = 8;
+  std::int64_t encoder_ffn = 2048, decoder_ffn = 2048;
+  Activation activation = Activation::relu;
+  NormPlace norm = NormPlace::post;
+  double dropout = 0.1;            // of embeddings and sublayers
+  double attention_dropout = 0.1;  // of attention weights
+  bool scale_embeddings = true;    // by sqrt(model), section 3.4
+  bool tie_source_target = true;   // one table for the words of both sides
+  bool tie_output = true;          // the target's table also scores the output's words
+  std::int64_t source_vocabulary = 8000, target_vocabulary = 8000;
+  std::int64_t positions = 512;
+  std::int32_t start_id = 0, end_id = 0, pad_id = 0;
+};
+
+// Throws Error naming the hyperparameter and the rule where no such model can be.
+HEADLIGHT_API void CheckConfig(const TransformerConfig& config);
+
+class HEADLIGHT_API Transformer : public EncoderDecoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
+  explicit Transformer(const TransformerConfig& config, DType dtype = DType::float32);
+
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                const Memory& memory) const override;
+  ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
+  Tensor OutputBias(Context& context) const override { return context.Use(*output_bias_); }
+  const Limits& limits() const override { return limits_; }
+  const Parameters& parameters() const override { return parameters_; }
+  Parameters& parameters() override { return parameters_; }
+  const TransformerConfig& config() const { return config_; }
+
+ private:
+  TransformerConfig config_;
+  Limits limits_;
+  Parameters parameters_;
+  const Parameter *source_table_, *target_table_, *output_, *output_bias_;
+  std::optional<Encoder> encoder_;
+  std::optional<Decoder> decoder_;
+};
+
+// A folder as Hugging Face Transformers lays it out: config.json and model.safetensors. Throws Error for what is
+// missing, foreign or of a wrong shape, and for a setting that this model does not have.
+HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder);
+
+// Writes config.json, generation_config.json and model.safetensors into `folder`, which exists.
+HEADLIGHT_API void SaveTransformer(const Transformer& model, const std::string& folder);
+
+}  // namespace headlight

@@ -1,0 +1,188 @@
+#include "headlight/models/transformer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headlight/autograd/gradient_check.h"
+#include "headlight/generate/decode.h"
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/projection_cross_entropy.h"
+
+namespace headlight {
+namespace {
+
+TransformerConfig Tiny(NormPlace norm = NormPlace::post) {
+  TransformerConfig config;
+  config.model = 8;
+  config.encoder_layers = config.decoder_layers = 2;
+  config.encoder_heads = config.decoder_heads = 2;
+  config.encoder_ffn = config.decoder_ffn = 12;
+  config.norm = norm;
+  config.source_vocabulary = config.target_vocabulary = 11;
+  config.positions = 20;
+  config.start_id = config.pad_id = 10;
+  return config;
+}
+
+struct Pairs {
+  std::vector<std::int32_t> source = {3, 4, 0, 5, 6, 7, 8, 0}, inputs = {10, 1, 2, 10, 9}, labels = {1, 2, 0, 9, 0};
+  Sequences sources = {{0, 3}, {3, 5}}, targets = {{0, 3}, {3, 2}};
+};
+
+Tensor Loss(const EncoderDecoder& model, Context& context, const Pairs& pairs) {
+  const Memory memory{model.Encode(context, pairs.source, pairs.sources), pairs.sources};
+  const Tensor hidden = model.Decode(context, pairs.inputs, pairs.targets, memory);
+  return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), model.OutputBias(context), pairs.labels, 0.1,
+                                     0.2);
+}
+
+// Every parameter of the whole model, moved one by one, against its gradient, in double.
+void CheckWholeModel(const TransformerConfig& config) {
+  Transformer model(config, DType::float64);
+  model.parameters().Initialise(5);
+  model.parameters().PrepareTraining();
+  const Pairs pairs;
+  const auto loss = [&](Tape* tape) {
+    Context context;
+    context.training = true;
+    context.seed = 3;
+    context.tape = tape;
+    const Tensor value = Loss(model, context, pairs);
+    if (tape != nullptr) tape->Backward(value);
+    return value.data<double>()[0];
+  };
+  Tape tape;
+  loss(&tape);
+  double worst = 0;
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (!parameter.trained) continue;
+    for (std::int64_t i = 0; i < parameter.shape.elements(); ++i) {
+      double& value = parameter.value.span<double>()[static_cast<std::size_t>(i)];
+      const double original = value, step = 1e-5;
+      value = original + step;
+      const double above = loss(nullptr);
+      value = original - step;
+      const double below = loss(nullptr);
+      value = original;
+      const double numeric = (above - below) / (2 * step);
+      const double analytic = parameter.gradient.span<double>()[static_cast<std::size_t>(i)];
+      worst = std::max(worst, std::abs(numeric - analytic));
+      ASSERT_NEAR(analytic, numeric, 1e-7) << parameter.names.front() << " " << i;
+    }
+  }
+  EXPECT_GT(worst, 0);
+}
+
+TEST(Transformer, GradientsOfTheWholePostNormModel) { CheckWholeModel(Tiny()); }
+
+TEST(Transformer, GradientsOfTheWholePreNormModel) { CheckWholeModel(Tiny(NormPlace::pre)); }
+
+TEST(Transformer, GradientsOfTheWholeModelWithoutTies) {
+  TransformerConfig config = Tiny();
+  config.tie_source_target = config.tie_output = false;
+  config.source_vocabulary = 9;
+  config.activation = Activation::gelu;
+  CheckWholeModel(config);
+}
+
+TEST(Transformer, DecodesTheSameFromACacheAsAtOnce) {
+  for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
+    Transformer model(Tiny(norm));
+    model.parameters().Initialise(7);
+    const Pairs pairs;
+    Context whole_context;
+    const Memory memory{model.Encode(whole_context, pairs.source, pairs.sources), pairs.sources};
+    const Tensor whole = model.Decode(whole_context, pairs.inputs, pairs.targets, memory);
+
+    DecoderCache cache;
+    Context context;
+    context.cache = &cache;
+    const auto expect = [&](const std::vector<std::int32_t>& ids, const std::vector<std::int64_t>& rows) {
+      const std::vector<std::int32_t> ones(ids.size(), 1);
+      const Tensor step = model.Decode(context, ids, PackedSequences(ones), memory);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::int64_t j = 0; j < 8; ++j)
+          EXPECT_NEAR(step.matrix<float>().row(static_cast<std::int64_t>(i))[j], whole.matrix<float>().row(rows[i])[j],
+                      1e-5);
+    };
+    expect({10, 10}, {0, 3});
+    expect({1, 9}, {1, 4});
+    const std::vector<std::int32_t> first = {0};
+    cache.Select(first);
+    expect({2}, {2});
+  }
+}
+
+TEST(Transformer, ASentenceDecodesTheSameAloneAndInAnyBatch) {
+  Transformer model(Tiny());
+  model.parameters().Initialise(9);
+  const Pairs pairs;
+  for (const std::int32_t beam_size : {1, 3}) {
+    const DecodingOptions options{.beam_size = beam_size, .n_best = beam_size, .max_length = 12};
+    const auto together = Decode(model, pairs.source, pairs.sources, options);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto [begin, length] = pairs.sources[i];
+      const auto alone = Decode(model, std::span(pairs.source).subspan(begin, length), {{0, length}}, options);
+      ASSERT_EQ(alone[0].size(), together[i].size());
+      for (std::size_t n = 0; n < alone[0].size(); ++n) {
+        EXPECT_EQ(alone[0][n].ids, together[i][n].ids);
+        EXPECT_EQ(alone[0][n].score, together[i][n].score);
+      }
+    }
+  }
+}
+
+TEST(Transformer, ShowsEveryHeadOfEveryLayer) {
+  Transformer model(Tiny());
+  model.parameters().Initialise(9);
+  const Pairs pairs;
+  Context context;
+  std::vector<LayerAttention> seen;
+  context.sink = [&](const LayerAttention& attention) { seen.push_back(attention); };
+  const Memory memory{model.Encode(context, pairs.source, pairs.sources), pairs.sources};
+  model.Decode(context, pairs.inputs, pairs.targets, memory);
+  ASSERT_EQ(seen.size(), 2U * 3 * 2);  // layers, attentions, sentences
+  for (const LayerAttention& attention : seen) {
+    const Shape& shape = attention.weights.shape();
+    EXPECT_EQ(shape[1], 2);
+    const std::vector<float> weights = attention.weights.ToVector<float>();
+    for (std::int64_t row = 0; row < shape[1] * shape[2]; ++row) {
+      float sum = 0;
+      for (std::int64_t key = 0; key < shape[3]; ++key) {
+        const float weight = weights[static_cast<std::size_t>(row * shape[3] + key)];
+        sum += weight;
+        if (attention.kind == AttentionKind::decoder_self && key > row % shape[2]) {
+          EXPECT_EQ(weight, 0);
+        }
+      }
+      EXPECT_NEAR(sum, 1, 1e-5);
+    }
+  }
+}
+
+TEST(Transformer, NamesImpossibleHyperparameters) {
+  const auto message = [](auto change) {
+    TransformerConfig config = Tiny();
+    change(config);
+    try {
+      CheckConfig(config);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message([](auto& config) { config.encoder_heads = 3; }),
+            "the number of encoder heads must divide the model dimension: 3 does not divide 8");
+  EXPECT_NE(message([](auto& config) { config.model = 7; }), "");
+  EXPECT_NE(message([](auto& config) { config.model = 0; }), "");
+  EXPECT_NE(message([](auto& config) { config.decoder_layers = -1; }), "");
+  EXPECT_NE(message([](auto& config) { config.decoder_ffn = 0; }), "");
+  EXPECT_NE(message([](auto& config) { config.dropout = 1; }), "");
+  EXPECT_NE(message([](auto& config) { config.dropout = std::nan(""); }), "");
+  EXPECT_NE(message([](auto& config) { config.target_vocabulary = 12; }), "");
+  EXPECT_NE(message([](auto& config) { config.start_id = 11; }), "");
+}
+
+}  // namespace
+}  // namespace headlight

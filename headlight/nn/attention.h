@@ -1,0 +1,76 @@
+// Attention (Vaswani et al., "Attention Is All You Need", 2017, section 3.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "headlight/base/export.h"
+#include "headlight/base/sequences.h"
+#include "headlight/nn/context.h"
+#include "headlight/nn/layers.h"
+#include "headlight/ops/attention.h"
+
+namespace headlight {
+
+// Attention(Q, K, V) = softmax(Q K^T / sqrt(head_dim)) V (eq. 1), for several heads side by side.
+struct HEADLIGHT_API ScaledDotProductAttention {
+  std::int32_t heads = 1;
+  bool causal = false;               // query i of a sentence sees its keys up to i + (keys - queries)
+  std::optional<double> scale = {};  // 1 / sqrt(head_dim) unless given
+  double dropout = 0;                // of the weights, in training
+
+  // query [query tokens, heads * head_dim], key [key tokens, heads * head_dim], value [key tokens, heads * value_dim];
+  // [query tokens, heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`; key_rows as in
+  // ops::Attention.
+  Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
+                    const Sequences& queries, const Sequences& keys, std::span<const std::int32_t> key_rows = {}) const;
+
+  // The weights of one sentence without dropout, [1, heads, query, key].
+  Tensor Weights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
+                 std::int32_t sentence, std::span<const std::int32_t> key_rows = {}) const;
+
+ private:
+  ops::AttentionOptions OptionsFor(const Tensor& query, Dropout dropout_of_weights) const;
+};
+
+struct MultiHeadAttentionConfig {
+  std::int64_t model = 512;
+  std::int32_t heads = 8;
+  std::int64_t head_dim = 0;  // model / heads unless given
+  double dropout = 0.1;       // of the weights, in training
+};
+
+// MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). Where queries, keys and values come from the
+// same input (self-attention) their three projections are one product; where keys and values come from elsewhere
+// (cross-attention) those two are.
+class HEADLIGHT_API MultiHeadAttention {
+ public:
+  // Declares q_proj, k_proj, v_proj [heads * head_dim, model] and out_proj [model, heads * head_dim], with biases.
+  // `kind` and `layer` say what it is to an AttentionSink.
+  MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
+
+  // Self-attention: x [tokens, model] of the sentences, masked where causal. With a cache in the context, x holds the
+  // sentences' newest tokens and the keys of all earlier ones come from the cache.
+  Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal) const;
+
+  // Cross-attention from x [query tokens, model] to what KeysAndValues made of a memory.
+  Tensor Cross(Context& context, const Tensor& x, const Sequences& queries, const Tensor& keys_and_values,
+               const Sequences& keys) const;
+
+  // The memory [key tokens, model], projected: [key tokens, 2 * heads * head_dim].
+  Tensor KeysAndValues(Context& context, const Tensor& memory) const;
+
+ private:
+  Tensor Attend(Context& context, const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
+                const Sequences& keys, std::span<const std::int32_t> key_rows, bool causal) const;
+
+  MultiHeadAttentionConfig config_;
+  std::int64_t width_;  // heads * head_dim
+  AttentionKind kind_;
+  int layer_;
+  std::optional<Linear> query_key_value_;    // self
+  std::optional<Linear> query_, key_value_;  // cross
+  Linear output_;
+};
+
+}  // namespace headlight

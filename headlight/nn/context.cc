@@ -1,0 +1,22 @@
+#include "headlight/nn/context.h"
+
+namespace headlight {
+
+Tensor Context::Use(const Parameter& parameter) const {
+  return tape == nullptr || parameter.gradient.empty() ? parameter.value
+                                                       : tape->Watch(parameter.value, parameter.gradient);
+}
+
+ops::Weight Context::UseWeight(const Parameter& parameter) const {
+  ops::Weight weight{Use(parameter)};
+  if (parameter.packed.columns() != 0) weight.packed = &parameter.packed;
+  if (parameter.packed_back.columns() != 0) weight.packed_back = &parameter.packed_back;
+  return weight;
+}
+
+Dropout Context::NextDropout(double probability) {
+  if (!training) return {};
+  return {probability, MixBits(seed + MixBits(++dropouts_))};
+}
+
+}  // namespace headlight

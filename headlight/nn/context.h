@@ -1,0 +1,47 @@
+// Context: what a pass through a model needs besides its inputs. Nothing of it is hidden in members or globals, so that
+// a model is constant and may be shared by any number of passes at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "headlight/autograd/tape.h"
+#include "headlight/kernels/dropout_hash.h"
+#include "headlight/nn/parameters.h"
+#include "headlight/ops/linear.h"
+
+namespace headlight {
+
+struct DecoderCache;  // nn/decoder_cache.h
+
+enum class AttentionKind { encoder_self, decoder_self, cross };
+
+// What one attention layer looked at in one sentence.
+struct LayerAttention {
+  AttentionKind kind = AttentionKind::encoder_self;
+  int layer = 0;
+  std::int32_t sentence = 0;  // within the batch
+  Tensor weights;             // [1, heads, query, key], each row of keys sums to 1
+};
+using AttentionSink = std::function<void(const LayerAttention&)>;
+
+struct HEADLIGHT_API Context {
+  // With a tape, parameters become its leaves and their gradients are added to Parameter::gradient.
+  Tape* tape = nullptr;
+  bool training = false;   // whether dropout drops
+  std::uint64_t seed = 0;  // of this pass's dropout
+  DecoderCache* cache = nullptr;
+  AttentionSink sink;  // where set, receives every head of every layer
+
+  Tensor Use(const Parameter& parameter) const;
+  ops::Weight UseWeight(const Parameter& parameter) const;
+
+  // Each place of a pass that drops asks once and gets a stream of its own; nothing is dropped outside of training.
+  Dropout NextDropout(double probability);
+
+ private:
+  std::uint64_t dropouts_ = 0;
+};
+
+}  // namespace headlight

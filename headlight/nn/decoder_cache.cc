@@ -1,0 +1,53 @@
+#include "headlight/nn/decoder_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headlight {
+
+void DecoderCache::Append(const Sequences& sentences) {
+  if (rows.empty()) rows.resize(sentences.size());
+  Ensure(rows.size() == sentences.size(), "a cache of {} hypotheses is given tokens of {}", rows.size(),
+         sentences.size());
+  first_new = used;
+  keys.clear();
+  key_rows.clear();
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    for (std::int32_t token = 0; token < sentences[i].length; ++token)
+      rows[i].push_back(first_new + sentences[i].begin + token);
+    used = std::max(used, first_new + sentences[i].end());
+    keys.push_back({static_cast<std::int32_t>(key_rows.size()), static_cast<std::int32_t>(rows[i].size())});
+    key_rows.insert(key_rows.end(), rows[i].begin(), rows[i].end());
+  }
+}
+
+void DecoderCache::Select(std::span<const std::int32_t> from) {
+  std::vector<std::vector<std::int32_t>> selected;
+  Sequences selected_memory;
+  for (const std::int32_t hypothesis : from) {
+    selected.push_back(rows[static_cast<std::size_t>(hypothesis)]);
+    if (!memory.empty()) selected_memory.push_back(memory[static_cast<std::size_t>(hypothesis)]);
+  }
+  rows = std::move(selected);
+  memory = std::move(selected_memory);
+}
+
+std::vector<std::int32_t> DecoderCache::lengths() const {
+  std::vector<std::int32_t> lengths;
+  for (const auto& tokens : rows) lengths.push_back(static_cast<std::int32_t>(tokens.size()));
+  return lengths;
+}
+
+const Tensor& DecoderCache::SelfRows(std::size_t layer, std::int64_t width, DType dtype) {
+  if (layers.size() <= layer) layers.resize(layer + 1);
+  Tensor& self = layers[layer].self;
+  const std::int64_t held = self.empty() ? 0 : self.shape()[0];
+  if (held < used) {
+    const Tensor larger = Tensor::Empty({std::max<std::int64_t>(2 * held, used), width}, dtype);
+    if (held > 0) larger.ViewRows(0, held).CopyFrom(self);
+    self = larger;
+  }
+  return self;
+}
+
+}  // namespace headlight

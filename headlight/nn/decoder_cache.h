@@ -1,0 +1,44 @@
+// What a decoder remembers between tokens: the keys and values of each layer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/sequences.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+// Keys and values are appended and never moved: a hypothesis is the list of rows that its tokens were written to, and
+// beams that part share the rows of what they have in common.
+struct HEADLIGHT_API DecoderCache {
+  struct Layer {
+    Tensor self;   // [capacity, 2 * width]: keys and values of every token decoded so far, by any hypothesis
+    Tensor cross;  // [memory tokens, 2 * width]
+  };
+  std::vector<Layer> layers;
+  std::vector<std::vector<std::int32_t>> rows;  // of each hypothesis, in the order of its tokens
+  Sequences memory;                             // of each hypothesis, the rows of `cross`; beams share theirs
+  std::int32_t used = 0;                        // rows of `self` that are taken
+
+  // The current pass, as attention wants it.
+  Sequences keys;  // of each hypothesis, where its rows stand in key_rows
+  std::vector<std::int32_t> key_rows;
+  std::int32_t first_new = 0;  // the row of this pass's first token
+
+  // Takes rows for the next tokens of every hypothesis (`sentences`, packed), which every layer then writes.
+  void Append(const Sequences& sentences);
+
+  // Hypothesis i becomes a continuation of what was hypothesis from[i]; those not named are forgotten.
+  void Select(std::span<const std::int32_t> from);
+
+  // The tokens decoded so far of each hypothesis.
+  std::vector<std::int32_t> lengths() const;
+
+  // `layer`'s self keys and values with room for all rows taken, of this width and type; what was in it is kept.
+  const Tensor& SelfRows(std::size_t layer, std::int64_t width, DType dtype);
+};
+
+}  // namespace headlight

@@ -1,0 +1,47 @@
+// What training, decoding and looking need to know of a model that reads one sequence and writes another.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/export.h"
+#include "headlight/base/sequences.h"
+#include "headlight/nn/context.h"
+#include "headlight/nn/transformer_layers.h"
+#include "headlight/ops/linear.h"
+
+namespace headlight {
+
+class HEADLIGHT_API EncoderDecoder {
+ public:
+  virtual ~EncoderDecoder() = default;
+
+  // ids [source tokens], packed; [source tokens, model].
+  virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const = 0;
+
+  // The hidden state after each of the ids [target tokens], each of which sees its sentence's earlier ones and its
+  // memory; [target tokens, model]. With a cache in the context, the ids are every sentence's next tokens.
+  virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                        const Memory& memory) const = 0;
+
+  // What turns a hidden state into a score for each word: hidden weight^T + bias. The bias may be empty.
+  virtual ops::Weight OutputWeight(Context& context) const = 0;  // [vocab, model]
+  virtual Tensor OutputBias(Context& context) const = 0;         // [vocab]
+  Tensor Logits(Context& context, const Tensor& hidden) const {
+    return ops::Linear(hidden, OutputWeight(context), OutputBias(context));
+  }
+
+  struct Limits {
+    std::int64_t source_vocabulary = 0, target_vocabulary = 0;
+    std::int64_t positions = 0;  // the longest sentence, in tokens, that either side can have
+    std::int32_t start_id = 0;   // the decoder's first input, the paper's <s>
+    std::int32_t end_id = 0;     // ends every sentence, the paper's </s>
+    std::int32_t pad_id = 0;     // never written
+  };
+  virtual const Limits& limits() const = 0;
+
+  virtual const Parameters& parameters() const = 0;
+  virtual Parameters& parameters() = 0;
+};
+
+}  // namespace headlight

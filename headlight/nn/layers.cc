@@ -1,0 +1,101 @@
+#include "headlight/nn/layers.h"
+
+#include <cmath>
+
+#include "headlight/base/error.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/layer_norm.h"
+#include "headlight/ops/residual.h"
+
+namespace headlight {
+namespace {
+
+std::vector<std::string> WithSuffix(const std::vector<std::string>& names, const char* suffix) {
+  std::vector<std::string> full;
+  for (const std::string& name : names) full.push_back(name + suffix);
+  return full;
+}
+
+}  // namespace
+
+Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs)
+    : weight_(&scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs})),
+      bias_(&scope.DeclareVector(WithSuffix(names, ".bias"), outputs)) {}
+
+Tensor Linear::operator()(Context& context, const Tensor& x, Activation activation) const {
+  return ops::Linear(x, context.UseWeight(*weight_), context.Use(*bias_), activation);
+}
+
+LayerNorm::LayerNorm(const Scope& scope, std::int64_t model, double epsilon)
+    : gain_(&scope.Declare("weight", {model}, Initialisation::Constant(1))),
+      bias_(&scope.Declare("bias", {model}, Initialisation::Constant(0))),
+      epsilon_(epsilon) {}
+
+Tensor LayerNorm::operator()(Context& context, const Tensor& x) const {
+  return ops::LayerNorm(x, context.Use(*gain_), context.Use(*bias_), epsilon_);
+}
+
+Tensor LayerNorm::AfterResidual(Context& context, const Tensor& x, const Tensor& sublayer, double dropout) const {
+  return ops::ResidualLayerNorm(x, sublayer, context.NextDropout(dropout), context.Use(*gain_), context.Use(*bias_),
+                                epsilon_);
+}
+
+FeedForward::FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation)
+    : inner_(scope, {"fc1"}, model, ffn), outer_(scope, {"fc2"}, ffn, model), activation_(activation) {}
+
+Tensor FeedForward::operator()(Context& context, const Tensor& x) const {
+  return outer_(context, inner_(context, x, activation_));
+}
+
+PositionalEncoding PositionalEncoding::Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype) {
+  Check(model % 2 == 0, "sinusoidal positions come in pairs: a model dimension of {} is odd", model);
+  PositionalEncoding encoding;
+  encoding.sinusoids_ = Tensor::Empty({positions, model}, dtype);
+  Dispatch(dtype, [&]<typename T>(T) {
+    for (std::int64_t position = 0; position < positions; ++position) {
+      T* row = encoding.sinusoids_.matrix<T>().row(position);
+      for (std::int64_t i = 0; i < model / 2; ++i) {
+        const double angle = static_cast<double>(position) *
+                             std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(model));
+        row[i] = static_cast<T>(std::sin(angle));
+        row[model / 2 + i] = static_cast<T>(std::cos(angle));
+      }
+    }
+  });
+  return encoding;
+}
+
+PositionalEncoding PositionalEncoding::Learned(const Scope& scope, std::int64_t positions, std::int64_t model) {
+  PositionalEncoding encoding;
+  encoding.learned_ =
+      &scope.Declare("weight", {positions, model}, Initialisation::Normal(1 / std::sqrt(static_cast<double>(model))));
+  return encoding;
+}
+
+Tensor PositionalEncoding::Table(Context& context) const {
+  return learned_ == nullptr ? sinusoids_ : context.Use(*learned_);
+}
+
+std::int64_t PositionalEncoding::positions() const {
+  return learned_ == nullptr ? sinusoids_.shape()[0] : learned_->shape[0];
+}
+
+Embedding::Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout)
+    : table_(&table), scale_(scale), positions_(std::move(positions)), dropout_(dropout) {}
+
+Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                             std::span<const std::int32_t> first_positions) const {
+  std::vector<std::int32_t> positions(ids.size());
+  for (std::size_t sentence = 0; sentence < sentences.size(); ++sentence) {
+    const auto [begin, length] = sentences[sentence];
+    const std::int32_t first = first_positions.empty() ? 0 : first_positions[sentence];
+    Check(first + length <= positions_.positions(), "a sentence of {} tokens is longer than the model's {} positions",
+          first + length, positions_.positions());
+    for (std::int32_t token = 0; token < length; ++token)
+      positions[static_cast<std::size_t>(begin + token)] = first + token;
+  }
+  return ops::Embedding(context.Use(*table_), ids, scale_, positions_.Table(context), positions,
+                        context.NextDropout(dropout_));
+}
+
+}  // namespace headlight

@@ -1,0 +1,94 @@
+// The small parts of a Transformer: Linear, LayerNorm, FeedForward, Embedding, PositionalEncoding.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/sequences.h"
+#include "headlight/nn/context.h"
+#include "headlight/nn/parameters.h"
+
+namespace headlight {
+
+// y = x W^T + b.
+class HEADLIGHT_API Linear {
+ public:
+  // Declares name.weight [outputs, inputs] and name.bias [outputs]; with several names the outputs are theirs, in equal
+  // parts, one after another (a fused projection).
+  Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs);
+
+  // x [..., inputs] to [..., outputs].
+  Tensor operator()(Context& context, const Tensor& x, Activation activation = Activation::none) const;
+
+ private:
+  const Parameter* weight_;
+  const Parameter* bias_;
+};
+
+// (x - mean) / sqrt(variance + epsilon) * gain + bias, along the last axis (Ba et al., 2016).
+class HEADLIGHT_API LayerNorm {
+ public:
+  // Declares weight (the gain, 1) and bias (0), both [model].
+  LayerNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-5);
+
+  Tensor operator()(Context& context, const Tensor& x) const;  // x [..., model]
+
+  // LayerNorm(x + dropout(sublayer)): the end of a post-norm sublayer (Vaswani et al., 2017, section 5.4), in one pass.
+  Tensor AfterResidual(Context& context, const Tensor& x, const Tensor& sublayer, double dropout) const;
+
+ private:
+  const Parameter* gain_;
+  const Parameter* bias_;
+  double epsilon_;
+};
+
+// FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), the same at every position.
+class HEADLIGHT_API FeedForward {
+ public:
+  // Declares fc1 [ffn, model] and fc2 [model, ffn], with biases.
+  FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu);
+
+  Tensor operator()(Context& context, const Tensor& x) const;  // [..., model] to the same
+
+ private:
+  Linear inner_, outer_;
+  Activation activation_;
+};
+
+// A vector for each position, added to the embeddings (Vaswani et al., 2017, section 3.5).
+class HEADLIGHT_API PositionalEncoding {
+ public:
+  // sin(p / 10000^(2i / model)) in the first half of the vector and the cosines in the second. The paper interleaves
+  // them; as MarianMT stores them they lie in halves, which is the same up to an order of the model axis.
+  static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
+  // Declares weight [positions, model].
+  static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model);
+
+  std::int64_t positions() const;
+  Tensor Table(Context& context) const;  // [positions, model]
+
+ private:
+  Tensor sinusoids_;
+  const Parameter* learned_ = nullptr;
+};
+
+// The rows of a table that tokens name, scaled, plus their positions, with dropout (section 3.4 and 5.4).
+class HEADLIGHT_API Embedding {
+ public:
+  // `table` [vocab, model] is declared by the caller, since several parts of a model may share it.
+  Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout);
+
+  // ids [tokens] of the sentences, whose first token stands at position `first_positions[sentence]`, or at 0 where that
+  // is empty; [tokens, model]. Throws Error for an id outside the vocabulary and a position outside the table.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                    std::span<const std::int32_t> first_positions = {}) const;
+
+ private:
+  const Parameter* table_;
+  double scale_;
+  PositionalEncoding positions_;
+  double dropout_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,121 @@
+#include "headlight/nn/parameters.h"
+
+#include <cmath>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/random.h"
+
+namespace headlight {
+namespace {
+
+// Parameters begin on cache lines.
+std::int64_t Aligned(std::int64_t elements) { return (elements + 15) / 16 * 16; }
+
+void Fill(const Parameter& parameter, std::uint64_t seed) {
+  const Initialisation& rule = parameter.initialisation;
+  if (rule.kind == Initialisation::Kind::constant) return parameter.value.Fill(rule.value);
+  Hash64 name;
+  name.Update(parameter.names.front());
+  Random random(seed, name.value());
+  // Inputs and outputs of the matrix in memory: fused projections so begin a little smaller, as is usual for them.
+  const double limit = std::sqrt(6.0 / static_cast<double>(parameter.shape[0] + parameter.shape.last()));
+  Dispatch(parameter.value.dtype(), [&]<typename T>(T) {
+    for (T& value : parameter.value.span<T>())
+      value = static_cast<T>(rule.kind == Initialisation::Kind::normal ? rule.value * random.Normal()
+                                                                       : limit * (2 * random.Uniform() - 1));
+  });
+}
+
+}  // namespace
+
+Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation) {
+  Ensure(values_.empty(), "parameter {} is declared after the memory was allocated", names.front());
+  for (const Parameter& other : parameters_)
+    for (const std::string& taken : other.names)
+      for (const std::string& name : names) Ensure(name != taken, "parameter {} is declared twice", name);
+  Parameter& parameter = parameters_.emplace_back();
+  parameter.names = std::move(names);
+  parameter.shape = shape;
+  parameter.initialisation = initialisation;
+  return parameter;
+}
+
+void Parameters::Initialise(std::uint64_t seed) {
+  std::int64_t trained = 0;
+  for (const Parameter& parameter : parameters_)
+    if (parameter.trained) trained += Aligned(parameter.shape.elements());
+  if (values_.empty()) {
+    values_ = Tensor::Zeros({trained}, dtype_);
+    std::int64_t begin = 0;
+    for (Parameter& parameter : parameters_) {
+      if (!parameter.trained) {
+        parameter.value = Tensor::Empty(parameter.shape, dtype_);
+        continue;
+      }
+      parameter.value = values_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
+      begin += Aligned(parameter.shape.elements());
+    }
+  }
+  for (const Parameter& parameter : parameters_) Fill(parameter, seed);
+  Pack();
+}
+
+void Parameters::PrepareTraining() {
+  gradients_ = Tensor::Zeros({values_.elements()}, dtype_);
+  std::int64_t begin = 0;
+  for (Parameter& parameter : parameters_) {
+    if (!parameter.trained) continue;
+    parameter.gradient = gradients_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
+    begin += Aligned(parameter.shape.elements());
+    if (parameter.in_products && dtype_ == DType::float32)
+      parameter.packed_back = kernels::PackedMatrix<float>(parameter.shape[0], parameter.shape[1]);
+  }
+  Pack();
+}
+
+void Parameters::Pack() {
+  if (dtype_ != DType::float32) return;
+  for (Parameter& parameter : parameters_) {
+    if (!parameter.in_products) continue;
+    if (parameter.packed.columns() == 0)
+      parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0]);
+    parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
+    if (parameter.packed_back.columns() != 0) parameter.packed_back.Pack(parameter.value.matrix<float>(), false);
+  }
+}
+
+std::int64_t Parameters::count() const {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : parameters_) sum += parameter.shape.elements();
+  return sum;
+}
+
+Scope Scope::operator/(std::string_view name) const { return Scope(*parameters_, Name(name)); }
+
+std::string Scope::Name(std::string_view name) const {
+  return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
+}
+
+Parameter& Scope::Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const {
+  return parameters_->Declare({Name(name)}, shape, initialisation);
+}
+
+std::vector<std::string> Scope::Names(const std::vector<std::string>& names) const {
+  std::vector<std::string> full;
+  for (const std::string& name : names) full.push_back(Name(name));
+  return full;
+}
+
+Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Shape& shape) const {
+  Parameter& parameter = parameters_->Declare(Names(names), shape, Initialisation::XavierUniform());
+  parameter.in_products = true;
+  return parameter;
+}
+
+Parameter& Scope::DeclareVector(const std::vector<std::string>& names, std::int64_t outputs) const {
+  return parameters_->Declare(Names(names), {outputs}, Initialisation::Constant(0));
+}
+
+}  // namespace headlight

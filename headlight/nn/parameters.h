@@ -1,0 +1,95 @@
+// Parameters: what a model learns, declared once by the module that uses it, through a Scope that names it, and from
+// then on initialised, loaded, saved and updated by that name. The names are those of the published checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+// How a parameter begins.
+struct Initialisation {
+  enum class Kind { constant, normal, xavier_uniform } kind = Kind::constant;
+  double value = 0;  // the constant, or the normal's standard deviation
+
+  static Initialisation Constant(double value) { return {Kind::constant, value}; }
+  static Initialisation Normal(double deviation) { return {Kind::normal, deviation}; }
+  // Uniform within +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
+  static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
+};
+
+struct Parameter {
+  // On disk: one tensor, or several of equal shape that lie here one after another along the first axis, as a fused
+  // query-key-value projection does.
+  std::vector<std::string> names;
+  Shape shape;
+  Initialisation initialisation;
+  bool trained = true;       // false: part of the checkpoint, but constant
+  bool in_products = false;  // a matrix that rows are multiplied by, kept packed
+  Tensor value;
+  Tensor gradient;  // empty until Parameters::PrepareTraining
+  kernels::PackedMatrix<float> packed, packed_back;
+};
+
+// The parameters of one model, in the order of their declaration, in contiguous memory.
+class HEADLIGHT_API Parameters {
+ public:
+  explicit Parameters(DType dtype = DType::float32) : dtype_(dtype) {}
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
+
+  // The reference stays valid. Throws Error where a name is taken or the memory has been allocated already.
+  Parameter& Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation);
+
+  // Gives every parameter its memory, filled by its rule with numbers that depend on the seed and its name alone.
+  void Initialise(std::uint64_t seed);
+
+  // Gives every trained parameter a gradient of zeros, and `packed_back` to the matrices of products.
+  void PrepareTraining();
+
+  // To be called whenever values have changed: packs the matrices of products again.
+  void Pack();
+
+  const std::deque<Parameter>& all() const { return parameters_; }
+  std::deque<Parameter>& all() { return parameters_; }
+  std::int64_t count() const;  // of numbers
+  DType dtype() const { return dtype_; }
+  // All trained parameters as one vector, and their gradients in the same order.
+  const Tensor& values() const { return values_; }
+  const Tensor& gradients() const { return gradients_; }
+
+ private:
+  DType dtype_;
+  std::deque<Parameter> parameters_;
+  Tensor values_, gradients_;
+};
+
+// A place in a model's tree of names: Scope(parameters, "model") / "encoder" / "layers" / 0.
+class HEADLIGHT_API Scope {
+ public:
+  explicit Scope(Parameters& parameters, std::string path = "") : parameters_(&parameters), path_(std::move(path)) {}
+
+  Scope operator/(std::string_view name) const;
+  Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
+
+  Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;
+  // A matrix [outputs, inputs] of products and a vector [outputs] of biases, on disk under one name or in equal parts
+  // under several.
+  Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape) const;
+  Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs) const;
+
+ private:
+  std::string Name(std::string_view name) const;
+  std::vector<std::string> Names(const std::vector<std::string>& names) const;
+  Parameters* parameters_;
+  std::string path_;
+};
+
+}  // namespace headlight

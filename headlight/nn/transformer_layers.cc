@@ -1,0 +1,121 @@
+#include "headlight/nn/transformer_layers.h"
+
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/residual.h"
+
+namespace headlight {
+namespace {
+
+MultiHeadAttentionConfig AttentionOf(const TransformerLayerConfig& config) {
+  return {.model = config.model, .heads = config.heads, .dropout = config.attention_dropout};
+}
+
+// LayerNorm(x + dropout(sublayer(x)))
+template <typename Sublayer>
+Tensor PostNorm(Context& context, const Tensor& x, const LayerNorm& norm, double dropout, const Sublayer& sublayer) {
+  return norm.AfterResidual(context, x, sublayer(x), dropout);
+}
+
+// x + dropout(sublayer(LayerNorm(x)))
+template <typename Sublayer>
+Tensor PreNorm(Context& context, const Tensor& x, const LayerNorm& norm, double dropout, const Sublayer& sublayer) {
+  const Tensor change = sublayer(norm(context, x));
+  return ops::Residual(x, change, context.NextDropout(dropout));
+}
+
+template <typename Sublayer>
+Tensor WithResidual(Context& context, const TransformerLayerConfig& config, const Tensor& x, const LayerNorm& norm,
+                    const Sublayer& sublayer) {
+  return config.norm == NormPlace::post ? PostNorm(context, x, norm, config.dropout, sublayer)
+                                        : PreNorm(context, x, norm, config.dropout, sublayer);
+}
+
+}  // namespace
+
+EncoderLayer::EncoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer)
+    : config_(config),
+      self_attention_(scope / "self_attn", AttentionOf(config), AttentionKind::encoder_self, layer),
+      self_attention_norm_(scope / "self_attn_layer_norm", config.model),
+      feed_forward_(scope, config.model, config.ffn, config.activation),
+      feed_forward_norm_(scope / "final_layer_norm", config.model) {}
+
+Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences) const {
+  const Tensor attended = WithResidual(context, config_, x, self_attention_norm_, [&](const Tensor& input) {
+    return self_attention_.Self(context, input, sentences, /*causal=*/false);
+  });
+  return WithResidual(context, config_, attended, feed_forward_norm_,
+                      [&](const Tensor& input) { return feed_forward_(context, input); });
+}
+
+DecoderLayer::DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer,
+                           bool with_cross_attention)
+    : config_(config),
+      layer_(layer),
+      self_attention_(scope / "self_attn", AttentionOf(config), AttentionKind::decoder_self, layer),
+      self_attention_norm_(scope / "self_attn_layer_norm", config.model),
+      feed_forward_(scope, config.model, config.ffn, config.activation),
+      feed_forward_norm_(scope / "final_layer_norm", config.model) {
+  if (!with_cross_attention) return;
+  cross_attention_.emplace(scope / "encoder_attn", AttentionOf(config), AttentionKind::cross, layer);
+  cross_attention_norm_.emplace(scope / "encoder_attn_layer_norm", config.model);
+}
+
+Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
+                                const Memory* memory) const {
+  Ensure(cross_attention_.has_value() == (memory != nullptr), "a decoder layer {} cross-attention is given {} memory",
+         cross_attention_ ? "with" : "without", memory == nullptr ? "no" : "a");
+  Tensor hidden = WithResidual(context, config_, x, self_attention_norm_, [&](const Tensor& input) {
+    return self_attention_.Self(context, input, sentences, /*causal=*/true);
+  });
+  if (memory != nullptr)
+    hidden = WithResidual(context, config_, hidden, *cross_attention_norm_,
+                          [&](const Tensor& input) { return CrossAttention(context, input, sentences, *memory); });
+  return WithResidual(context, config_, hidden, feed_forward_norm_,
+                      [&](const Tensor& input) { return feed_forward_(context, input); });
+}
+
+Tensor DecoderLayer::CrossAttention(Context& context, const Tensor& x, const Sequences& sentences,
+                                    const Memory& memory) const {
+  if (context.cache == nullptr)
+    return cross_attention_->Cross(context, x, sentences, cross_attention_->KeysAndValues(context, memory.rows),
+                                   memory.sentences);
+  Tensor& projected = context.cache->layers[static_cast<std::size_t>(layer_)].cross;
+  if (projected.empty()) projected = cross_attention_->KeysAndValues(context, memory.rows);
+  return cross_attention_->Cross(context, x, sentences, projected, context.cache->memory);
+}
+
+Encoder::Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding)
+    : embedding_(std::move(embedding)) {
+  for (int layer = 0; layer < layers; ++layer) layers_.emplace_back(scope / "layers" / layer, config, layer);
+  if (config.norm == NormPlace::pre) final_norm_.emplace(scope / "layer_norm", config.model);
+}
+
+Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
+  Tensor hidden = embedding_(context, ids, sentences);
+  for (const EncoderLayer& layer : layers_) hidden = layer(context, hidden, sentences);
+  return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
+}
+
+Decoder::Decoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding,
+                 bool with_cross_attention)
+    : embedding_(std::move(embedding)) {
+  for (int layer = 0; layer < layers; ++layer)
+    layers_.emplace_back(scope / "layers" / layer, config, layer, with_cross_attention);
+  if (config.norm == NormPlace::pre) final_norm_.emplace(scope / "layer_norm", config.model);
+}
+
+Tensor Decoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                           const Memory* memory) const {
+  std::vector<std::int32_t> first_positions;
+  if (context.cache != nullptr) {
+    first_positions = context.cache->lengths();
+    if (memory != nullptr && context.cache->memory.empty()) context.cache->memory = memory->sentences;
+    context.cache->Append(sentences);
+    context.cache->layers.resize(layers_.size());
+  }
+  Tensor hidden = embedding_(context, ids, sentences, first_positions);
+  for (const DecoderLayer& layer : layers_) hidden = layer(context, hidden, sentences, memory);
+  return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
+}
+
+}  // namespace headlight

@@ -1,0 +1,101 @@
+// The layers of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.1, figure 1), and the two
+// stacks made of them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/layers.h"
+
+namespace headlight {
+
+// post: LayerNorm(x + Sublayer(x)), the paper's; pre: x + Sublayer(LayerNorm(x)), with one more LayerNorm after the
+// last layer (Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020).
+enum class NormPlace { post, pre };
+
+// The paper's base model unless told otherwise.
+struct TransformerLayerConfig {
+  std::int64_t model = 512;
+  std::int32_t heads = 8;
+  std::int64_t ffn = 2048;
+  Activation activation = Activation::relu;
+  NormPlace norm = NormPlace::post;
+  double dropout = 0.1;            // of embeddings and of every sublayer's output
+  double attention_dropout = 0.1;  // of attention weights
+};
+
+// Self-attention, then a feed-forward network.
+class HEADLIGHT_API EncoderLayer {
+ public:
+  EncoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x,
+                    const Sequences& sentences) const;  // [tokens, model] to the same
+
+ private:
+  TransformerLayerConfig config_;
+  MultiHeadAttention self_attention_;
+  LayerNorm self_attention_norm_;
+  FeedForward feed_forward_;
+  LayerNorm feed_forward_norm_;
+};
+
+// What a decoder looks at besides its own tokens: the encoder's output.
+struct Memory {
+  Tensor rows;          // [source tokens, model]
+  Sequences sentences;  // one entry a target sentence
+};
+
+// Masked self-attention, then cross-attention where it has one, then a feed-forward network.
+class HEADLIGHT_API DecoderLayer {
+ public:
+  DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer, bool with_cross_attention = true);
+
+  // x [target tokens, model] to the same. `memory` is null for a layer without cross-attention.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
+
+ private:
+  Tensor CrossAttention(Context& context, const Tensor& x, const Sequences& sentences, const Memory& memory) const;
+
+  TransformerLayerConfig config_;
+  int layer_;
+  MultiHeadAttention self_attention_;
+  LayerNorm self_attention_norm_;
+  std::optional<MultiHeadAttention> cross_attention_;
+  std::optional<LayerNorm> cross_attention_norm_;
+  FeedForward feed_forward_;
+  LayerNorm feed_forward_norm_;
+};
+
+// Embeddings through a stack of layers. Alone it is an encoder-only model.
+class HEADLIGHT_API Encoder {
+ public:
+  Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding);
+  // ids [tokens] to [tokens, model].
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const;
+
+ private:
+  Embedding embedding_;
+  std::deque<EncoderLayer> layers_;
+  std::optional<LayerNorm> final_norm_;
+};
+
+// The same with masked attention; without cross-attention it is a decoder-only model.
+class HEADLIGHT_API Decoder {
+ public:
+  Decoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding,
+          bool with_cross_attention = true);
+  // ids [target tokens] to [target tokens, model]. With a cache in the context they are each sentence's next tokens,
+  // and its memory is projected on the first call only.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                    const Memory* memory = nullptr) const;
+
+ private:
+  Embedding embedding_;
+  std::deque<DecoderLayer> layers_;
+  std::optional<LayerNorm> final_norm_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,20 @@
+// The vectors of tokens.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/export.h"
+#include "headlight/kernels/dropout_hash.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight::ops {
+
+// dropout(scale * table[ids] + position_table[positions]) (Vaswani et al., 2017, sections 3.4, 3.5 and 5.4):
+// ids and positions [tokens], table [vocab, model], position_table [longest, model] or empty; [tokens, model].
+// Throws Error where an id or a position lies outside its table.
+HEADLIGHT_API Tensor Embedding(const Tensor& table, std::span<const std::int32_t> ids, double scale = 1,
+                               const Tensor& position_table = {}, std::span<const std::int32_t> positions = {},
+                               Dropout dropout = {});
+
+}  // namespace headlight::ops

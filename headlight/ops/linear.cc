@@ -1,0 +1,64 @@
+#include "headlight/ops/linear.h"
+
+#include "headlight/autograd/tape.h"
+#include "headlight/kernels/arithmetic.h"
+#include "headlight/ops/weight_product.h"
+
+namespace headlight::ops {
+namespace {
+
+Shape WithLastAxis(const Shape& shape, std::int64_t last) {
+  std::array<std::int64_t, Shape::kMaxRank> axes{};
+  std::ranges::copy(shape.axes(), axes.begin());
+  axes[static_cast<std::size_t>(shape.rank() - 1)] = last;
+  return Shape(std::span<const std::int64_t>(axes.data(), static_cast<std::size_t>(shape.rank())));
+}
+
+}  // namespace
+
+Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activation activation) {
+  const Tensor& w = weight.value;
+  Check(w.shape().rank() == 2 && x.shape().rank() >= 1 && x.columns() == w.shape()[1],
+        "Linear: x of shape {} does not fit a weight of shape {}", ToString(x.shape()), ToString(w.shape()));
+  Check(bias.empty() || bias.elements() == w.shape()[0], "Linear: a bias of shape {} does not fit a weight of shape {}",
+        ToString(bias.shape()), ToString(w.shape()));
+  const bool wants_gradient = WantsGradient({&x, &w, &bias});
+  const bool fused = activation == Activation::none || activation == Activation::relu;
+  const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w.shape()[0]), x.dtype());
+  // What the activation's gradient asks for: relu's result will do, the others need what they were given.
+  Tensor of_activation = y;
+  Dispatch(x.dtype(), [&]<typename T>(T) {
+    MultiplyByTransposed<T>(x.matrix<T>(), weight, y.matrix<T>(), bias.empty() ? nullptr : bias.data<T>(),
+                            activation == Activation::relu);
+    if (fused) return;
+    if (wants_gradient) of_activation = y.Clone();
+    kernels::ActivationRows<T>(activation, y.matrix<T>(), y.matrix<T>());
+  });
+  if (!wants_gradient) return y;
+  if (activation == Activation::none) of_activation = {};
+
+  return Record(y, {&x, &w, &bias},
+                [x = x.Detached(), x_node = x.node(), weight, bias_node = bias.node(), activation,
+                 of_activation](const Tensor& gradient) {
+                  Dispatch(x.dtype(), [&]<typename T>(T) {
+                    Tensor dy = gradient;
+                    if (activation != Activation::none) {
+                      dy = Tensor::Empty(gradient.shape(), gradient.dtype());
+                      kernels::ActivationRowsGradient<T>(activation, of_activation.matrix<T>(), gradient.matrix<T>(),
+                                                         dy.matrix<T>());
+                    }
+                    if (x_node != nullptr) {
+                      const GradientSlot dx = SlotFor(x_node);
+                      MultiplyBy<T>(dy.matrix<T>(), weight, dx.tensor.matrix<T>(), dx.accumulate);
+                    }
+                    if (weight.value.node() != nullptr) {
+                      const Tensor dw = SumSlotFor(weight.value.node());
+                      kernels::GemmTransposed<T>(dy.matrix<T>(), x.matrix<T>(), dw.matrix<T>());
+                    }
+                    if (bias_node != nullptr)
+                      kernels::AddColumnSums<T>(dy.matrix<T>(), SumSlotFor(bias_node).template data<T>());
+                  });
+                });
+}
+
+}  // namespace headlight::ops

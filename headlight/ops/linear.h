@@ -1,0 +1,24 @@
+// y = activation(x W^T + b).
+#pragma once
+
+#include "headlight/base/export.h"
+#include "headlight/kernels/activation.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight::ops {
+
+// A matrix that rows are multiplied by: its values, as checkpoints store them, and, where somebody keeps them up to
+// date, the packed forms that products run on. Without those a product packs for itself.
+struct Weight {
+  Tensor value;                                               // [outputs, inputs]
+  const kernels::PackedMatrix<float>* packed = nullptr;       // value^T, for y = x value^T
+  const kernels::PackedMatrix<float>* packed_back = nullptr;  // value, for dx = dy value
+};
+
+// x [..., inputs], bias of as many numbers as there are outputs or empty; y [..., outputs]. Throws Error where shapes
+// do not fit.
+HEADLIGHT_API Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias = {},
+                            Activation activation = Activation::none);
+
+}  // namespace headlight::ops

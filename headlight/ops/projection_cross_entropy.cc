@@ -1,0 +1,61 @@
+#include "headlight/ops/projection_cross_entropy.h"
+
+#include <numeric>
+#include <vector>
+
+#include "headlight/autograd/tape.h"
+#include "headlight/kernels/arithmetic.h"
+#include "headlight/kernels/cross_entropy.h"
+#include "headlight/ops/weight_product.h"
+
+namespace headlight::ops {
+namespace {
+
+// Rows whose scores exist at the same time: 8 MB at a vocabulary of 8,000, which a third-level cache holds.
+constexpr std::int64_t kBlockRows = 256;
+
+}  // namespace
+
+Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tensor& bias,
+                              std::span<const std::int32_t> labels, double label_smoothing, double scale) {
+  const Tensor& w = weight.value;
+  Check(w.shape().rank() == 2 && x.shape().rank() == 2 && x.columns() == w.shape()[1] &&
+            static_cast<std::int64_t>(labels.size()) == x.rows(),
+        "ProjectionCrossEntropy: x of shape {} does not fit a weight of shape {} and {} labels", ToString(x.shape()),
+        ToString(w.shape()), labels.size());
+  Ensure(bias.node() == nullptr, "ProjectionCrossEntropy: its bias gets no gradient");
+  const std::int64_t vocab = w.shape()[0];
+  // The gradients are computed here, while a block's scores exist, for a gradient of the loss of 1.
+  const bool wants_gradient = WantsGradient({&x, &w});
+  const Tensor dx = wants_gradient ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();
+  const Tensor dw = w.node() != nullptr ? SumSlotFor(w.node()) : Tensor();
+  const Tensor loss = Tensor::Empty({1}, x.dtype());
+  const Tensor scores = Tensor::Empty({std::min(kBlockRows, x.rows()), vocab}, x.dtype());
+  std::vector<double> losses(labels.size());
+  Dispatch(x.dtype(), [&]<typename T>(T) {
+    for (std::int64_t begin = 0; begin < x.rows(); begin += kBlockRows) {
+      const std::int64_t rows = std::min(kBlockRows, x.rows() - begin);
+      const Matrix<T> block = scores.matrix<T>().Rows(0, rows), block_x = x.matrix<T>().Rows(begin, rows);
+      const auto block_labels = labels.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
+      const auto block_losses =
+          std::span(losses).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
+      MultiplyByTransposed<T>(block_x, weight, block, bias.empty() ? nullptr : bias.data<T>());
+      if (!wants_gradient) {
+        kernels::CrossEntropyRows<T>(block, block_labels, label_smoothing, block_losses);
+        continue;
+      }
+      kernels::CrossEntropyRowsGradient<T>(block, block_labels, label_smoothing, scale, block_losses);
+      if (x.node() != nullptr) MultiplyBy<T>(block, weight, dx.matrix<T>().Rows(begin, rows), /*accumulate=*/false);
+      if (w.node() != nullptr) kernels::GemmTransposed<T>(block, block_x, dw.matrix<T>());
+    }
+    loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(losses.begin(), losses.end(), 0.0));
+  });
+  return Record(loss, {&x, &w}, [x = x.node(), dx](const Tensor& gradient) {
+    Dispatch(gradient.dtype(), [&]<typename T>(T) {
+      Ensure(gradient.data<T>()[0] == 1, "ProjectionCrossEntropy: it must be the loss that gradients start from");
+    });
+    if (x != nullptr) Accumulate(x, dx);
+  });
+}
+
+}  // namespace headlight::ops

@@ -1,0 +1,21 @@
+// The output layer and its loss in one: scores for every word of the vocabulary, softmax and cross-entropy with label
+// smoothing, without ever holding the scores of all rows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/export.h"
+#include "headlight/ops/linear.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight::ops {
+
+// [1]: scale times the sum of the rows' losses, where row r's is cross-entropy of x_r W^T + b against labels[r], the
+// target being 1 - label_smoothing on the label plus label_smoothing / vocab on every word (Vaswani et al., 2017,
+// section 5.4). x [rows, model], weight [vocab, model], bias of vocab numbers or empty (it gets no gradient); a row
+// whose label is negative does not count. Throws Error where shapes do not fit or a label is not below vocab.
+HEADLIGHT_API Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tensor& bias,
+                                            std::span<const std::int32_t> labels, double label_smoothing, double scale);
+
+}  // namespace headlight::ops

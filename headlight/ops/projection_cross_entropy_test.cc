@@ -1,0 +1,54 @@
+#include "headlight/ops/projection_cross_entropy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headlight/autograd/gradient_check.h"
+
+namespace headlight::ops {
+namespace {
+
+TEST(ProjectionCrossEntropy, GradientsMatchFiniteDifferences) {
+  const std::vector<std::int32_t> labels = {2, -1, 0, 4};
+  for (const double smoothing : {0.0, 0.1}) {
+    const auto f = [&](const std::vector<Tensor>& in) {
+      return ProjectionCrossEntropy(in[0], Weight{in[1]}, RandomTensor({5}, 9), labels, smoothing, 0.3);
+    };
+    EXPECT_EQ("", CheckGradients(f, {RandomTensor({4, 3}, 1), RandomTensor({5, 3}, 2)}));
+  }
+}
+
+// The loss of the same definition from scores that exist all at once, over several blocks of rows.
+TEST(ProjectionCrossEntropy, MatchesItsDefinition) {
+  constexpr std::int64_t rows = 600, model = 4, vocab = 7;
+  const Tensor x = RandomTensor({rows, model}, 1), w = RandomTensor({vocab, model}, 2);
+  std::vector<std::int32_t> labels(rows);
+  double expected = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    labels[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(row % 8) - 1;
+    if (row % 8 == 0) continue;
+    double sum = 0, mean = 0, of_label = 0;
+    for (std::int64_t word = 0; word < vocab; ++word) {
+      double score = 0;
+      for (std::int64_t i = 0; i < model; ++i)
+        score += x.matrix<double>().row(row)[i] * w.matrix<double>().row(word)[i];
+      sum += std::exp(score);
+      mean += score / vocab;
+      if (word == row % 8 - 1) of_label = score;
+    }
+    expected += std::log(sum) - 0.9 * of_label - 0.1 * mean;
+  }
+  const Tensor loss = ProjectionCrossEntropy(x, Weight{w}, {}, labels, 0.1, 0.5);
+  EXPECT_NEAR(loss.data<double>()[0], 0.5 * expected, 1e-9 * expected);
+}
+
+TEST(ProjectionCrossEntropy, RefusesWhatDoesNotFit) {
+  const std::vector<std::int32_t> too_large = {5, 0}, too_few = {0};
+  const Tensor x = Tensor::Zeros({2, 3}), w = Tensor::Zeros({5, 3});
+  EXPECT_THROW(ProjectionCrossEntropy(x, Weight{w}, {}, too_large, 0, 1), Error);
+  EXPECT_THROW(ProjectionCrossEntropy(x, Weight{w}, {}, too_few, 0, 1), Error);
+}
+
+}  // namespace
+}  // namespace headlight::ops
