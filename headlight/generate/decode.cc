@@ -104,6 +104,7 @@ class Decoding {
     const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
     const Tensor logits = model_.Logits(context, hidden);
     kernels::LogSoftmaxRows<float>(logits.matrix<float>(), logits.matrix<float>());
+    logits.ViewColumns(model_.limits().pad_id, 1).Fill(-std::numeric_limits<float>::infinity());
     const std::int64_t per_row =
         std::min<std::int64_t>(options_.beam_size == 1 ? 1 : 2 * options_.beam_size, model_.limits().target_vocabulary);
     std::vector<std::int32_t> words(static_cast<std::size_t>(logits.rows() * per_row));
@@ -148,8 +149,7 @@ class Decoding {
     search.beams = std::move(beams);
     const bool full = search.finished.size() == beam_size;
     search.done = last || search.beams.empty() ||
-                  (full && (beam_size == 1 ||
-                            Score(search.beams.front().log_probability, length) <= search.finished.back().score));
+                  (full && Score(search.beams.front().log_probability, length) <= search.finished.back().score);
     if (search.done) from.clear();
     return from;
   }
