@@ -1,0 +1,38 @@
+// BLEU of a corpus (Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation", 2002), with the
+// numbers of sacreBLEU 2.6.0 (Post, "A Call for Clarity in Reporting BLEU Scores", 2018).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+struct Bleu {
+  double score = 0;                       // 0 to 100
+  std::array<double, 4> precisions{};     // percent, of 1-grams to 4-grams; without a match, smoothed
+  std::array<std::int64_t, 4> matches{};  // n-grams of the hypotheses that the references have too
+  std::array<std::int64_t, 4> totals{};   // n-grams of the hypotheses
+  double brevity_penalty = 0;
+  std::int64_t hypothesis_length = 0, reference_length = 0;  // words; of each line, the reference nearest in length
+  std::string signature;                                     // how it was computed, in sacreBLEU's words
+};
+
+// Tokenization 13a, exponential smoothing. hypotheses[i] is compared to references[r][i] for every r: there is at least
+// one r, and each has as many lines. Throws Error naming the counts where they differ, where there is no line, and the
+// line (from 1) and byte (from 0) of text that is not UTF-8.
+HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
+                              std::span<const std::vector<std::string>> references, bool lowercase = false);
+
+// As sacreBLEU prints it: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len = ...)".
+HEADLIGHT_API std::string ToString(const Bleu& bleu);
+
+// Checks what CorpusBleu and CorpusChrf ask of their texts.
+void CheckSameLines(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references);
+
+}  // namespace headlight
