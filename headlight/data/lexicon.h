@@ -1,0 +1,133 @@
+// The words of the built-in German-English grammar: what is in each table, and what each word goes with.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace headlight {
+
+// What a noun names, so that people read books and horses do not. A noun has one or more kinds; a verb says which
+// kinds its subject and its object may have, an adjective which it may describe.
+using Kinds = std::uint32_t;
+namespace kind {
+inline constexpr Kinds adult = 1 << 0, child = 1 << 1, animal = 1 << 2, food = 1 << 3, feed = 1 << 4, cooked = 1 << 5,
+                       baked = 1 << 6, drink = 1 << 7, text = 1 << 8, letter = 1 << 9, song = 1 << 10,
+                       garment = 1 << 11, machine = 1 << 12, vehicle = 1 << 13, thing = 1 << 14, plant = 1 << 15,
+                       opening = 1 << 16, area = 1 << 17, goal = 1 << 18, surface = 1 << 19, landmark = 1 << 20,
+                       building = 1 << 21, city = 1 << 22, ride = 1 << 23, story = 1 << 24, room = 1 << 25,
+                       unowned = 1 << 26;  // meine Frau is not my woman
+inline constexpr Kinds person = adult | child, being = person | animal;
+}  // namespace kind
+
+enum class Gender : std::uint8_t { masculine, feminine, neuter };
+
+struct Noun {
+  Gender gender;
+  std::string_view german, plural;  // nominative; no plural: a mass noun
+  std::string_view english, english_plural;
+  Kinds kinds;
+  bool weak = false;  // masculine that takes -(e)n in every case but the nominative: der Bär, den Bären
+};
+
+// A name of a person or a city, the article-less noun.
+struct Name {
+  std::string_view german, english;
+  Gender gender;
+};
+
+struct Adjective {
+  std::string_view german, english;
+  Kinds kinds;
+  std::string_view comparative = "", english_comparative = "";  // only where things are compared by it
+  bool passing = false;                                         // of a day, not of a life: tired today
+};
+
+// What a verb demands beside its subject.
+enum class Frame : std::uint8_t {
+  alone,        // schlafen
+  accusative,   // essen + den Apfel
+  dative,       // helfen + dem Mann
+  two_objects,  // geben + dem Kind + den Apfel
+  liking,       // gefallen + dem Kind: English turns it round, the child likes
+  position,     // liegen + auf dem Tisch
+  motion,       // gehen + in den Garten
+  putting,      // legen + das Buch + auf den Tisch
+  clause,       // glauben, dass ...
+  weather,      // regnen, with es
+  copula,       // sein + müde
+  modal,        // können + an infinitive
+};
+
+// German principal parts, without the separable prefix: stehen, steht, gestanden + auf.
+struct GermanVerb {
+  std::string_view infinitive, third, participle, prefix = "";
+  bool sein = false;                // the auxiliary of its perfect tense, else haben
+  std::string_view preterite = "";  // only of the few that are spoken in it: war
+};
+
+// English principal parts: see, saw, seen, seeing. A particle stands behind a pronoun, pick him up, and before a noun,
+// pick up the child; a preposition before both, look for him. A modal has its link there: want to.
+struct EnglishVerb {
+  std::string_view base, past = "", participle = "", gerund = "", particle = "", preposition = "";
+};
+
+// One wants to do an action, an event happens, and a state has no English progressive.
+enum class Aspect : std::uint8_t { action, event, state };
+
+struct Verb {
+  GermanVerb german;
+  EnglishVerb english;
+  Frame frame;
+  Kinds subject = 0, object = 0;
+  Kinds places = 0;  // what a preposition may add: where it happens, where it leads, or for whom
+  Aspect aspect = Aspect::action;
+};
+
+// What a time adverb makes of the tense. German has one present where English has three, and one perfect where English
+// has two: the adverb decides, so that a German sentence has one translation. Without an adverb the present is the
+// English simple present, and the perfect is the English past.
+enum class Tense : std::uint8_t { present, progressive, future, past, perfect };
+
+struct Adverb {
+  std::string_view german, english;
+  Tense tense;
+  bool middle = false;    // stands at the English verb: often; otherwise at the end: tomorrow
+  bool first = true;      // may begin the sentence
+  bool negatable = true;  // may stand beside nicht and kein
+};
+
+enum class Case : std::uint8_t { nominative, accusative, dative, genitive };
+
+struct Preposition {
+  std::string_view german, english;
+  Case governs;
+  Kinds kinds;  // of its noun
+};
+
+// How the verb stands in a German clause.
+enum class Order : std::uint8_t { verb_second, verb_first, verb_last, infinitive };
+
+struct Conjunction {
+  std::string_view german, english;
+  Order order;
+};
+
+std::span<const Noun> Nouns();
+std::span<const Name> PersonNames();
+std::span<const Name> CityNames();
+std::span<const Adjective> Adjectives();
+std::span<const Verb> Verbs();
+std::span<const Adverb> TimeAdverbs();
+std::span<const Noun> Idioms();             // Hunger haben, be hungry: the noun and the English adjective
+std::span<const Preposition> Locations();   // where: im Garten
+std::span<const Preposition> Directions();  // whereto: in den Garten
+std::span<const Preposition> Companions();  // with, without and for whom: mit dem Hund
+
+// The entry of a table under its German word (a verb's with its prefix: aufstehen); throws if there is none.
+const Noun& FindNoun(std::string_view german);
+const Adjective& FindAdjective(std::string_view german);
+const Verb& FindVerb(std::string_view german);
+const Adverb& FindAdverb(std::string_view german);
+
+}  // namespace headlight
