@@ -1,6 +1,5 @@
 #include "headlight/data/grammar.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace headlight {
 namespace {
 
-constexpr int draws = 100000;
+constexpr int draws = 30000;
 
 const std::vector<SentencePair>& Sample() {
   static const std::vector<SentencePair> sample = [] {
@@ -69,7 +68,8 @@ TEST(Grammar, SentencesAreCleanText) {
     ASSERT_TRUE(ValidUtf8(german)) << german;
     ASSERT_TRUE(std::ranges::all_of(english, [](char letter) { return letter > 0; })) << english;
     for (const std::string& text : {german, english}) {
-      ASSERT_THAT(text, testing::Not(testing::ContainsRegex("  | ,|,,|,[.]|[.]$.|^ "))) << text;
+      for (const char* mistake : {"  ", " ,", ",,", ",.", ",?", " .", " ?"})
+        ASSERT_EQ(text.find(mistake), std::string::npos) << text;
       ASSERT_TRUE(text.ends_with('.') || text.ends_with('?')) << text;
       ASSERT_EQ(std::ranges::count(text, '.') + std::ranges::count(text, '?'), 1) << text;
       ASSERT_FALSE(text[0] >= 'a' && text[0] <= 'z') << text;
@@ -114,8 +114,12 @@ TEST(Grammar, ArticlesFitTheirNouns) {
 
 TEST(Grammar, EnglishArticlesFitTheNextSound) {
   for (const SentencePair& pair : Sample()) {
-    EXPECT_THAT(pair.english, testing::Not(testing::ContainsRegex(" [Aa] [aeiou]"))) << pair.english;
-    EXPECT_THAT(pair.english, testing::Not(testing::ContainsRegex(" [Aa]n [^aeiou]"))) << pair.english;
+    const std::vector<std::string> words = Words(pair.english);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const bool vowel = std::string_view("aeiou").find(words[i][0]) != std::string_view::npos;
+      if (words[i - 1] == "a" || words[i - 1] == "A") EXPECT_FALSE(vowel) << pair.english;
+      if (words[i - 1] == "an" || words[i - 1] == "An") EXPECT_TRUE(vowel) << pair.english;
+    }
   }
 }
 
