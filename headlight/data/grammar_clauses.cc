@@ -169,11 +169,13 @@ void Sampler::ChooseTime(Clause& clause, const Scene& scene) {
   clause.tense = past ? Tense::past : Tense::present;
   const Aspect aspect = clause.verb->aspect;
   if (scene.plain || aspect == Aspect::state) return;
-  if (aspect == Aspect::action && Chance(0.22)) {
+  const Kinds subject = scene.subject ? scene.subject_kinds : KindsOf(clause.subject);
+  const bool wills = aspect == Aspect::action && (subject & kind::being) != 0;
+  if (wills && Chance(0.22)) {
     clause.modal = Any(Verbs(), [&](const Verb& verb) {
       return verb.frame == Frame::modal && (!past || !verb.german.preterite.empty());
     });
-  } else if (aspect == Aspect::action && !past && Chance(0.08)) {
+  } else if (wills && !past && Chance(0.08)) {
     clause.gladly = true;
     return;
   }
@@ -228,17 +230,27 @@ void Sampler::ChoosePredicate(Clause& clause, const Scene& scene) {
 void Sampler::ChooseObjects(Clause& clause, const Scene& scene) {
   const Verb& verb = *clause.verb;
   const bool known = clause.tense == Tense::perfect;  // schon and noch nicht stand behind it
+  // Behind a noun "der Tante" could be a genitive: "weil der Mann der Tante ...".
+  const auto dative = [&](Kinds kinds) {
+    while (true) {
+      NounPhrase phrase = MakeObject(kinds, clause, scene, Case::dative, true);
+      const bool feminine = phrase.head == Head::noun && !phrase.plural && phrase.noun->gender == Gender::feminine;
+      if (!feminine || clause.subject.head != Head::noun) return phrase;
+    }
+  };
   switch (verb.frame) {
     case Frame::accusative:
     case Frame::putting:
       clause.object = MakeObject(verb.object, clause, scene, Case::accusative, known);
       break;
-    case Frame::dative:
     case Frame::liking:
       clause.object = MakeObject(verb.object, clause, scene, Case::dative, true);
       break;
+    case Frame::dative:
+      clause.object = dative(verb.object);
+      break;
     case Frame::two_objects:
-      clause.recipient = MakeObject(kind::person, clause, scene, Case::dative, true);
+      clause.recipient = dative(kind::person);
       clause.object = MakeObject(verb.object, clause, scene, Case::accusative, known);
       break;
     default:

@@ -117,8 +117,8 @@ TEST(Grammar, EnglishArticlesFitTheNextSound) {
     const std::vector<std::string> words = Words(pair.english);
     for (std::size_t i = 1; i < words.size(); ++i) {
       const bool vowel = std::string_view("aeiou").find(words[i][0]) != std::string_view::npos;
-      if (words[i - 1] == "a" || words[i - 1] == "A") EXPECT_FALSE(vowel) << pair.english;
-      if (words[i - 1] == "an" || words[i - 1] == "An") EXPECT_TRUE(vowel) << pair.english;
+      EXPECT_FALSE(vowel && (words[i - 1] == "a" || words[i - 1] == "A")) << pair.english;
+      EXPECT_FALSE(!vowel && (words[i - 1] == "an" || words[i - 1] == "An")) << pair.english;
     }
   }
 }
