@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "headlight/base/error.h"
-#include "headlight/inspect/sample_attention.h"
+#include "headlight/inspect/attention_testing.h"
 #include "headlight/io/json.h"
 
 namespace headlight {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "headlight/base/error.h"
-#include "headlight/inspect/sample_attention.h"
+#include "headlight/inspect/attention_testing.h"
 
 namespace headlight {
 namespace {

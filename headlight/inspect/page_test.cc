@@ -9,7 +9,7 @@
 
 #include "headlight/base/file.h"
 #include "headlight/inspect/attention_page.h"
-#include "headlight/inspect/sample_attention.h"
+#include "headlight/inspect/attention_testing.h"
 
 namespace headlight {
 namespace {

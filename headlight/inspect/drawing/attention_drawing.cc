@@ -14,8 +14,6 @@
 namespace headlight {
 namespace {
 
-constexpr double kMargin = 32;  // as in the layout
-
 std::string PageTitle(const AttentionMap& map) {
   return fmt::format("{}, layer {}", AttentionTitle(map.kind), map.layer + 1);
 }
@@ -111,12 +109,12 @@ void DrawLabels(Canvas& canvas, const AttentionLayout& layout, const AttentionRe
 }
 
 void DrawMap(Canvas& canvas, const AttentionLayout& layout, const AttentionRecord& record, const AttentionMap& map) {
-  canvas.Text({kMargin, kMargin + 8}, PageTitle(map), {.size = 19, .bold = true}, Align::left);
+  canvas.Text({kPageMargin, kPageMargin + 8}, PageTitle(map), {.size = 19, .bold = true}, Align::left);
   std::string explanation = Explanation(map.kind);
   if (!record.title.empty()) explanation = fmt::format("{} · {}", TokenLabel(record.title), explanation);
-  canvas.Text({kMargin, kMargin + 41}, explanation, {.size = 12, .color = kMutedInk}, Align::left,
-              layout.width - 2 * kMargin);
-  DrawColorBar(canvas, layout.width - kMargin, kMargin, map.kind == AttentionKind::decoder_self);
+  canvas.Text({kPageMargin, kPageMargin + 41}, explanation, {.size = 12, .color = kMutedInk}, Align::left,
+              layout.width - 2 * kPageMargin);
+  DrawColorBar(canvas, layout.width - kPageMargin, kPageMargin, map.kind == AttentionKind::decoder_self);
   for (int head = 0; head < map.heads; ++head) {
     DrawHead(canvas, layout, map, head);
     DrawLabels(canvas, layout, record, map, head);

@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kMargin = 32, kHeader = 74, kGap = 28, kLabelGap = 5;
+constexpr double kHeader = 74, kGap = 28, kLabelGap = 5;
 constexpr double kLeastWidth = 760;       // what the header needs
 constexpr double kWidestLabel = 110;      // longer tokens are cut
 constexpr double kLeastQueryLabels = 52;  // "head 12" stands above them
@@ -43,15 +43,15 @@ AttentionLayout LayOutAttention(const AttentionRecord& record, const AttentionMa
   layout.query_labels = std::max(widest_query, kLeastQueryLabels) + kLabelGap;
 
   layout.width =
-      std::max(kLeastWidth, 2 * kMargin + layout.columns * (layout.query_labels + layout.map_width + kGap) - kGap);
-  layout.height = 2 * kMargin + kHeader + layout.rows * (layout.key_labels + layout.map_height + kGap) - kGap;
+      std::max(kLeastWidth, 2 * kPageMargin + layout.columns * (layout.query_labels + layout.map_width + kGap) - kGap);
+  layout.height = 2 * kPageMargin + kHeader + layout.rows * (layout.key_labels + layout.map_height + kGap) - kGap;
   return layout;
 }
 
 Rectangle AttentionLayout::Map(int head) const {
   const int row = head / columns, column = head % columns;
-  return {kMargin + query_labels + column * (query_labels + map_width + kGap),
-          kMargin + kHeader + key_labels + row * (key_labels + map_height + kGap), map_width, map_height};
+  return {kPageMargin + query_labels + column * (query_labels + map_width + kGap),
+          kPageMargin + kHeader + key_labels + row * (key_labels + map_height + kGap), map_width, map_height};
 }
 
 Rectangle AttentionLayout::Cell(int head, int query, int key) const {
