@@ -1,0 +1,51 @@
+// A hash table from 64-bit keys to numbers, built once and then only read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace headlight {
+
+class NumberTable {
+ public:
+  // Where the key is there already, the first value stays.
+  void Insert(std::uint64_t key, std::int32_t value) {
+    if (2 * (size_ + 1) > slots_.size()) Grow();
+    Slot& slot = slots_[Place(key)];
+    if (slot.value >= 0) return;
+    slot = {key, value};
+    ++size_;
+  }
+
+  // -1 where there is none.
+  std::int32_t Find(std::uint64_t key) const { return slots_.empty() ? -1 : slots_[Place(key)].value; }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;
+    std::int32_t value = -1;
+  };
+
+  // The key's slot, or the free one where it belongs: linear probing in a table at most half full.
+  std::size_t Place(std::uint64_t key) const {
+    const std::uint64_t mixed = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
+    std::size_t place = (mixed ^ mixed >> 29) & (slots_.size() - 1);
+    while (slots_[place].value >= 0 && slots_[place].key != key) place = (place + 1) & (slots_.size() - 1);
+    return place;
+  }
+
+  void Grow() {
+    std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.value >= 0) slots_[Place(slot.key)] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace headlight
