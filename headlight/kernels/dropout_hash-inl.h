@@ -20,7 +20,9 @@ namespace HWY_NAMESPACE {
 template <class DU>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<DU> DropoutBitsOf(DU du, DropoutKey key, std::uint32_t column) {
   namespace hn = hwy::HWY_NAMESPACE;
-  auto bits = hn::Xor(hn::Iota(du, column), hn::Set(du, key.first));
+  // Iota of a number known only at run time goes lane by lane through memory; of 0 it is a constant.
+  const auto columns = hn::Add(hn::Iota(du, 0), hn::Set(du, column));
+  auto bits = hn::Xor(columns, hn::Set(du, key.first));
   bits = hn::Mul(hn::Xor(bits, hn::ShiftRight<16>(bits)), hn::Set(du, 0x7FEB352Du));
   bits = hn::Mul(hn::Add(hn::Xor(bits, hn::ShiftRight<15>(bits)), hn::Set(du, key.second)), hn::Set(du, 0x846CA68Bu));
   return hn::Xor(bits, hn::ShiftRight<16>(bits));
