@@ -8,8 +8,8 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t max_depth = 64;
-constexpr std::int64_t max_values = std::int64_t{1} << 21;
+constexpr std::size_t kMaxDepth = 64;
+constexpr std::int64_t kMaxValues = std::int64_t{1} << 21;
 
 std::string Place(std::string_view text, std::size_t position) {
   const std::string_view before = text.substr(0, std::min(position, text.size()));
@@ -53,8 +53,8 @@ class Builder {
 
   template <typename Exception>
   bool parse_error(std::size_t position, const std::string& token, const Exception& error) {
-    constexpr int number_overflow = 406;
-    if (error.id == number_overflow) Fail("{}: the number {} is too large", source_, Quoted(token));
+    constexpr int kNumberOverflow = 406;
+    if (error.id == kNumberOverflow) Fail("{}: the number {} is too large", source_, Quoted(token));
     // Of "[json.exception.parse_error.101] parse error at line ...: REASON; last read: 'TOKEN'; expected ..." only
     // REASON is sure to be short and printable.
     std::string reason = error.what();
@@ -73,7 +73,7 @@ class Builder {
   };
 
   bool Add(Json value) {
-    Check(++values_ <= max_values, "{}: more than the {} JSON values that a file may have", source_, max_values);
+    Check(++values_ <= kMaxValues, "{}: more than the {} JSON values that a file may have", source_, kMaxValues);
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (open_.back().is_object) {
@@ -85,7 +85,7 @@ class Builder {
   }
 
   bool Open(bool is_object) {
-    Check(open_.size() < max_depth, "{}: arrays and objects are nested more than {} deep", source_, max_depth);
+    Check(open_.size() < kMaxDepth, "{}: arrays and objects are nested more than {} deep", source_, kMaxDepth);
     open_.push_back({is_object, {}, {}, {}});
     return true;
   }

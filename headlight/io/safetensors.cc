@@ -16,31 +16,31 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format's numbers are used as they lie in the file");
 
-constexpr std::uint64_t max_header = 100'000'000;  // bytes; the format's own limit
-constexpr std::string_view metadata_key = "__metadata__";
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // bytes; the format's own limit
+constexpr std::string_view kMetadata = "__metadata__";
 
 struct TypeRow {
   StoredType type;
   const char* name;
   std::int64_t size;
 };
-constexpr std::array<TypeRow, 10> types = {{{StoredType::boolean, "BOOL", 1},
-                                            {StoredType::u8, "U8", 1},
-                                            {StoredType::i8, "I8", 1},
-                                            {StoredType::i16, "I16", 2},
-                                            {StoredType::f16, "F16", 2},
-                                            {StoredType::bf16, "BF16", 2},
-                                            {StoredType::i32, "I32", 4},
-                                            {StoredType::f32, "F32", 4},
-                                            {StoredType::f64, "F64", 8},
-                                            {StoredType::i64, "I64", 8}}};
+constexpr std::array<TypeRow, 10> kTypes = {{{StoredType::boolean, "BOOL", 1},
+                                             {StoredType::u8, "U8", 1},
+                                             {StoredType::i8, "I8", 1},
+                                             {StoredType::i16, "I16", 2},
+                                             {StoredType::f16, "F16", 2},
+                                             {StoredType::bf16, "BF16", 2},
+                                             {StoredType::i32, "I32", 4},
+                                             {StoredType::f32, "F32", 4},
+                                             {StoredType::f64, "F64", 8},
+                                             {StoredType::i64, "I64", 8}}};
 
-const TypeRow& Row(StoredType type) { return types[static_cast<std::size_t>(type)]; }
+const TypeRow& Row(StoredType type) { return kTypes[static_cast<std::size_t>(type)]; }
 
 StoredType ReadType(const JsonView& view) {
   const std::string name = view.String();
-  const auto found = std::ranges::find(types, name, &TypeRow::name);
-  Check(found != types.end(), "{}: elements of type {} are not supported", view.place(), Quoted(name));
+  const auto found = std::ranges::find(kTypes, name, &TypeRow::name);
+  Check(found != kTypes.end(), "{}: elements of type {} are not supported", view.place(), Quoted(name));
   return found->type;
 }
 
@@ -100,8 +100,8 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
   std::uint64_t length = 0;
   Check(file.size() >= sizeof(length), "{}: {} bytes are too few for a safetensors file", source, file.size());
   std::memcpy(&length, file.data(), sizeof(length));
-  Check(length <= max_header, "{}: a header of {} bytes, more than the {} that the format allows: not safetensors?",
-        source, length, max_header);
+  Check(length <= kMaxHeader, "{}: a header of {} bytes, more than the {} that the format allows: not safetensors?",
+        source, length, kMaxHeader);
   Check(length <= file.size() - sizeof(length), "{}: a header of {} bytes in a file of {}: the file is cut off", source,
         length, file.size());
   const std::string_view header = text.substr(sizeof(length), length);
@@ -110,7 +110,7 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
 
   SafetensorsContent content;
   for (const auto& [name, entry] : JsonView(ParseJson(header, source), source).Members()) {
-    if (name == metadata_key) {
+    if (name == kMetadata) {
       for (const auto& [key, value] : entry.Members()) content.metadata.emplace(key, value.String());
     } else {
       content.tensors.push_back(ReadEntry(name, entry, data, source));
@@ -165,10 +165,10 @@ void WriteSafetensors(const std::string& path, std::vector<StoredTensor> tensors
   if (!metadata.empty()) {
     Json::Object members;
     for (const auto& [key, value] : metadata) members.push_back({key, value});
-    header.push_back({std::string(metadata_key), std::move(members)});
+    header.push_back({std::string(kMetadata), std::move(members)});
   }
   std::int64_t begin = 0;
-  std::set<std::string_view> names{metadata_key};
+  std::set<std::string_view> names{kMetadata};
   for (const StoredTensor& tensor : tensors) {
     Ensure(names.insert(tensor.name).second, "{}: the name {} is taken", path, Quoted(tensor.name));
     const auto size = static_cast<std::int64_t>(tensor.bytes.size());

@@ -1,0 +1,36 @@
+// A model is a folder as Hugging Face lays it out: config.json, model.safetensors, generation_config.json and the
+// tokenizer's files.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "headlight/base/export.h"
+#include "headlight/io/json_view.h"
+#include "headlight/io/safetensors.h"
+
+namespace headlight {
+
+struct ModelFolder {
+  std::string path;
+  JsonView config;             // has a `model_type`, which names the family
+  JsonView generation_config;  // an empty object where there is no such file
+  Safetensors weights;
+
+  std::string File(std::string_view name) const { return path + "/" + std::string(name); }
+};
+
+// Opens the folder at `path`. An Error says which file is missing or damaged and, where the folder holds weights in a
+// format that is not read, what to do about it.
+HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
+
+// An Error unless `path` is free, an empty folder, or a folder with a model and nothing else, which a new model may
+// replace. To be asked before long work whose result shall be saved there.
+HEADLIGHT_API void CheckReplaceable(const std::string& path);
+
+// Saves a model: `fill` writes its files into an empty folder, which then appears at `path` at once, in the place of
+// what CheckReplaceable allows (base/file.h, ReplaceFolder). Folders on the way to `path` are created.
+HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
+
+}  // namespace headlight

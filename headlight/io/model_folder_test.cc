@@ -1,0 +1,173 @@
+#include "headlight/io/model_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// A model whose parts all say the same number, so that a mixture of two would be seen.
+void FillModel(const std::string& folder, int number) {
+  const Tensor weight = Tensor::Empty({1000});
+  weight.Fill(number);
+  WriteFile(folder + "/config.json", Json(Json::Object{{"model_type", "marian"}, {"number", number}}).Text());
+  WriteSafetensors(folder + "/model.safetensors", {Stored("weight", weight)});
+}
+void SaveModel(const std::string& path, int number) {
+  SaveModelFolder(path, [&](const std::string& folder) { FillModel(folder, number); });
+}
+int LoadModel(const std::string& path) {
+  const ModelFolder model = OpenModelFolder(path);
+  const auto number = static_cast<int>(model.config["number"].Integer());
+  for (const float value : model.weights.Read("weight").ToVector<float>()) EXPECT_EQ(value, static_cast<float>(number));
+  return number;
+}
+
+TEST(ModelFolder, IsSavedAndOpened) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("new/model");
+  SaveModel(path, 1);
+  EXPECT_EQ(LoadModel(path), 1);
+  SaveModel(path, 2);
+  EXPECT_EQ(LoadModel(path + "/"), 2);
+
+  EXPECT_EQ(OpenModelFolder(path).generation_config.Get("num_beams", 4).Integer(), 4);
+  WriteFile(path + "/generation_config.json", R"({"num_beams": 6})");
+  const ModelFolder model = OpenModelFolder(path);
+  EXPECT_EQ(model.generation_config.Get("num_beams", 4).Integer(), 6);
+  EXPECT_EQ(model.File("source.spm"), path + "/source.spm");
+}
+
+TEST(ModelFolder, WhatIsMissingOrForeignIsNamed) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  const auto error = [&] { return ErrorOf([&] { OpenModelFolder(path); }); };
+  EXPECT_EQ(error(), path + ": there is no such folder; a model is a folder on this machine, nothing is downloaded");
+  WriteFile(path, "");
+  EXPECT_THAT(error(), HasSubstr("model: is a file; a model is a folder with config.json and model.safetensors"));
+  fs::remove(path);
+  fs::create_directory(path);
+  EXPECT_THAT(error(), HasSubstr("model: is not a model: there is no config.json, but nothing"));
+  for (const std::string name : {"a", "b", "c\n", "d"}) WriteFile(path + "/" + name, "");
+  EXPECT_THAT(error(), HasSubstr("there is no config.json, but 'a', 'b', 'c\\x0a' and more"));
+
+  WriteFile(path + "/config.json", "{}");
+  EXPECT_THAT(error(), HasSubstr("config.json: key 'model_type': expected a string, but there is none"));
+  WriteFile(path + "/config.json", "");
+  EXPECT_THAT(error(), HasSubstr("config.json: line 1, column 1: not valid JSON"));
+  WriteFile(path + "/config.json", "[]");
+  EXPECT_THAT(error(), HasSubstr("config.json: expected an object, got an array"));
+  fs::remove(path + "/config.json");
+  fs::create_directory(path + "/config.json");
+  EXPECT_THAT(error(), HasSubstr("config.json: is a folder"));
+  fs::remove(path + "/config.json");
+  WriteFile(path + "/config.json", R"({"model_type": "marian"})");
+  EXPECT_THAT(error(), HasSubstr("model: holds no model.safetensors: the model has no weights"));
+
+  const std::pair<std::string, std::string> weights[] = {
+      {"pytorch_model.bin", "pytorch_model.bin: weights in Python's pickle format are not read, since"},
+      {"model.gguf", "model.gguf: weights in this format are not read: save them as model.safetensors"},
+      {"model.safetensors.index.json", "index.json: the weights are divided among several files"}};
+  for (const auto& [name, message] : weights) {
+    WriteFile(path + "/" + name, "");
+    EXPECT_THAT(error(), HasSubstr(message));
+    fs::remove(path + "/" + name);
+  }
+
+  WriteFile(path + "/model.safetensors", "PK\3\4 a zip file");
+  EXPECT_THAT(error(), HasSubstr("model.safetensors: a header of"));
+  FillModel(path, 3);
+  EXPECT_EQ(error(), "");
+  WriteFile(path + "/generation_config.json", "{");
+  EXPECT_THAT(error(), HasSubstr("generation_config.json: line 1"));
+}
+
+TEST(ModelFolder, OnlyAModelIsReplaced) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  const auto error = [&] { return ErrorOf([&] { CheckReplaceable(path); }); };
+  EXPECT_EQ(error(), "");
+  WriteFile(path, "notes");
+  EXPECT_THAT(error(), HasSubstr("model: is a file"));
+  EXPECT_THAT(ErrorOf([&] { SaveModel(path, 1); }), HasSubstr("model: is a file"));
+  EXPECT_THAT(ErrorOf([&] { SaveModel(path + "/below", 1); }), HasSubstr("cannot create"));
+  EXPECT_EQ(ReadFile(path), "notes");
+  fs::remove(path);
+
+  fs::create_directory(path);
+  EXPECT_EQ(error(), "");
+  SaveModel(path, 1);
+  EXPECT_EQ(error(), "");
+  for (const std::string name :
+       {"generation_config.json", "source.spm", "vocab.json", "tokenizer.json", "model.safetensors.headlight-new-0"}) {
+    WriteFile(path + "/" + name, "");
+  }
+  EXPECT_EQ(error(), "");
+
+  // Whatever else is there is not ours to remove.
+  for (const std::string name : {"thesis.tex", "README.md", ".git", "safetensors"}) {
+    WriteFile(path + "/" + name, "precious");
+    EXPECT_EQ(error(), path + ": holds '" + name +
+                           "', which is not part of a model and would be lost: name a new or empty folder");
+    EXPECT_THAT(ErrorOf([&] { SaveModel(path, 2); }), HasSubstr(name));
+    EXPECT_EQ(ReadFile(path + "/" + name), "precious");
+    fs::remove(path + "/" + name);
+  }
+  fs::create_directory(path + "/more.safetensors");
+  EXPECT_THAT(error(), HasSubstr("holds 'more.safetensors'"));
+  fs::remove(path + "/more.safetensors");
+
+  // A config.json of another program.
+  WriteFile(path + "/config.json", R"({"port": 8080})");
+  EXPECT_THAT(error(), HasSubstr("but no config.json of a model"));
+  fs::remove(path + "/config.json");
+  EXPECT_THAT(error(), HasSubstr("holds 'generation_config.json', but no config.json of a model"));
+}
+
+TEST(ModelFolder, AFullDiskLeavesTheOldModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  SaveModel(path, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{2048, 2048};  // less than the weights take
+    setrlimit(RLIMIT_FSIZE, &limit);
+    _exit(ErrorOf([&] { SaveModel(path, 2); }).find("cannot write: File too large") != std::string::npos ? 9 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 9);
+  EXPECT_EQ(LoadModel(path), 1);
+}
+
+TEST(ModelFolder, AKillAtAnyMomentLeavesAWholeModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  SaveModel(path, 0);
+  for (int microseconds = 0; microseconds < 5000; microseconds += 250) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int number = 1;; ++number) SaveModel(path, number);
+    }
+    usleep(static_cast<useconds_t>(microseconds));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    LoadModel(path);
+  }
+  SaveModel(path, -1);
+  EXPECT_EQ(LoadModel(path), -1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);  // no leftover
+}
+
+}  // namespace
+}  // namespace headlight
