@@ -70,8 +70,7 @@ std::string FreshPrefix(const std::string& target) { return target + ".headlight
 
 // Whether the open file or folder still has that name. Where it has, and is locked by us, nobody else removes it.
 bool IsAt(int descriptor, const std::string& name) {
-  struct stat opened {
-  }, named{};
+  struct stat opened, named;
   return fstat(descriptor, &opened) == 0 && lstat(name.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
 }
@@ -91,8 +90,8 @@ void RemoveUnlocked(const std::string& name, bool ours) {
 void RemoveLeftovers(const std::string& target) {
   const std::string prefix = FreshPrefix(target);
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(ParentFolder(target), ignored)) {
-    const std::string name = entry.path().string();
+  for (fs::directory_iterator entry(ParentFolder(target), ignored), end; entry != end; entry.increment(ignored)) {
+    const std::string name = entry->path().string();
     const bool fresh = name.starts_with(prefix) && name.size() > prefix.size() &&
                        name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
     if (fresh) RemoveUnlocked(name, false);
@@ -119,7 +118,10 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
       const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
       if (!taken && IsAt(descriptor, name)) return {name, descriptor};
       close(descriptor);
-    } else if (errno != EEXIST && !made_folder) {
+    } else if (errno != EEXIST && !(made_folder && errno == ENOENT)) {
+      const int error = errno;
+      if (made_folder) rmdir(name.c_str());
+      errno = error;
       FailErrno(path, "cannot create anything beside it");
     }
   }

@@ -199,6 +199,17 @@ TEST(ReplaceFolder, FailuresLeaveTheOldFolder) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
+TEST(ReplaceFolder, TooManyOpenFilesAreAnError) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(InChild([&] {
+              const rlimit limit{0, 0};
+              setrlimit(RLIMIT_NOFILE, &limit);
+              ReplaceFolder(folder.File("model"), Model("new"));
+            }),
+            9);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
 TEST(ReplaceFolder, FilesAreNotFolders) {
   const TemporaryFolder folder;
   WriteFile(folder.File("notes"), "text");
