@@ -25,4 +25,11 @@ class HEADLIGHT_API Hash64 {
   std::uint64_t size_ = 0;        // bytes so far
 };
 
+// Of bytes that are all there.
+inline std::uint64_t HashOf(std::string_view bytes) {
+  Hash64 hash;
+  hash.Update(bytes);
+  return hash.value();
+}
+
 }  // namespace headlight

@@ -8,12 +8,6 @@
 namespace headlight {
 namespace {
 
-std::uint64_t HashOf(std::string_view bytes) {
-  Hash64 hash;
-  hash.Update(bytes);
-  return hash.value();
-}
-
 std::string Bytes() {
   std::string bytes;
   for (int i = 0; i < 101; ++i) bytes.push_back(static_cast<char>(i * 7 + 3));

@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -20,9 +19,7 @@ enum class Purpose : std::int64_t { shuffle = 0x5075, sample = 0x5a3d };  // arb
 
 Random RandomFor(std::uint64_t seed, Purpose purpose, std::int64_t epoch, std::int64_t pair = 0) {
   const std::array<std::int64_t, 3> words = {static_cast<std::int64_t>(purpose), epoch, pair};
-  Hash64 stream;
-  stream.Update({reinterpret_cast<const char*>(words.data()), sizeof(words)});
-  return Random(seed, stream.value());
+  return Random(seed, HashOf({reinterpret_cast<const char*>(words.data()), sizeof(words)}));
 }
 
 // Fisher and Yates; std::shuffle may differ from one standard library to another.

@@ -34,16 +34,17 @@ struct BatchOptions {
   std::int64_t batch_tokens = 4096;  // labels a batch, at most; a pair with more is a batch alone
   std::int32_t start_id = 0, eos_id = 0;
   std::uint64_t seed = 1;
-  // Where set, each epoch encodes the text anew with it, as BPE-dropout does (Provilkov et al., 2020); the corpus must
-  // have been made with keep_text. Batches are planned with the lengths of the plain encoding; a sentence that would
-  // exceed the corpus' max_length keeps that.
+  // Where set, Next encodes the text anew with it each epoch, as BPE-dropout does (Provilkov et al., 2020); the corpus
+  // must have been made with keep_text. Batches are planned with the lengths of the plain encoding; a sentence that
+  // would exceed the corpus' max_length keeps that.
   std::function<std::vector<std::int32_t>(std::string_view text, Random& random)> sample = {};
 };
 
 // The batches of a corpus, epoch after epoch without end, from a place on. Each epoch deals the pairs anew: shuffled,
 // sorted by length within pools of about a hundred batches, so that a batch holds sentences of similar length, cut, and
 // the batches shuffled. All of it is a function of the corpus, the options and the place.
-// Memory: at most 12 bytes a pair. Throws Error for impossible options and for a place that the epoch does not have.
+// Memory: about 12 bytes a pair at most. The corpus must outlive it. Throws Error for impossible options and for a
+// place that the epoch does not have.
 class HEADLIGHT_API BatchStream {
  public:
   BatchStream(const Corpus& corpus, BatchOptions options, BatchPosition position = {});

@@ -30,12 +30,6 @@ std::string_view BytesOf(const T* values, std::size_t count = 1) {
   return {reinterpret_cast<const char*>(values), count * sizeof(T)};
 }
 
-std::uint64_t HashOf(std::string_view bytes) {
-  Hash64 hash;
-  hash.Update(bytes);
-  return hash.value();
-}
-
 // A side of the corpus, read line by line and hashed on the way.
 class Side {
  public:
@@ -66,6 +60,16 @@ void CheckIsFile(const std::string& path) {
   std::error_code error;
   const bool other = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
   Check(!other, "{}: not a regular file; a corpus is read twice, which a pipe cannot be", path);
+}
+
+// The count that a pair belongs to: `kept`, or why it is left out.
+std::int64_t CorpusCounts::*Verdict(std::size_t source_tokens, std::size_t target_tokens,
+                                    const CorpusOptions& options) {
+  const auto [shorter, longer] = std::minmax({source_tokens + 1, target_tokens + 1});
+  if (shorter == 1) return &CorpusCounts::empty;
+  if (longer > static_cast<std::size_t>(options.max_length)) return &CorpusCounts::over_long;
+  if (static_cast<double>(longer) > options.max_ratio * static_cast<double>(shorter)) return &CorpusCounts::lopsided;
+  return &CorpusCounts::kept;
 }
 
 // A piece of the corpus small enough to be held.
@@ -147,7 +151,6 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
         "the maximum ratio of lengths must be a number from 1, not {}", options.max_ratio);
   CheckIsFile(files_.source);
   CheckIsFile(files_.target);
-  CheckIsFile(files_.cache);
 
   Side source(files_.source), target(files_.target);
   while (source.Next()) continue;
@@ -168,7 +171,8 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
 
 // False where there is no cache of this corpus.
 bool Corpus::OpenCache() {
-  if (!std::filesystem::exists(files_.cache)) return false;
+  std::error_code error;
+  if (!std::filesystem::exists(files_.cache, error)) return false;
   MappedFile cache(files_.cache);
   const std::string_view text = cache.text();
   Check(text.starts_with(kMagic), "{}: a file of another kind, where the corpus would keep its token ids",
@@ -202,28 +206,20 @@ void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
     records.clear();
     for (std::size_t pair = 0; pair < chunk.size; ++pair) {
       const std::span<const std::int32_t> source_ids = chunk.source_ids[pair], target_ids = chunk.target_ids[pair];
-      const std::size_t longer = std::max(source_ids.size(), target_ids.size()) + 1;
-      const std::size_t shorter = std::min(source_ids.size(), target_ids.size()) + 1;
+      const auto verdict = Verdict(source_ids.size(), target_ids.size(), options_);
       ++counts.lines;
-      if (shorter == 1) {
-        ++counts.empty;
-      } else if (longer > static_cast<std::size_t>(options_.max_length)) {
-        ++counts.over_long;
-      } else if (static_cast<double>(longer) > options_.max_ratio * static_cast<double>(shorter)) {
-        ++counts.lopsided;
-      } else {
-        ++counts.kept;
-        counts.source_tokens += static_cast<std::int64_t>(source_ids.size());
-        counts.target_tokens += static_cast<std::int64_t>(target_ids.size());
-        entries.push_back({writer.size() + records.size(), static_cast<std::uint32_t>(source_ids.size()),
-                           static_cast<std::uint32_t>(target_ids.size())});
-        records.append(BytesOf(source_ids.data(), source_ids.size()));
-        records.append(BytesOf(target_ids.data(), target_ids.size()));
-        if (options_.keep_text) {
-          records.append(chunk.source[pair]).append("\n").append(chunk.target[pair]).append("\n");
-          records.append((4 - records.size() % 4) % 4, '\0');
-        }
-      }
+      ++(counts.*verdict);
+      if (verdict != &CorpusCounts::kept) continue;
+
+      counts.source_tokens += static_cast<std::int64_t>(source_ids.size());
+      counts.target_tokens += static_cast<std::int64_t>(target_ids.size());
+      entries.push_back({writer.size() + records.size(), static_cast<std::uint32_t>(source_ids.size()),
+                         static_cast<std::uint32_t>(target_ids.size())});
+      records.append(BytesOf(source_ids.data(), source_ids.size()));
+      records.append(BytesOf(target_ids.data(), target_ids.size()));
+      if (!options_.keep_text) continue;
+      records.append(chunk.source[pair]).append("\n").append(chunk.target[pair]).append("\n");
+      records.append((4 - records.size() % 4) % 4, '\0');
     }
     writer.Write(records);
   }
