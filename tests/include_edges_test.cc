@@ -53,7 +53,6 @@ const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"Cairo and Pango", {std::regex("(cairo|pango).*"), false, {"inspect"}}},
     {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text"}}},
     {"oneDNN", {std::regex("(oneapi/)?dnnl.*"), false, {"kernels"}}},
-    {"zlib", {std::regex("zlib\\.h"), false, {}}},
     // The library never prints and has no command line.
     {"spdlog", {std::regex("spdlog/.*"), true, {"cli", "serve"}}},
     {"CLI11", {std::regex("CLI/.*"), true, {"cli", "serve"}}},
@@ -71,8 +70,11 @@ std::string RoomOf(const fs::path& path) {
   return *part == "headlight" && std::next(part) != path.end() ? *std::next(part) : *part;
 }
 
-// Highway's `-inl.h` are pieces of sources, included once for each instruction set, and so no headers.
-bool IsPieceOfSource(const std::string& path) { return path.ends_with("-inl.h"); }
+// No headers for the house but pieces of sources: Highway's `-inl.h`, included once for each instruction set, and what
+// tests share.
+bool IsPieceOfSource(const std::string& path) {
+  return path.ends_with("-inl.h") || path.ends_with("testing.h") || path.ends_with("test_support.h");
+}
 bool IsHeader(const std::string& path) { return path.ends_with(".h") && !IsPieceOfSource(path); }
 
 std::string WrongEdge(const fs::path& file, const std::string& included, bool quoted) {
