@@ -62,7 +62,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
     if (!optimizer.average.empty()) tensors.push_back(Stored("average", optimizer.average));
     WriteSafetensors(fresh + "/training.safetensors", std::move(tensors));
     for (const std::int64_t step : state.snapshots) {
-      const std::string name = "/" + SnapshotName(step);
+      const std::string name = fmt::format("/{}", SnapshotName(step));
       if (step == optimizer.step)
         WriteSafetensors(fresh + name, {Stored("values", parameters.values())});
       else
@@ -75,7 +75,7 @@ bool HasCheckpoint(const std::string& folder) { return fs::exists(folder + "/sta
 
 void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state, Optimizer& optimizer,
                     Parameters& parameters) {
-  const std::string path = folder + "/state.json";
+  const std::string path = fmt::format("{}/state.json", folder);
   const JsonView json = ReadJson(path);
   Check(json["version"].Integer() == kVersion, "{}: a checkpoint of version {}; this program reads version {}", path,
         json["version"].Integer(), kVersion);
@@ -99,7 +99,7 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   if (!optimizer.average.empty()) ReadInto(tensors, "average", optimizer.average);
   for (const JsonView& item : json["snapshots"].Items()) {
     state.snapshots.push_back(item.Integer(0));
-    const std::string snapshot = folder + "/" + SnapshotName(state.snapshots.back());
+    const std::string snapshot = fmt::format("{}/{}", folder, SnapshotName(state.snapshots.back()));
     Check(fs::exists(snapshot), "{}: missing, though {} names it", snapshot, path);
   }
   parameters.Pack();
@@ -110,11 +110,12 @@ Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, co
   const Tensor values = Tensor::Empty(mean.shape(), mean.dtype());
   for (const std::int64_t step : state.snapshots) {
     ReadInto(Safetensors(folder + "/" + SnapshotName(step)), "values", values);
-    Dispatch(mean.dtype(), [&]<typename T>(T) {
-      kernels::AddRows<T>(mean.matrix<T>(), 1, values.matrix<T>(), 1 / static_cast<double>(state.snapshots.size()),
-                          mean.matrix<T>());
-    });
+    Dispatch(mean.dtype(),
+             [&]<typename T>(T) { kernels::AddRows<T>(mean.matrix<T>(), values.matrix<T>(), mean.matrix<T>()); });
   }
+  Dispatch(mean.dtype(), [&]<typename T>(T) {
+    kernels::ScaleRows<T>(mean.matrix<T>(), 1 / static_cast<double>(state.snapshots.size()), mean.matrix<T>());
+  });
   return mean;
 }
 

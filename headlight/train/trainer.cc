@@ -215,7 +215,9 @@ class Training {
   }
 
   TrainingResult Finish(TrainingEnd end) {
-    TrainingResult result{.end = end, .steps = optimizer_.step};
+    TrainingResult result;
+    result.end = end;
+    result.steps = optimizer_.step;
     if (keep_.save_last) keep_.save_last();
     if (end == TrainingEnd::stopped) return result;
     const bool validated = state_.best_step == optimizer_.step || state_.validations_since_best > 0;
@@ -318,7 +320,8 @@ ValidationReport Validate(const EncoderDecoder& model, const ValidationSet& vali
   std::vector<std::string> translations;
   for (const auto& hypotheses : DecodeInBatches(model, sources, decoding))
     translations.push_back(validation.decode(hypotheses.front().ids));
-  report.bleu = CorpusBleu(translations, std::vector{validation.references}).score;
+  const std::vector<std::vector<std::string>> references = {validation.references};
+  report.bleu = CorpusBleu(translations, references).score;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, translations.size()); ++i)
     report.samples.push_back({validation.source_texts[i], validation.references[i], translations[i]});
   report.seconds = SecondsSince(begin);
