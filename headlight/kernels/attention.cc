@@ -7,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/kernels/attention_head.h"
 
-namespace headlight {
+namespace headlight::kernels {
 
 namespace {
 
@@ -96,4 +96,4 @@ void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std
 template void AttentionWeights(const AttentionInput<float>&, std::int32_t, std::span<float>);
 template void AttentionWeights(const AttentionInput<double>&, std::int32_t, std::span<double>);
 
-}  // namespace headlight
+}  // namespace headlight::kernels

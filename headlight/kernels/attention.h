@@ -14,7 +14,7 @@
 #include "headlight/base/sequences.h"
 #include "headlight/kernels/dropout_hash.h"
 
-namespace headlight {
+namespace headlight::kernels {
 
 // Where a tile of scores lies: its first query and key, counted within their sentence.
 struct ScoreTile {
@@ -68,11 +68,13 @@ struct AttentionInput {
 template <typename T>
 void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp);
 
-// Where a gradient goes: it overwrites `to` (rows that no sequence names become 0) or is added to it.
+// Where a gradient goes: it overwrites `to` (rows that no sequence names become 0) or is added to it. One without data
+// is not wanted.
 template <typename T>
 struct GradientTo {
   Matrix<T> to;
   bool add = false;
+  bool wanted() const { return to.data != nullptr; }
 };
 
 // From the output and its gradient, the gradients of query, key and value, shaped as they are. Weights are computed
@@ -86,4 +88,4 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
 template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights);
 
-}  // namespace headlight
+}  // namespace headlight::kernels

@@ -17,6 +17,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
+using kernels::kBackwardKeys;
+using kernels::kBackwardQueries;
 
 // One head on the way back: its tiles are computed again from what the forward pass left. With P the weights and D
 // their dropout (Dao et al., "FlashAttention", 2022, algorithm 4):
@@ -25,11 +27,11 @@ namespace HWY_NAMESPACE {
 template <typename T>
 class BackwardHead {
  public:
-  BackwardHead(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head_index)
+  BackwardHead(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head_index)
       : arguments_(arguments),
         head_(arguments.input, sentence, head_index),
-        output_(head_.QueryRows(arguments.output, head_.value_dim)),
-        d_output_(head_.QueryRows(arguments.d_output, head_.value_dim)),
+        output_(head_.Part(arguments.output, head_.query_rows.begin, head_.queries, head_.value_dim)),
+        d_output_(head_.Part(arguments.d_output, head_.query_rows.begin, head_.queries, head_.value_dim)),
         query_columns_(WholeVectors<T>(head_.head_dim)),
         value_columns_(WholeVectors<T>(head_.value_dim)) {}
 
@@ -45,21 +47,21 @@ class BackwardHead {
     for (std::int32_t query = 0; query < head_.queries; query += kBackwardQueries) {
       const TileRange tile{query, std::min(kBackwardQueries, head_.queries - query), first_key, count};
       if (!Recompute(tile)) continue;
-      PackRows(d_output_, query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
-      Product<true, T>(Of(weights_, d_outputs_, d_values, tile.queries), count, value_columns_);
-      PackRows(head_.query, query, tile.queries, head_.head_dim, queries_.data, queries_.stride);
-      Product<true, T>(Of(d_scores_, queries_, d_keys, tile.queries), count, query_columns_);
+      if (arguments_.d_value.wanted()) {
+        PackRows(d_output_, query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
+        Product<true, T>(Of(weights_, d_outputs_, d_values, tile.queries), count, value_columns_);
+      }
+      if (arguments_.d_key.wanted()) {
+        PackRows(head_.query, query, tile.queries, head_.head_dim, queries_.data, queries_.stride);
+        Product<true, T>(Of(d_scores_, queries_, d_keys, tile.queries), count, query_columns_);
+      }
       if (d_query_sums.data != nullptr) {
         const Packed<T> sums{d_query_sums.row(query), d_query_sums.stride};
         Product<false, T>(Of(d_scores_, keys_, sums, count), tile.queries, query_columns_);
       }
     }
-    const Matrix<T> d_key = head_.KeyRows(arguments_.d_key.to, head_.head_dim);
-    const Matrix<T> d_value = head_.KeyRows(arguments_.d_value.to, head_.value_dim);
-    for (std::int32_t j = 0; j < count; ++j) {
-      StoreScaled(d_keys.row(j), head_.input.scale, head_.head_dim, arguments_.d_key.add, d_key.row(first_key + j));
-      StoreScaled(d_values.row(j), KeepScale(), head_.value_dim, arguments_.d_value.add, d_value.row(first_key + j));
-    }
+    Give(d_keys, head_.input.scale, head_.key_rows.begin + first_key, count, head_.head_dim, arguments_.d_key);
+    Give(d_values, KeepScale(), head_.key_rows.begin + first_key, count, head_.value_dim, arguments_.d_value);
   }
 
   // d_query of the queries from first_query on, at most kBackwardQueries.
@@ -76,7 +78,7 @@ class BackwardHead {
       Recompute(tile);
       Product<false, T>(Of(d_scores_, keys_, sums, tile.keys), count, query_columns_);
     }
-    StoreQueries(first_query, count, sums);
+    Give(sums, head_.input.scale, head_.query_rows.begin + first_query, count, head_.head_dim, arguments_.d_query);
   }
 
   // All three gradients, in one walk over the tiles.
@@ -84,13 +86,16 @@ class BackwardHead {
     using S = Scratch<T>;
     Scratch<T> scratch(S::Size(head_.queries, head_.head_dim) + TileSize() + S::Size(kBackwardKeys, head_.head_dim) +
                        S::Size(kBackwardKeys, head_.value_dim));
-    const Packed<T> sums = scratch.Take(head_.queries, head_.head_dim);
-    std::fill(sums.data, sums.row(head_.queries), T{0});
+    Packed<T> sums;
+    if (arguments_.d_query.wanted()) {
+      sums = scratch.Take(head_.queries, head_.head_dim);
+      std::fill(sums.data, sums.row(head_.queries), T{0});
+    }
     for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
       Scratch<T> rest = scratch;
       Keys(key, sums, rest);
     }
-    StoreQueries(0, head_.queries, sums);
+    Give(sums, head_.input.scale, head_.query_rows.begin, head_.queries, head_.head_dim, arguments_.d_query);
   }
 
   void KeysAlone(std::int32_t first_key) {
@@ -119,9 +124,8 @@ class BackwardHead {
 
   void PackKeys(std::int32_t first, std::int32_t count) {
     const std::int32_t columns = WholeVectors<T>(count);
-    PackTransposed(head_.key, first, count, head_.head_dim, columns, keys_transposed_.data, keys_transposed_.stride);
-    PackTransposed(head_.value, first, count, head_.value_dim, columns, values_transposed_.data,
-                   values_transposed_.stride);
+    PackTransposed(head_.key, first, count, head_.head_dim, keys_transposed_.data, columns);
+    PackTransposed(head_.value, first, count, head_.value_dim, values_transposed_.data, columns);
     PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
   }
 
@@ -135,11 +139,11 @@ class BackwardHead {
   bool Recompute(const TileRange& tile) {
     if (!Meet(tile)) return false;
     const std::int32_t columns = WholeVectors<T>(tile.keys);
-    Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, keys_transposed_.stride,
-                       weights_.data, weights_.stride, head_.head_dim, false},
+    Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, columns, weights_.data,
+                       weights_.stride, head_.head_dim, false},
                       tile.queries, columns);
-    Product<false, T>({d_output_.row(tile.query), d_output_.stride, values_transposed_.data, values_transposed_.stride,
-                       d_scores_.data, d_scores_.stride, head_.value_dim, false},
+    Product<false, T>({d_output_.row(tile.query), d_output_.stride, values_transposed_.data, columns, d_scores_.data,
+                       d_scores_.stride, head_.value_dim, false},
                       tile.queries, columns);
     const T scale = AddBias(head_, tile, weights_);
     for (std::int32_t i = 0; i < tile.queries; ++i) {
@@ -162,16 +166,17 @@ class BackwardHead {
     return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
   }
 
-  void StoreQueries(std::int32_t first, std::int32_t count, const Packed<T>& sums) {
-    const Matrix<T> d_query = head_.QueryRows(arguments_.d_query.to, head_.head_dim);
-    for (std::int32_t i = 0; i < count; ++i) {
-      StoreScaled(sums.row(i), head_.input.scale, head_.head_dim, arguments_.d_query.add, d_query.row(first + i));
-    }
+  // Hands scale * sums to this head's columns of a gradient, from row `first` on.
+  void Give(const Packed<T>& sums, T scale, std::int64_t first, std::int32_t count, std::int32_t dim,
+            const GradientTo<T>& gradient) {
+    if (!gradient.wanted()) return;
+    const Matrix<T> to = head_.Part(gradient.to, first, count, dim);
+    for (std::int32_t i = 0; i < count; ++i) StoreScaled(sums.row(i), scale, dim, gradient.add, to.row(i));
   }
 
   T KeepScale() const { return static_cast<T>(1 / (1 - head_.input.dropout.probability)); }
 
-  const BackwardArguments<T>& arguments_;
+  const kernels::BackwardArguments<T>& arguments_;
   AttentionHead<T> head_;
   Matrix<const T> output_, d_output_;  // this head's
   std::int32_t query_columns_, value_columns_;
@@ -181,15 +186,16 @@ class BackwardHead {
 };
 
 template <typename T>
-void BackwardWhole(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head) {
+void BackwardWhole(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head) {
   BackwardHead<T>(arguments, sentence, head).Everything();
 }
 template <typename T>
-void BackwardKeys(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head, std::int32_t key) {
+void BackwardKeys(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
+                  std::int32_t key) {
   BackwardHead<T>(arguments, sentence, head).KeysAlone(key);
 }
 template <typename T>
-void BackwardQueries(const BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
+void BackwardQueries(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
                      std::int32_t query) {
   BackwardHead<T>(arguments, sentence, head).Queries(query);
 }
@@ -202,7 +208,7 @@ HEADLIGHT_KERNEL(BackwardQueries);
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headlight {
+namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(BackwardWhole);
 HEADLIGHT_EXPORT(BackwardKeys);
@@ -221,7 +227,7 @@ struct Part {
 // Sets to 0 the rows that no sequence names, of a gradient that is overwritten.
 template <typename T>
 void ZeroUnnamed(const GradientTo<T>& gradient, std::span<const Sequence> sequences) {
-  if (gradient.add) return;
+  if (gradient.add || !gradient.wanted()) return;
   thread_local std::vector<Sequence> sorted;
   sorted.assign(sequences.begin(), sequences.end());
   std::ranges::sort(sorted, {}, &Sequence::begin);
@@ -276,6 +282,7 @@ void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t
   if (part.last - part.first > 1) {  // they share keys: all are added
     for (GradientTo<T>* gradient : {&arguments.d_key, &arguments.d_value}) {
       const std::int64_t columns = gradient->to.columns / arguments.input.heads;
+      if (!gradient->wanted()) continue;
       for (std::size_t place = part.first; place < part.last && !gradient->add; ++place) {
         const Sequence rows = arguments.input.keys[static_cast<std::size_t>(order[place])];
         for (std::int32_t row = rows.begin; row < rows.end(); ++row) {
@@ -304,9 +311,9 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
   };
   check("the output", output, input.query.rows, input.value.columns);
   check("the output's gradient", d_output, input.query.rows, input.value.columns);
-  check("the queries' gradient", d_query.to, input.query.rows, input.query.columns);
-  check("the keys' gradient", d_key.to, input.key.rows, input.key.columns);
-  check("the values' gradient", d_value.to, input.value.rows, input.value.columns);
+  if (d_query.wanted()) check("the queries' gradient", d_query.to, input.query.rows, input.query.columns);
+  if (d_key.wanted()) check("the keys' gradient", d_key.to, input.key.rows, input.key.columns);
+  if (d_value.wanted()) check("the values' gradient", d_value.to, input.value.rows, input.value.columns);
   Check(static_cast<std::int64_t>(log_sum_exp.size()) == input.query.rows * input.heads,
         "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
         input.heads);
@@ -344,5 +351,5 @@ template void AttentionBackward(const AttentionInput<float>&, Matrix<const float
 template void AttentionBackward(const AttentionInput<double>&, Matrix<const double>, Matrix<const double>,
                                 std::span<const double>, GradientTo<double>, GradientTo<double>, GradientTo<double>);
 
-}  // namespace headlight
+}  // namespace headlight::kernels
 #endif

@@ -5,7 +5,7 @@
 #include "headlight/base/random.h"
 #include "headlight/kernels/attention.h"
 
-namespace headlight {
+namespace headlight::kernels {
 namespace {
 
 struct Shape {
@@ -104,6 +104,6 @@ const bool registered = [] {
 }();
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::kernels
 
 BENCHMARK_MAIN();

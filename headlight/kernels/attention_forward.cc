@@ -17,6 +17,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
+using kernels::kForwardKeys;
+using kernels::kForwardQueries;
 
 // Up to so many queries read keys and values where they lie; more repay packing them.
 constexpr std::int32_t kFewQueries = 2;
@@ -48,16 +50,19 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
         ScoresOfOne(head.query.row(first_query + i), head.key, key, tile.keys, head.head_dim, columns, scores.row(i));
       }
     } else {
-      PackTransposed(head.key, key, tile.keys, head.head_dim, columns, keys.data, keys.stride);
-      Product<false, T>({head.query.row(first_query), head.query.stride, keys.data, keys.stride, scores.data,
-                         scores.stride, head.head_dim, false},
+      PackTransposed(head.key, key, tile.keys, head.head_dim, keys.data, columns);
+      Product<false, T>({head.query.row(first_query), head.query.stride, keys.data, columns, scores.data, scores.stride,
+                         head.head_dim, false},
                         queries, columns);
     }
     const T scale = AddBias(head, tile, scores);
+    T maxima[kForwardQueries];
     for (std::int32_t i = 0; i < queries; ++i) {
-      const std::int32_t query = first_query + i;
-      const T factor =
-          SoftmaxRow(scores.row(i), columns, SeenIn(head, query, tile), scale, DropoutOf(head, query, key), softmax[i]);
+      maxima[i] = ScaleAndMask(scores.row(i), columns, SeenIn(head, first_query + i, tile), scale);
+    }
+    for (std::int32_t i = 0; i < queries; ++i) {
+      const WeightDropout dropout = DropoutOf(head, first_query + i, key);
+      const T factor = Exponentiate(scores.row(i), columns, maxima[i], dropout, softmax[i]);
       if (key != first_key && factor != 1) StoreScaled(sums.row(i), factor, value_columns, false, sums.row(i));
     }
     if (few) {
@@ -72,16 +77,16 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     }
   }
 
-  const Matrix<T> to = head.QueryRows(output, head.value_dim);
+  const Matrix<T> to = head.Part(output, head.query_rows.begin + first_query, queries, head.value_dim);
   const T keep_scale = static_cast<T>(1 / (1 - input.dropout.probability));
   for (std::int32_t i = 0; i < queries; ++i) {
     const T sum = softmax[i].sum;
-    StoreScaled(sums.row(i), sum == 0 ? 0 : keep_scale / sum, head.value_dim, false, to.row(first_query + i));
-    if (log_sum_exp != nullptr) {
-      const std::int64_t row = head.query_rows.begin + first_query + i;
-      log_sum_exp[row * input.heads + head_index] =
-          sum == 0 ? std::numeric_limits<T>::infinity() : softmax[i].max + std::log(sum);
-    }
+    StoreScaled(sums.row(i), sum == 0 ? 0 : keep_scale / sum, head.value_dim, false, to.row(i));
+  }
+  for (std::int32_t i = 0; i < queries && log_sum_exp != nullptr; ++i) {
+    const std::int64_t row = std::int64_t{head.query_rows.begin} + first_query + i;
+    const auto [max, sum] = softmax[i];
+    log_sum_exp[row * input.heads + head_index] = sum == 0 ? std::numeric_limits<T>::infinity() : max + std::log(sum);
   }
 }
 HEADLIGHT_KERNEL(ForwardBlock);
@@ -91,7 +96,7 @@ HEADLIGHT_KERNEL(ForwardBlock);
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headlight {
+namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(ForwardBlock);
 
@@ -132,5 +137,5 @@ void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::spa
 template void AttentionForward(const AttentionInput<float>&, Matrix<float>, std::span<float>);
 template void AttentionForward(const AttentionInput<double>&, Matrix<double>, std::span<double>);
 
-}  // namespace headlight
+}  // namespace headlight::kernels
 #endif

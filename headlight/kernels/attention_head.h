@@ -6,7 +6,7 @@
 
 #include "headlight/kernels/attention.h"
 
-namespace headlight {
+namespace headlight::kernels {
 
 // The columns of one head in consecutive rows, or in the rows that an index names.
 template <typename T>
@@ -44,7 +44,8 @@ struct AttentionHead {
         key(KeyedRowsOf(from.key, head_dim)),
         value(KeyedRowsOf(from.value, value_dim)),
         dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sentence) * 0x10000 +
-                                                         static_cast<std::uint64_t>(of_head) + 1))) {}
+                                                         static_cast<std::uint64_t>(of_head) + 1))),
+        dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
   // The keys that a query sees; both ends grow with the query.
   KeyRange Visible(std::int32_t query_index) const {
@@ -63,14 +64,10 @@ struct AttentionHead {
     return {Visible(first_query).begin, Visible(first_query + count - 1).end};
   }
 
-  // This head's columns of a matrix whose rows are queries or keys, beginning at the sentence's row.
+  // This head's columns of some rows.
   template <typename U>
-  Matrix<U> QueryRows(const Matrix<U>& matrix, std::int32_t dim) const {
-    return matrix.Rows(query_rows.begin, queries).Columns(std::int64_t{head} * dim, dim);
-  }
-  template <typename U>
-  Matrix<U> KeyRows(const Matrix<U>& matrix, std::int32_t dim) const {
-    return matrix.Rows(key_rows.begin, keys).Columns(std::int64_t{head} * dim, dim);
+  Matrix<U> Part(const Matrix<U>& matrix, std::int64_t first_row, std::int32_t rows, std::int32_t dim) const {
+    return matrix.Rows(first_row, rows).Columns(std::int64_t{head} * dim, dim);
   }
 
   const AttentionInput<T>& input;
@@ -79,6 +76,7 @@ struct AttentionHead {
   std::int32_t queries, keys, past, head_dim, value_dim;
   HeadRows<T> query, key, value;
   std::uint64_t dropout_seed;  // the rows of its mask are the queries, the columns the keys
+  std::uint32_t dropout_threshold;
 
  private:
   HeadRows<T> RowsOf(const Matrix<const T>& matrix, std::int64_t first, std::int32_t dim) const {
@@ -117,4 +115,4 @@ struct BackwardArguments {
   GradientTo<T> d_query, d_key, d_value;
 };
 
-}  // namespace headlight
+}  // namespace headlight::kernels

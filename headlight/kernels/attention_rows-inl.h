@@ -23,6 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using kernels::HeadRows;
 
 // e^x where x is at most 0 or a rounding error above it, as softmax needs: 0 below -86, NaN for NaN, within 1.2 units
 // in the last place in float. Half the instructions of hn::Exp, which serves every x: e^x = 2^n e^r, n taken from the
@@ -79,11 +80,10 @@ struct RunningSoftmax {
   T sum = 0;
 };
 
-// Turns a tile's row of scores into exp(scale * score - max), 0 where not seen or dropped. Returns what earlier sums
-// must be multiplied by, now that max has grown.
+// The first half of a softmax: scales a tile's row of scores, hides what is not seen behind -infinity, and returns the
+// greatest.
 template <typename T>
-HWY_INLINE T SoftmaxRow(T* scores, std::int32_t columns, SeenColumns seen, T scale, const WeightDropout& dropout,
-                        RunningSoftmax<T>& softmax) {
+HWY_INLINE T ScaleAndMask(T* scores, std::int32_t columns, SeenColumns seen, T scale) {
   const hn::ScalableTag<T> d;
   const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
   const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
@@ -94,9 +94,18 @@ HWY_INLINE T SoftmaxRow(T* scores, std::int32_t columns, SeenColumns seen, T sca
     hn::Store(score, d, scores + column);
     maxima = hn::Max(maxima, score);
   }
-  const T max = std::max(softmax.max, hn::GetLane(hn::MaxOfLanes(d, maxima)));
-  const T base = max == -std::numeric_limits<T>::infinity() ? 0 : max;  // nothing seen yet
+  return hn::GetLane(hn::MaxOfLanes(d, maxima));
+}
 
+// The second half: turns them into exp(score - max), 0 where dropped. Returns what earlier sums must be multiplied by,
+// now that max has grown to at least `tile_max`.
+template <typename T>
+HWY_INLINE T Exponentiate(T* scores, std::int32_t columns, T tile_max, const WeightDropout& dropout,
+                          RunningSoftmax<T>& softmax) {
+  const hn::ScalableTag<T> d;
+  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
+  const T max = std::max(softmax.max, tile_max);
+  const T base = max == -std::numeric_limits<T>::infinity() ? 0 : max;  // nothing seen yet
   auto sums = hn::Zero(d);
   for (std::int32_t column = 0; column < columns; column += lanes) {
     auto weight = WeightOf(d, hn::Sub(hn::Load(d, scores + column), hn::Set(d, base)));
@@ -107,7 +116,7 @@ HWY_INLINE T SoftmaxRow(T* scores, std::int32_t columns, SeenColumns seen, T sca
     }
     hn::Store(weight, d, scores + column);
   }
-  const T factor = softmax.max == max ? 1 : std::exp(softmax.max - base);
+  const T factor = softmax.sum == 0 ? 0 : softmax.max == max ? 1 : std::exp(softmax.max - base);
   softmax = {max, softmax.sum * factor + hn::GetLane(hn::SumOfLanes(d, sums))};
   return factor;
 }

@@ -6,7 +6,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/kernels/attention_testing.h"
 
-namespace headlight {
+namespace headlight::kernels {
 namespace {
 
 constexpr auto none = BiasKind::none, dense = BiasKind::dense, relative = BiasKind::relative;
@@ -240,6 +240,27 @@ TEST(Attention, ASentenceIsTheSameAloneAndInABatch) {
   }
 }
 
+TEST(Attention, ComputesOnlyTheGradientsThatAreWanted) {
+  for (const std::int32_t length : {20, 300}) {  // the long one is cut among threads
+    const AttentionCase c{"", {{length, length}}, 1, 16, 8};
+    AttentionProblem<float> all(c);
+    all.Forward();
+    all.Backward();
+    for (int wanted = 0; wanted < 3; ++wanted) {
+      AttentionProblem<float> one(c);
+      one.Forward();
+      GradientTo<float> to[3];
+      TestMatrix<float>* const matrices[] = {&one.d_query, &one.d_key, &one.d_value};
+      to[wanted].to = matrices[wanted]->view();
+      AttentionBackward<float>(one.input, one.output.view(), one.d_output.view(), one.log_sum_exp, to[0], to[1], to[2]);
+      const TestMatrix<float>& expected = wanted == 0 ? all.d_query : wanted == 1 ? all.d_key : all.d_value;
+      for (std::int64_t row = 0; row < expected.view().rows; ++row) {
+        EXPECT_EQ(matrices[wanted]->at(row, 3), expected.at(row, 3)) << wanted << " row " << row;
+      }
+    }
+  }
+}
+
 TEST(Attention, NaNsAndInfinitiesAreNotLost) {
   ForEveryTarget([] {
     const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
@@ -316,4 +337,4 @@ TEST(Attention, WhatDoesNotFitIsRefused) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::kernels

@@ -9,7 +9,7 @@
 #include "headlight/kernels/attention_head.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight {
+namespace headlight::kernels {
 
 enum class BiasKind { none, dense, relative };
 
@@ -194,4 +194,4 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
   return r;
 }
 
-}  // namespace headlight
+}  // namespace headlight::kernels

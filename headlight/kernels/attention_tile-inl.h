@@ -21,6 +21,10 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using kernels::AttentionHead;
+using kernels::AttentionInput;
+using kernels::GradientTo;
+using kernels::KeyRange;
 
 template <typename T>
 HWY_INLINE std::int32_t WholeVectors(std::int32_t columns) {
@@ -74,9 +78,8 @@ HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, 
 
 template <typename T>
 HWY_INLINE WeightDropout DropoutOf(const AttentionHead<T>& head, std::int32_t query, std::int32_t key) {
-  const std::uint32_t threshold = DropoutThreshold(head.input.dropout.probability);
-  if (threshold == 0) return {};
-  return {RowDropoutKey(head.dropout_seed, static_cast<std::uint64_t>(query)), threshold,
+  if (head.dropout_threshold == 0) return {};
+  return {RowDropoutKey(head.dropout_seed, static_cast<std::uint64_t>(query)), head.dropout_threshold,
           static_cast<std::uint32_t>(key)};
 }
 

@@ -7,6 +7,7 @@
 #define HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -45,24 +46,32 @@ HWY_NOINLINE void ProductBlock(const TileProduct<T>& p, std::ptrdiff_t row, std:
   const std::ptrdiff_t a_row = transposed ? 1 : p.a_stride, a_inner = transposed ? p.a_stride : 1;
   const T* a = p.a + row * a_row;
   const T* b = p.b + column;
-  T* const c = p.c + row * p.c_stride + column;
+  T* c = p.c + row * p.c_stride + column;
 
   hn::Vec<decltype(d)> sum[rows][vectors];
+#pragma GCC unroll 8
   for (std::int32_t r = 0; r < rows; ++r) {
-    for (std::int32_t v = 0; v < vectors; ++v) {
-      sum[r][v] = p.add ? hn::Load(d, c + r * p.c_stride + v * lanes) : hn::Zero(d);
-    }
+#pragma GCC unroll 2
+    for (std::int32_t v = 0; v < vectors; ++v) sum[r][v] = hn::Zero(d);
   }
   for (std::int32_t k = 0; k < p.inner; ++k, a += a_inner, b += p.b_stride) {
     hn::Vec<decltype(d)> b_row[vectors];
     for (std::int32_t v = 0; v < vectors; ++v) b_row[v] = hn::Load(d, b + v * lanes);
+#pragma GCC unroll 8
     for (std::int32_t r = 0; r < rows; ++r) {
       const auto factor = hn::Set(d, a[r * a_row]);
       for (std::int32_t v = 0; v < vectors; ++v) sum[r][v] = hn::MulAdd(factor, b_row[v], sum[r][v]);
     }
   }
+  const bool add = p.add;
+  const std::ptrdiff_t c_stride = p.c_stride;
+#pragma GCC unroll 8
   for (std::int32_t r = 0; r < rows; ++r) {
-    for (std::int32_t v = 0; v < vectors; ++v) hn::Store(sum[r][v], d, c + r * p.c_stride + v * lanes);
+#pragma GCC unroll 2
+    for (std::int32_t v = 0; v < vectors; ++v) {
+      T* const to = c + r * c_stride + v * lanes;
+      hn::Store(add ? hn::Add(sum[r][v], hn::Load(d, to)) : sum[r][v], d, to);
+    }
   }
 }
 
@@ -95,6 +104,12 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   }
 }
 
+template <typename T>
+HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {
+  constexpr std::int32_t line = 64 / sizeof(T);
+  for (std::int32_t column = dim; column < 2 * dim; column += line) hwy::Prefetch(row + column);
+}
+
 // to[count, whole vectors]: the first `dim` elements of rows first, first + 1, ..., then zeros.
 template <typename T, class Rows>
 void PackRows(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
@@ -102,24 +117,24 @@ void PackRows(const Rows& from, std::int32_t first, std::int32_t count, std::int
   const hn::ScalableTag<T> d;
   for (std::int32_t i = 0; i < count; ++i, to += stride) {
     const T* const row = from.row(first + i);
+    PrefetchNextHead(row, dim);
     ForLanes(d, dim, [&](std::int64_t column, auto lanes) HWY_ATTR {
       hn::Store(LoadLanes(d, row + column, lanes), d, to + column);
     });
   }
 }
 
-// to[dim, stride]: the same, transposed, then zeros in the columns from `count` up to `columns`.
+// to[dim, columns]: the same, transposed. Columns from `count` on, up to whole vectors, repeat the last row.
 template <typename T, class Rows>
-void PackTransposed(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, std::int32_t columns,
-                    T* to, std::ptrdiff_t stride) {
-  std::int32_t i = 0;
+void PackTransposed(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
+                    std::int32_t columns) {
+  const auto row_of = [&](std::int32_t column) { return from.row(first + std::min(column, count - 1)); };
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (sizeof(T) == 4) {  // four by four: float is what has to be fast
     const hn::FixedTag<T, 4> d;
     const hn::Repartition<double, decltype(d)> pairs;
-    for (; i + 4 <= count; i += 4) {
-      const T* const row[4] = {from.row(first + i), from.row(first + i + 1), from.row(first + i + 2),
-                               from.row(first + i + 3)};
+    for (std::int32_t i = 0; i < columns; i += 4) {
+      const T* const row[4] = {row_of(i), row_of(i + 1), row_of(i + 2), row_of(i + 3)};
       std::int32_t j = 0;
       for (; j + 4 <= dim; j += 4) {
         const auto row0 = hn::LoadU(d, row[0] + j), row1 = hn::LoadU(d, row[1] + j);
@@ -128,24 +143,22 @@ void PackTransposed(const Rows& from, std::int32_t first, std::int32_t count, st
         const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
         const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
         const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
-        T* const block = to + j * stride + i;
+        T* const block = to + j * columns + i;
         hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, block);
-        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, block + stride);
-        hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, block + 2 * stride);
-        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, block + 3 * stride);
+        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, block + columns);
+        hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, block + 2 * columns);
+        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, block + 3 * columns);
       }
       for (; j < dim; ++j) {
-        for (std::int32_t k = 0; k < 4; ++k) to[j * stride + i + k] = row[k][j];
+        for (std::int32_t k = 0; k < 4; ++k) to[j * columns + i + k] = row[k][j];
       }
     }
+    return;
   }
 #endif
-  for (; i < count; ++i) {
-    const T* const row = from.row(first + i);
-    for (std::int32_t j = 0; j < dim; ++j) to[j * stride + i] = row[j];
-  }
-  if (count < columns) {
-    for (std::int32_t j = 0; j < dim; ++j) std::fill(to + j * stride + count, to + j * stride + columns, T{0});
+  for (std::int32_t i = 0; i < columns; ++i) {
+    const T* const row = row_of(i);
+    for (std::int32_t j = 0; j < dim; ++j) to[j * columns + i] = row[j];
   }
 }
 

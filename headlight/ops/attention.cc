@@ -6,9 +6,9 @@ namespace headlight::ops {
 namespace {
 
 template <typename T>
-AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
-                          const Sequences& keys, const AttentionOptions& options,
-                          std::span<const std::int32_t> key_rows) {
+kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const Tensor& value,
+                                   const Sequences& queries, const Sequences& keys, const AttentionOptions& options,
+                                   std::span<const std::int32_t> key_rows) {
   return {.query = query.matrix<T>(),
           .key = key.matrix<T>(),
           .value = value.matrix<T>(),
@@ -22,11 +22,13 @@ AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const Tensor& 
           .dropout = options.dropout};
 }
 
+// Whether two views of rows have elements in common.
 template <typename T>
-GradientTo<T> GradientOf(Node* node, const Tensor& like) {
-  if (node == nullptr) return {Tensor::Empty(like.shape(), like.dtype()).matrix<T>(), false};
-  const GradientSlot slot = SlotFor(node);
-  return {slot.tensor.matrix<T>(), slot.accumulate};
+bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
+  if (b.data < a.data) return Overlap(b, a);
+  if (a.data == nullptr || b.data >= a.row(a.rows)) return false;
+  const std::int64_t column = (b.data - a.data) % a.stride;  // of a's rows, where b begins
+  return a.stride != b.stride || column < a.columns || a.stride - column < b.columns;
 }
 
 }  // namespace
@@ -38,18 +40,30 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
   const Tensor y = Tensor::Empty({query.rows(), value.columns()}, query.dtype());
   const Tensor log_sum_exp = wants_gradient ? Tensor::Empty({query.rows(), options.heads}, query.dtype()) : Tensor();
   Dispatch(query.dtype(), [&]<typename T>(T) {
-    AttentionForward<T>(InputOf<T>(query, key, value, queries, keys, options, key_rows), y.matrix<T>(),
-                        wants_gradient ? log_sum_exp.span<T>() : std::span<T>());
+    kernels::AttentionForward<T>(InputOf<T>(query, key, value, queries, keys, options, key_rows), y.matrix<T>(),
+                                 wants_gradient ? log_sum_exp.span<T>() : std::span<T>());
   });
   if (!wants_gradient) return y;
-  return Record(y, {&query, &key, &value},
-                [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
-                  Dispatch(dy.dtype(), [&]<typename T>(T) {
-                    AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, {}), y.matrix<T>(),
-                                         dy.matrix<T>(), log_sum_exp.span<T>(), GradientOf<T>(query.node(), query),
-                                         GradientOf<T>(key.node(), key), GradientOf<T>(value.node(), value));
-                  });
-                });
+  return Record(
+      y, {&query, &key, &value}, [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
+        Dispatch(dy.dtype(), [&]<typename T>(T) {
+          const Tensor* const inputs[] = {&query, &key, &value};
+          kernels::GradientTo<T> to[3];  // without data where no gradient is wanted
+          Tensor apart[3];               // for an input whose gradient is written to where another's is
+          for (int i = 0; i < 3; ++i) {
+            if (inputs[i]->node() == nullptr) continue;
+            const GradientSlot slot = SlotFor(inputs[i]->node());
+            to[i] = {slot.tensor.matrix<T>(), slot.accumulate};
+            for (int other = 0; other < i; ++other)
+              if (Overlap(to[other].to, to[i].to)) apart[i] = Tensor::Empty(inputs[i]->shape(), inputs[i]->dtype());
+            if (!apart[i].empty()) to[i] = {apart[i].template matrix<T>(), false};
+          }
+          kernels::AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, {}), y.matrix<T>(),
+                                        dy.matrix<T>(), log_sum_exp.span<T>(), to[0], to[1], to[2]);
+          for (int i = 0; i < 3; ++i)
+            if (!apart[i].empty()) Accumulate(inputs[i]->node(), apart[i]);
+        });
+      });
 }
 
 Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
@@ -59,8 +73,8 @@ Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences&
   Check(b < queries.size() && b < keys.size(), "AttentionWeights: there is no sentence {}", sentence);
   const Tensor weights = Tensor::Empty({1, options.heads, queries[b].length, keys[b].length}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
-    headlight::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, key_rows), sentence,
-                                   weights.span<T>());
+    kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, key_rows), sentence,
+                                 weights.span<T>());
   });
   return weights;
 }

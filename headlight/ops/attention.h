@@ -16,7 +16,7 @@ struct AttentionOptions {
   double scale = 1;         // of the scores
   bool causal = false;      // query i of a sentence sees its keys up to i + (keys - queries)
   std::int32_t window = 0;  // where positive, only keys nearer than this
-  Dropout dropout;          // of the weights
+  Dropout dropout = {};     // of the weights
 };
 
 // softmax(scale * Q K^T) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,

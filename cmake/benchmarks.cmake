@@ -1,0 +1,11 @@
+# One program a file: headlight/ROOM/NAME_bench.cc is bench_NAME. Not built by default: cmake --build ... -t benchmarks
+find_package(benchmark REQUIRED)
+add_custom_target(benchmarks)
+file(GLOB_RECURSE benchmark_sources CONFIGURE_DEPENDS headlight/*_bench.cc)
+foreach(source ${benchmark_sources})
+  get_filename_component(name ${source} NAME)
+  string(REGEX REPLACE "_bench\\.cc$" "" name ${name})
+  add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(bench_${name} PRIVATE headlight_core benchmark::benchmark)
+  add_dependencies(benchmarks bench_${name})
+endforeach()
