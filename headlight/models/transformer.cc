@@ -3,11 +3,38 @@
 #include <cmath>
 
 #include "headlight/base/error.h"
-#include "headlight/io/json_view.h"
+#include "headlight/io/model_folder.h"
 #include "headlight/nn/stored_parameters.h"
 
 namespace headlight {
 namespace {
+
+// The settings of the two model types that are this model: config.json as Transformers' MarianConfig and PegasusConfig.
+constexpr const char* kPostNormType = "marian";
+constexpr const char* kPreNormType = "pegasus";
+
+Activation ActivationNamed(const JsonView& name) {
+  const std::string text = name.String({"relu", "gelu", "gelu_new", "silu", "swish"});
+  if (text == "relu") return Activation::relu;
+  if (text == "gelu") return Activation::gelu;
+  return text == "gelu_new" ? Activation::gelu_tanh : Activation::silu;
+}
+
+const char* NameOf(Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return "relu";
+    case Activation::gelu:
+      return "gelu";
+    case Activation::gelu_tanh:
+      return "gelu_new";
+    case Activation::silu:
+      return "silu";
+    default:
+      break;
+  }
+  Fail("this activation has no name in a Marian configuration");
+}
 
 TransformerLayerConfig LayerOf(const TransformerConfig& config, std::int32_t heads, std::int64_t ffn) {
   return {.model = config.model,
@@ -49,6 +76,8 @@ void CheckConfig(const TransformerConfig& config) {
   Check(!config.tie_source_target || config.source_vocabulary == config.target_vocabulary,
         "one table for source and target needs one vocabulary, not {} and {} words", config.source_vocabulary,
         config.target_vocabulary);
+  Check(config.norm == NormPlace::post || config.tie_source_target,
+        "a pre-norm model has one table for source and target, as Pegasus has");
   for (const std::int32_t id : {config.start_id, config.end_id, config.pad_id})
     Check(id >= 0 && id < config.target_vocabulary, "a special token's id {} is outside the vocabulary of {}", id,
           config.target_vocabulary);
@@ -98,6 +127,137 @@ Tensor Transformer::Encode(Context& context, std::span<const std::int32_t> ids, 
 Tensor Transformer::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                            const Memory& memory) const {
   return (*decoder_)(context, ids, sentences, &memory);
+}
+
+namespace {
+
+TransformerConfig ReadConfig(const JsonView& json) {
+  constexpr std::int64_t most = 1 << 24;
+  TransformerConfig config;
+  config.norm =
+      json["model_type"].String({kPostNormType, kPreNormType}) == kPostNormType ? NormPlace::post : NormPlace::pre;
+  const auto size = [&](const char* key) { return json[key].Integer(1, most); };
+  const auto id = [&](const char* key, std::int32_t fallback) {
+    return static_cast<std::int32_t>(json.Get(key, fallback).Integer(0, most));
+  };
+  config.model = size("d_model");
+  config.encoder_layers = static_cast<int>(json["encoder_layers"].Integer(1, 1024));
+  config.decoder_layers = static_cast<int>(json["decoder_layers"].Integer(1, 1024));
+  config.encoder_heads = static_cast<std::int32_t>(size("encoder_attention_heads"));
+  config.decoder_heads = static_cast<std::int32_t>(size("decoder_attention_heads"));
+  config.encoder_ffn = size("encoder_ffn_dim");
+  config.decoder_ffn = size("decoder_ffn_dim");
+  config.activation = ActivationNamed(json.Get("activation_function", "gelu"));
+  config.dropout = json.Get("dropout", 0.1).Number(0, 1);
+  config.attention_dropout = json.Get("attention_dropout", 0.0).Number(0, 1);
+  config.scale_embeddings = json.Get("scale_embedding", false).Bool();
+  config.tie_source_target = json.Get("share_encoder_decoder_embeddings", true).Bool();
+  config.tie_output = json.Get("tie_word_embeddings", true).Bool();
+  config.source_vocabulary = size("vocab_size");
+  config.target_vocabulary = json.Get("decoder_vocab_size", config.source_vocabulary).Integer(1, most);
+  config.positions = json.Get("max_position_embeddings", 1024).Integer(1, most);
+  config.pad_id = id("pad_token_id", 0);
+  config.start_id = id("decoder_start_token_id", config.pad_id);
+  config.end_id = id("eos_token_id", 0);
+  // What remains says how a model was trained, how Transformers generates from it, or what Transformers writes for
+  // every model. None of it changes what the model computes.
+  json.RefuseUnread({"_name_or_path",
+                     "_num_labels",
+                     "activation_dropout",
+                     "add_bias_logits",
+                     "add_final_layer_norm",
+                     "architectures",
+                     "bad_words_ids",
+                     "bos_token_id",
+                     "classif_dropout",
+                     "classifier_dropout",
+                     "dtype",
+                     "encoder_layerdrop",
+                     "decoder_layerdrop",
+                     "extra_pos_embeddings",
+                     "force_bos_token_to_be_generated",
+                     "forced_eos_token_id",
+                     "id2label",
+                     "init_std",
+                     "is_decoder",
+                     "is_encoder_decoder",
+                     "label2id",
+                     "length_penalty",
+                     "max_length",
+                     "normalize_before",
+                     "normalize_embedding",
+                     "num_beams",
+                     "num_hidden_layers",
+                     "static_position_embeddings",
+                     "torch_dtype",
+                     "transformers_version",
+                     "use_cache"});
+  CheckConfig(config);
+  return config;
+}
+
+Json ConfigJson(const TransformerConfig& config) {
+  const bool post = config.norm == NormPlace::post;
+  Json json = Json::Object{{"architectures", Json::Array{post ? "MarianMTModel" : "PegasusForConditionalGeneration"}},
+                           {"model_type", post ? kPostNormType : kPreNormType},
+                           {"is_encoder_decoder", true},
+                           {"d_model", config.model},
+                           {"encoder_layers", config.encoder_layers},
+                           {"decoder_layers", config.decoder_layers},
+                           {"encoder_attention_heads", config.encoder_heads},
+                           {"decoder_attention_heads", config.decoder_heads},
+                           {"encoder_ffn_dim", config.encoder_ffn},
+                           {"decoder_ffn_dim", config.decoder_ffn},
+                           {"activation_function", NameOf(config.activation)},
+                           {"dropout", config.dropout},
+                           {"attention_dropout", config.attention_dropout},
+                           {"activation_dropout", 0.0},
+                           {"scale_embedding", config.scale_embeddings},
+                           {"tie_word_embeddings", config.tie_output},
+                           {"vocab_size", config.source_vocabulary},
+                           {"max_position_embeddings", config.positions},
+                           {"pad_token_id", config.pad_id},
+                           {"decoder_start_token_id", config.start_id},
+                           {"eos_token_id", config.end_id},
+                           {"forced_eos_token_id", config.end_id},
+                           {"dtype", "float32"}};
+  if (post) {
+    json.Set("share_encoder_decoder_embeddings", config.tie_source_target);
+    json.Set("decoder_vocab_size", config.target_vocabulary);
+  }
+  return json;
+}
+
+// Sinusoidal positions are computed, whether a file holds them or not; so are tied tables' second names.
+bool HarmlessTensor(std::string_view name, const TransformerConfig& config) {
+  if (name == "model.encoder.embed_positions.weight" || name == "model.decoder.embed_positions.weight") return true;
+  if (config.tie_output && name == "lm_head.weight") return true;
+  return config.tie_source_target &&
+         (name == "model.encoder.embed_tokens.weight" || name == "model.decoder.embed_tokens.weight");
+}
+
+}  // namespace
+
+std::unique_ptr<Transformer> LoadTransformer(const std::string& folder) {
+  const ModelFolder files = OpenModelFolder(folder);
+  auto model = std::make_unique<Transformer>(ReadConfig(files.config));
+  LoadParameters(model->parameters(), files.weights,
+                 [&](std::string_view name) { return HarmlessTensor(name, model->config()); });
+  return model;
+}
+
+void SaveTransformer(const Transformer& model, const std::string& folder) {
+  const TransformerConfig& config = model.config();
+  WriteFile(folder + "/config.json", ConfigJson(config).Text());
+  const Json generation = Json::Object{{"pad_token_id", config.pad_id},
+                                       {"decoder_start_token_id", config.start_id},
+                                       {"eos_token_id", config.end_id},
+                                       {"forced_eos_token_id", config.end_id},
+                                       {"bad_words_ids", Json::Array{Json::Array{config.pad_id}}},
+                                       {"max_length", config.positions},
+                                       {"num_beams", 4}};
+  WriteFile(folder + "/generation_config.json", generation.Text());
+  SaveParameters(model.parameters(), folder + "/model.safetensors");
 }
 
 }  // namespace headlight

@@ -3,8 +3,6 @@
 #include <set>
 #include <vector>
 
-#include "headlight/io/safetensors.h"
-
 namespace headlight {
 namespace {
 
@@ -24,9 +22,10 @@ std::string List(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void LoadParameters(Parameters& parameters, const std::string& path,
+void LoadParameters(Parameters& parameters, const Safetensors& file,
                     const std::function<bool(std::string_view)>& harmless) {
-  const Safetensors file(path);
+  const std::string& path = file.path();
+  if (parameters.values().empty()) parameters.Initialise(0);
   std::set<std::string, std::less<>> known;
   std::vector<std::string> missing, unknown;
   for (const Parameter& parameter : parameters.all()) {
