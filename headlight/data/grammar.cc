@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "headlight/base/hash.h"
 #include "headlight/data/grammar_tree.h"
 
 namespace headlight {
@@ -12,10 +13,9 @@ SentencePair SampleSentence(Random& random) {
 }
 
 Portion PortionOf(std::string_view german) {
-  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (const char byte : german) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3;
-  // Its low bits alone are too regular for a remainder.
-  return ((hash ^ (hash >> 32)) & 0xFFFFFFFF) % 50 == 0 ? Portion::held_out : Portion::training;
+  Hash64 hash;
+  hash.Update(german);
+  return hash.value() % 50 == 0 ? Portion::held_out : Portion::training;
 }
 
 SentencePair SampleSentence(Random& random, Portion portion) {

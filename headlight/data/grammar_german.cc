@@ -185,11 +185,8 @@ std::string Phrase(const NounPhrase& phrase, Case in_case) {
 std::string Phrase(const PrepositionPhrase& place) {
   const std::string phrase = Phrase(place.phrase, place.governs);
   if (place.phrase.determiner == Determiner::definite) {
-    constexpr std::array<std::array<std::string_view, 3>, 5> contractions = {{{"in", "dem ", "im "},
-                                                                              {"in", "das ", "ins "},
-                                                                              {"zu", "dem ", "zum "},
-                                                                              {"zu", "der ", "zur "},
-                                                                              {"von", "dem ", "vom "}}};
+    constexpr std::array<std::array<std::string_view, 3>, 4> contractions = {
+        {{"in", "dem ", "im "}, {"in", "das ", "ins "}, {"zu", "dem ", "zum "}, {"zu", "der ", "zur "}}};
     for (const auto& [preposition, article, together] : contractions)
       if (place.german == preposition && phrase.starts_with(article))
         return fmt::format("{}{}", together, phrase.substr(article.size()));

@@ -33,24 +33,17 @@ bool ShowsWhoActs(const Clause& clause) {
   return !IsBeing(*clause.object) || ShowsCase(clause.subject) || ShowsCase(*clause.object);
 }
 
-// Is it so of a noun phrase beside the subject, or of a noun's owner?
-template <typename Holds>
-bool AnyPhrase(const Clause& clause, Holds holds) {
-  const auto with_owner = [&](const NounPhrase& phrase) {
-    return holds(phrase) || (phrase.owner != nullptr && holds(*phrase.owner));
-  };
-  return (clause.subject.owner != nullptr && holds(*clause.subject.owner)) ||
-         (clause.object && with_owner(*clause.object)) || (clause.recipient && with_owner(*clause.recipient)) ||
-         (clause.companion && with_owner(clause.companion->phrase)) ||
-         (clause.place && with_owner(clause.place->phrase));
-}
-
 // Could a pronoun for the subject be taken for another noun of the clause, with another word in English?
 bool Confusable(const Clause& clause, const Agreement& subject) {
-  return AnyPhrase(clause, [&](const NounPhrase& phrase) {
+  const auto confusable = [&](const NounPhrase& phrase) {
     const Agreement who = AgreementOf(phrase);
-    return who.person == 3 && SamePronoun(who, subject) && who.human != subject.human;
-  });
+    return SamePronoun(who, subject) && who.human != subject.human;
+  };
+  const auto or_owner = [&](const NounPhrase& phrase) {
+    return confusable(phrase) || (phrase.owner != nullptr && confusable(*phrase.owner));
+  };
+  return (clause.object && or_owner(*clause.object)) || (clause.recipient && or_owner(*clause.recipient)) ||
+         (clause.companion && or_owner(clause.companion->phrase)) || (clause.place && or_owner(clause.place->phrase));
 }
 
 bool SameWord(const NounPhrase& a, const NounPhrase& b) {

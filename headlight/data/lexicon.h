@@ -11,12 +11,18 @@ namespace headlight {
 // kinds its subject and its object may have, an adjective which it may describe.
 using Kinds = std::uint32_t;
 namespace kind {
-inline constexpr Kinds adult = 1 << 0, child = 1 << 1, animal = 1 << 2, food = 1 << 3, feed = 1 << 4, cooked = 1 << 5,
-                       baked = 1 << 6, drink = 1 << 7, text = 1 << 8, letter = 1 << 9, song = 1 << 10,
-                       garment = 1 << 11, machine = 1 << 12, vehicle = 1 << 13, thing = 1 << 14, plant = 1 << 15,
-                       opening = 1 << 16, area = 1 << 17, goal = 1 << 18, surface = 1 << 19, landmark = 1 << 20,
-                       building = 1 << 21, city = 1 << 22, ride = 1 << 23, story = 1 << 24, room = 1 << 25,
-                       unowned = 1 << 26;  // meine Frau is not my woman
+inline constexpr Kinds adult = 1 << 0, child = 1 << 1, animal = 1 << 2;
+// Eaten by people, eaten by animals, cooked, baked, drunk.
+inline constexpr Kinds food = 1 << 3, feed = 1 << 4, cooked = 1 << 5, baked = 1 << 6, drink = 1 << 7;
+// Read, written, read aloud, sung.
+inline constexpr Kinds text = 1 << 8, letter = 1 << 9, story = 1 << 10, song = 1 << 11;
+// Worn, repaired, parked, arriving; held in a hand, picked in a garden, opened and closed.
+inline constexpr Kinds garment = 1 << 12, machine = 1 << 13, vehicle = 1 << 14, ride = 1 << 15, thing = 1 << 16,
+                       plant = 1 << 17, opening = 1 << 18;
+// Where one is in, to clean or to go to; on, under and next to, behind; in by name.
+inline constexpr Kinds area = 1 << 19, room = 1 << 20, goal = 1 << 21, surface = 1 << 22, landmark = 1 << 23,
+                       building = 1 << 24, city = 1 << 25;
+inline constexpr Kinds unowned = 1 << 26;  // meine Frau is not my woman
 inline constexpr Kinds person = adult | child, being = person | animal;
 }  // namespace kind
 
