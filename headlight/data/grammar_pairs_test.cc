@@ -81,8 +81,8 @@ TEST(GrammarPairs, GendersAndCases) {
        "A lion chases a monkey.");
   Says({.subject = Pronoun(ich), .verb = V("helfen"), .object = The("Junge")}, "Ich helfe dem Jungen.",
        "I help the boy.");
-  Says({.subject = Pronoun(wir), .verb = V("danken"), .object = Plural(The("Kind"))}, "Wir danken den Kindern.",
-       "We thank the children.");
+  Says({.subject = Pronoun(wir), .verb = V("helfen"), .object = Plural(The("Kind"))}, "Wir helfen den Kindern.",
+       "We help the children.");
   Says({.subject = The("Vater"), .verb = V("geben"), .recipient = The("Mädchen"), .object = A("Ei")},
        "Der Vater gibt dem Mädchen ein Ei.", "The father gives the girl an egg.");
   Says({.subject = Of(The("König", "alt"), The("Hund")), .verb = V("schlafen")}, "Der Hund des alten Königs schläft.",
@@ -109,8 +109,8 @@ TEST(GrammarPairs, AdjectiveEndings) {
        "Every brave pirate smiles.");
   Says({.subject = Pronoun(sie), .verb = V("trinken"), .object = Np(none, "Tee", "heiß")}, "Sie trinkt heißen Tee.",
        "She drinks hot tea.");
-  Says({.subject = Called("Tom"), .verb = V("sitzen"), .place = In(A("Keller", "dunkel"))},
-       "Tom sitzt in einem dunklen Keller.", "Tom sits in a dark cellar.");
+  Says({.subject = Called("Tom"), .verb = V("sitzen"), .place = In(A("Wald", "dunkel"))},
+       "Tom sitzt in einem dunklen Wald.", "Tom sits in a dark forest.");
 }
 
 TEST(GrammarPairs, PersonsAndPronouns) {
@@ -118,16 +118,16 @@ TEST(GrammarPairs, PersonsAndPronouns) {
        "You read a poem.");
   Says({.subject = Pronoun(du), .verb = V("arbeiten")}, "Du arbeitest.", "You work.");
   Says({.subject = Pronoun(ihr), .verb = V("treffen"), .object = Pronoun(er)}, "Ihr trefft ihn.", "You meet him.");
-  Says({.subject = Pronoun(ich), .verb = V("streicheln"), .object = The("Esel")}, "Ich streichle den Esel.",
-       "I pet the donkey.");
+  Says({.subject = Pronoun(ich), .verb = V("streicheln"), .object = The("Igel")}, "Ich streichle den Igel.",
+       "I pet the hedgehog.");
   Says({.subject = Pronoun(sie_alle), .verb = V("abholen"), .object = Pronoun(ich)}, "Sie holen mich ab.",
        "They pick me up.");
   Says({.subject = Pronoun(sie), .verb = V("suchen"), .object = Of(sie, The("Schlüssel"))},
        "Sie sucht ihren Schlüssel.", "She looks for her key.");
   Says({.subject = Pronoun(sie_alle), .verb = V("suchen"), .object = Of(sie_alle, The("Ball"))},
        "Sie suchen ihren Ball.", "They look for their ball.");
-  Says({.subject = Plural(Np(many, "Student")), .verb = V("zuhören"), .object = Pronoun(sie)},
-       "Viele Studenten hören ihr zu.", "Many students listen to her.");
+  Says({.subject = Plural(Np(many, "Pirat")), .verb = V("zuhören"), .object = Pronoun(sie)},
+       "Viele Piraten hören ihr zu.", "Many pirates listen to her.");
 }
 
 TEST(GrammarPairs, VerbSecondWhateverStandsFirst) {
@@ -144,8 +144,8 @@ TEST(GrammarPairs, VerbSecondWhateverStandsFirst) {
        "Im Garten schläft der Hund.", "The dog sleeps in the garden.");
   Says({.subject = The("Buch"), .verb = V("gefallen"), .object = Pronoun(ich), .front = Front::object},
        "Mir gefällt das Buch.", "I like the book.");
-  Says({.subject = Plural(The("Tulpe")), .verb = V("gefallen"), .negated = true, .object = The("Königin")},
-       "Die Tulpen gefallen der Königin nicht.", "The queen does not like the tulips.");
+  Says({.subject = Plural(The("Rose")), .verb = V("gefallen"), .negated = true, .object = The("Königin")},
+       "Die Rosen gefallen der Königin nicht.", "The queen does not like the roses.");
 }
 
 TEST(GrammarPairs, TimesAndTenses) {
@@ -225,10 +225,10 @@ TEST(GrammarPairs, Questions) {
         .tense = Tense::progressive,
         .time = Adv("heute")},
        "Regnet es heute?", "Is it raining today?");
-  AsksWh({.subject = who_asked, .verb = V("füttern"), .object = The("Ente")}, "Wer füttert die Ente?",
-         "Who feeds the duck?");
-  AsksWh({.subject = The("Ente"), .verb = V("hören"), .object = who_asked, .front = Front::object},
-         "Wen hört die Ente?", "Whom does the duck hear?");
+  AsksWh({.subject = who_asked, .verb = V("füttern"), .object = The("Eule")}, "Wer füttert die Eule?",
+         "Who feeds the owl?");
+  AsksWh({.subject = The("Eule"), .verb = V("hören"), .object = who_asked, .front = Front::object},
+         "Wen hört die Eule?", "Whom does the owl hear?");
   AsksWh({.subject = Called("Paul"),
           .verb = V("kochen"),
           .tense = Tense::past,
@@ -291,8 +291,8 @@ TEST(GrammarPairs, SubordinateClauses) {
          "Ich gehe in die Küche, um meinen Freund anzurufen.", "I go into the kitchen to call my friend.");
   Expect({.main = {.subject = The("Kuh"), .verb = V("warten")},
           .conjunction = &but,
-          .second = {.subject = Plural(The("Schwein")), .verb = V("weglaufen")}},
-         "Die Kuh wartet, aber die Schweine laufen weg.", "The cow waits, but the pigs run away.");
+          .second = {.subject = Plural(The("Pferd")), .verb = V("weglaufen")}},
+         "Die Kuh wartet, aber die Pferde laufen weg.", "The cow waits, but the horses run away.");
 }
 
 TEST(GrammarPairs, RelativeClauses) {

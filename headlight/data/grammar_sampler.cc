@@ -121,11 +121,15 @@ Sentence Sampler::Statement() {
       clause.subject.relative = MakeRelative(clause.subject);
   } else if (kind_of_statement < 0.35) {
     clause = MakeClause({{Frame::accusative, 1}}, {.brief = true});
-    const bool object_last = !clause.place && !clause.companion && clause.tense != Tense::perfect;
-    if (object_last && clause.object && HasDeterminer(*clause.object, {definite, indefinite}))
+    // In English a time behind the relative clause would belong to it.
+    const Adverb* time = clause.time;
+    const bool time_stands_before = time == nullptr || time->middle || time->english.empty() || time->first;
+    const bool object_last = !clause.place && !clause.companion && clause.tense != Tense::perfect && time_stands_before;
+    if (object_last && HasDeterminer(*clause.object, {definite, indefinite}))
       clause.object->relative = MakeRelative(*clause.object);
     if (clause.object->relative != nullptr && clause.object->relative->verb == clause.verb)
       clause.object->relative = nullptr;
+    if (clause.object->relative != nullptr && time != nullptr && time->first) clause.front = Front::time;
   } else {
     clause = Chance(0.03) ? MakeClause({{Frame::weather, 1}}, {}) : MakeClause({});
   }
