@@ -1,0 +1,122 @@
+#include "headlight/train/checkpoint.h"
+
+#include <filesystem>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/io/json_view.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/kernels/arithmetic.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kVersion = 1;
+
+std::string SnapshotName(std::int64_t step) { return fmt::format("snapshot-{:09}.safetensors", step); }
+
+void ReadInto(const Safetensors& file, const char* name, const Tensor& to) {
+  const Tensor stored = file.Read(name, to.dtype());
+  Check(stored.shape() == to.shape(), "{}: {} has shape {}, where this model asks for {}", file.path(), name,
+        ToString(stored.shape()), ToString(to.shape()));
+  to.CopyFrom(stored);
+}
+
+// Names the first thing in which the runs differ.
+void CheckSameRun(const JsonView& stored, const Json& run, const std::string& path) {
+  for (const auto& [name, value] : *run.As<Json::Object>()) {
+    const Json before = stored[name].value();
+    Check(before == value,
+          "{}: this training began with {} {}, not {}; resume with the same, or train into another folder", path, name,
+          before.Line(), value.Line());
+  }
+}
+
+}  // namespace
+
+void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state, const Optimizer& optimizer,
+                    const Parameters& parameters) {
+  Json::Array snapshots;
+  for (const std::int64_t step : state.snapshots) snapshots.push_back(step);
+  const Json json = Json::Object{{"version", kVersion},
+                                 {"step", optimizer.step},
+                                 {"epoch", state.position.epoch},
+                                 {"batch", state.position.batch},
+                                 {"target_tokens", state.target_tokens},
+                                 {"seconds", state.seconds},
+                                 {"best_bleu", state.best_bleu},
+                                 {"best_loss", state.best_loss},
+                                 {"best_step", state.best_step},
+                                 {"validations_since_best", state.validations_since_best},
+                                 {"loss_sum", state.loss_sum},
+                                 {"loss_tokens", state.loss_tokens},
+                                 {"finished", state.finished},
+                                 {"snapshots", snapshots},
+                                 {"run", run}};
+  ReplaceFolder(folder, [&](const std::string& fresh) {
+    WriteFile(fresh + "/state.json", json.Text());
+    std::vector<StoredTensor> tensors = {Stored("values", parameters.values()), Stored("m", optimizer.m),
+                                         Stored("v", optimizer.v)};
+    if (!optimizer.average.empty()) tensors.push_back(Stored("average", optimizer.average));
+    WriteSafetensors(fresh + "/training.safetensors", std::move(tensors));
+    for (const std::int64_t step : state.snapshots) {
+      const std::string name = fmt::format("/{}", SnapshotName(step));
+      if (step == optimizer.step)
+        WriteSafetensors(fresh + name, {Stored("values", parameters.values())});
+      else
+        fs::create_hard_link(folder + name, fresh + name);  // the same file: it never changes
+    }
+  });
+}
+
+bool HasCheckpoint(const std::string& folder) { return fs::exists(folder + "/state.json"); }
+
+void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state, Optimizer& optimizer,
+                    Parameters& parameters) {
+  const std::string path = fmt::format("{}/state.json", folder);
+  const JsonView json = ReadJson(path);
+  Check(json["version"].Integer() == kVersion, "{}: a checkpoint of version {}; this program reads version {}", path,
+        json["version"].Integer(), kVersion);
+  CheckSameRun(json["run"], run, path);
+  optimizer.step = json["step"].Integer(0);
+  state.position = {json["epoch"].Integer(0), json["batch"].Integer(0)};
+  state.target_tokens = json["target_tokens"].Integer(0);
+  state.seconds = json["seconds"].Number(0);
+  state.best_bleu = json["best_bleu"].Number();
+  state.best_loss = json["best_loss"].Number();
+  state.best_step = json["best_step"].Integer(0);
+  state.validations_since_best = json["validations_since_best"].Integer(0);
+  state.loss_sum = json["loss_sum"].Number();
+  state.loss_tokens = json["loss_tokens"].Integer(0);
+  state.finished = json["finished"].Bool();
+
+  const Safetensors tensors(folder + "/training.safetensors");
+  ReadInto(tensors, "values", parameters.values());
+  ReadInto(tensors, "m", optimizer.m);
+  ReadInto(tensors, "v", optimizer.v);
+  if (!optimizer.average.empty()) ReadInto(tensors, "average", optimizer.average);
+  for (const JsonView& item : json["snapshots"].Items()) {
+    state.snapshots.push_back(item.Integer(0));
+    const std::string snapshot = fmt::format("{}/{}", folder, SnapshotName(state.snapshots.back()));
+    Check(fs::exists(snapshot), "{}: missing, though {} names it", snapshot, path);
+  }
+  parameters.Pack();
+}
+
+Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, const Parameters& parameters) {
+  const Tensor mean = Tensor::Zeros(parameters.values().shape(), parameters.dtype());
+  const Tensor values = Tensor::Empty(mean.shape(), mean.dtype());
+  for (const std::int64_t step : state.snapshots) {
+    ReadInto(Safetensors(folder + "/" + SnapshotName(step)), "values", values);
+    Dispatch(mean.dtype(),
+             [&]<typename T>(T) { kernels::AddRows<T>(mean.matrix<T>(), values.matrix<T>(), mean.matrix<T>()); });
+  }
+  Dispatch(mean.dtype(), [&]<typename T>(T) {
+    kernels::ScaleRows<T>(mean.matrix<T>(), 1 / static_cast<double>(state.snapshots.size()), mean.matrix<T>());
+  });
+  return mean;
+}
+
+}  // namespace headlight

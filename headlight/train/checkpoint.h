@@ -1,0 +1,46 @@
+// Checkpoints: all that a training is made of at one moment, in a folder that appears at once.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/data/batches.h"
+#include "headlight/io/json.h"
+#include "headlight/train/optimizer.h"
+
+namespace headlight {
+
+// What changes while a training runs, besides the parameters and the optimizer.
+struct TrainingState {
+  BatchPosition position;          // of the next batch
+  std::int64_t target_tokens = 0;  // seen so far
+  double seconds = 0;              // spent so far
+  double best_bleu = -1, best_loss = 0;
+  std::int64_t best_step = 0;
+  std::int64_t validations_since_best = 0;
+  double loss_sum = 0;  // of the log line being collected
+  std::int64_t loss_tokens = 0;
+  bool finished = false;
+  std::deque<std::int64_t> snapshots;  // the steps of the last validations whose values are kept, to be averaged
+};
+
+// `run` says what the training is (its data's hash, its model, its options): a checkpoint of another run is refused.
+// A snapshot of this very step is taken of the parameters; those of earlier steps are in the checkpoint that is
+// replaced.
+HEADLIGHT_API void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state,
+                                  const Optimizer& optimizer, const Parameters& parameters);
+
+// Whether there is a checkpoint to resume from.
+HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
+
+// Throws Error where the checkpoint is damaged, of another version, or of another run (naming what differs).
+HEADLIGHT_API void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state,
+                                  Optimizer& optimizer, Parameters& parameters);
+
+// The mean of the snapshots' values.
+HEADLIGHT_API Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state,
+                                     const Parameters& parameters);
+
+}  // namespace headlight

@@ -1,0 +1,38 @@
+#include "headlight/train/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+
+void CheckSchedule(const Schedule& schedule) {
+  Check(schedule.warmup >= 1, "the warm-up must be at least 1 step, not {}", schedule.warmup);
+  Check(schedule.peak >= 0 && std::isfinite(schedule.peak), "the learning rate must be a positive number, not {}",
+        schedule.peak);
+  const bool falls_to_zero = schedule.kind == ScheduleKind::cosine || schedule.kind == ScheduleKind::linear;
+  Check(!falls_to_zero || schedule.total > schedule.warmup,
+        "this schedule needs a number of steps beyond its warm-up of {}, not {}", schedule.warmup, schedule.total);
+  Check(schedule.kind == ScheduleKind::paper || schedule.peak > 0, "this schedule needs a learning rate");
+}
+
+double LearningRate(const Schedule& schedule, std::int64_t step) {
+  const auto t = static_cast<double>(step), warmup = static_cast<double>(schedule.warmup);
+  const double peak = schedule.peak > 0 ? schedule.peak : 1 / std::sqrt(static_cast<double>(schedule.model) * warmup);
+  if (t < warmup) return peak * t / warmup;
+  const double progress = std::min(1.0, (t - warmup) / (static_cast<double>(schedule.total) - warmup));
+  switch (schedule.kind) {
+    case ScheduleKind::paper:
+    case ScheduleKind::inverse_square_root:
+      return peak * std::sqrt(warmup / t);
+    case ScheduleKind::cosine:
+      return peak * (1 + std::cos(std::numbers::pi * progress)) / 2;
+    case ScheduleKind::linear:
+      return peak * (1 - progress);
+  }
+  return 0;
+}
+
+}  // namespace headlight
