@@ -119,6 +119,7 @@ Sentence Sampler::Statement() {
     clause = MakeClause({.brief = true, .third_object = false});
     if (IsBeing(clause.subject) && HasDeterminer(clause.subject, {definite, indefinite, demonstrative, possessive}))
       clause.subject.relative = MakeRelative(clause.subject);
+    if (clause.subject.relative != nullptr) clause.front = Front::subject;
   } else if (kind_of_statement < 0.35) {
     clause = MakeClause({{Frame::accusative, 1}}, {.brief = true});
     // In English a time behind the relative clause would belong to it.
