@@ -17,6 +17,7 @@
 
 #include "headlight/kernels/attention_head.h"
 #include "headlight/kernels/dropout_hash-inl.h"
+#include "headlight/kernels/functions-inl.h"
 #include "headlight/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,32 +25,6 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using kernels::HeadRows;
-
-// e^x where x is at most 0 or a rounding error above it, as softmax needs: 0 below -86, NaN for NaN, within 1.2 units
-// in the last place in float. Half the instructions of hn::Exp, which serves every x: e^x = 2^n e^r, n taken from the
-// low bits of x / log(2) + 1.5 * 2^23, e^r by a polynomial fitted for the least relative error.
-template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
-HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
-  const hn::RebindToUnsigned<D> bits;
-  const auto magic = hn::Set(d, 12582912.0f);
-  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.442695041f), magic);
-  const auto n = hn::Sub(shifted, magic);
-  auto r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);  // log(2) in two parts
-  r = hn::NegMulAdd(n, hn::Set(d, 1.428606820e-06f), r);
-  auto e = hn::MulAdd(r, hn::Set(d, 1.381446724e-03f), hn::Set(d, 8.368780836e-03f));
-  e = hn::MulAdd(e, r, hn::Set(d, 4.166839272e-02f));
-  e = hn::MulAdd(e, r, hn::Set(d, 1.666651964e-01f));
-  e = hn::MulAdd(e, r, hn::Set(d, 4.999999404e-01f));
-  e = hn::MulAdd(e, hn::Mul(r, r), hn::Add(r, hn::Set(d, 1.0f)));
-  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(bits, shifted));
-  e = hn::BitCast(d, hn::Add(hn::BitCast(bits, e), exponent));
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -86.0f)), e);
-}
-
-template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 8)>
-HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
-  return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, x), x);
-}
 
 // The columns [begin, end) of a tile's row, where a vector reaches beyond them.
 struct SeenColumns {

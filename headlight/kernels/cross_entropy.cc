@@ -43,7 +43,7 @@ void CrossEntropyChunk(Matrix<const T> logits, const std::int32_t* labels, T smo
     auto logit_sums = hn::Zero(d);
     const T exp_sum = SumOverLanes(d, vocab, [&](std::int64_t column, auto lanes) HWY_ATTR {
       const auto logit = hn::Sub(LoadLanes(d, in + column, lanes), max);
-      const auto exp = ExpOf(d, logit);
+      const auto exp = WeightOf(d, logit);
       if (smoothing != 0) logit_sums = hn::Add(logit_sums, KeepLanes(d, logit, lanes, hn::Zero(d)));
       if (out) StoreLanes(exp, d, out + column, lanes);
       return exp;

@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include <cmath>
+#include <limits>
 
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
@@ -27,6 +28,32 @@ HWY_INLINE V ExpOf(D d, V x) {
   const V result = hn::Exp(d, hn::Max(hn::Min(x, highest), lowest));
   const V finite = hn::IfThenElse(hn::Gt(x, highest), infinity, result);
   return hn::IfThenElse(hn::Eq(x, x), hn::IfThenZeroElse(hn::Lt(x, lowest), finite), x);
+}
+
+// e^x where x is at most 0 or a rounding error above it, as softmax needs: 0 below -86, NaN for NaN, within 1.2 units
+// in the last place in float. Half the instructions of hn::Exp, which serves every x: e^x = 2^n e^r, n + 127 taken from
+// the low bits of x / log(2) + 1.5 * 2^23 + 127, where they are 2^n but for a shift, e^r by a polynomial fitted for the
+// least relative error.
+template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
+HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
+  const hn::RebindToUnsigned<D> bits;
+  const auto magic = hn::Set(d, 12583039.0f);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.442695041f), magic);
+  const auto n = hn::Sub(shifted, magic);
+  auto r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);  // log(2) in two parts
+  r = hn::NegMulAdd(n, hn::Set(d, 1.428606820e-06f), r);
+  auto e = hn::MulAdd(r, hn::Set(d, 1.381446724e-03f), hn::Set(d, 8.368780836e-03f));
+  e = hn::MulAdd(e, r, hn::Set(d, 4.166839272e-02f));
+  e = hn::MulAdd(e, r, hn::Set(d, 1.666651964e-01f));
+  e = hn::MulAdd(e, r, hn::Set(d, 4.999999404e-01f));
+  e = hn::MulAdd(e, hn::Mul(r, r), hn::Add(r, hn::Set(d, 1.0f)));
+  const auto power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -86.0f)), hn::Mul(e, power));
+}
+
+template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 8)>
+HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
+  return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, x), x);
 }
 
 // 1 / (1 + e^-x)

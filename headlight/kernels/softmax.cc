@@ -27,7 +27,7 @@ void SoftmaxChunk(Matrix<const T> x, Matrix<T> y) {
     T* const out = y.row(row);
     const auto max = hn::Set(d, MaxOverLanes(d, x.columns, in));
     const T sum = SumOverLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto weight = ExpOf(d, hn::Sub(LoadLanes(d, in + column, lanes), max));
+      const auto weight = WeightOf(d, hn::Sub(LoadLanes(d, in + column, lanes), max));
       StoreLanes(weight, d, out + column, lanes);
       return weight;
     });
@@ -64,7 +64,7 @@ void LogSoftmaxChunk(Matrix<const T> x, Matrix<T> y) {
     const T highest = MaxOverLanes(d, x.columns, in);
     const auto max = hn::Set(d, highest);
     const T sum = SumOverLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      return ExpOf(d, hn::Sub(LoadLanes(d, in + column, lanes), max));
+      return WeightOf(d, hn::Sub(LoadLanes(d, in + column, lanes), max));
     });
     const auto log_sum = hn::Set(d, std::log(sum));  // apart from max, which may be large
     ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
@@ -84,7 +84,7 @@ void LogSoftmaxGradientChunk(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d
                                return LoadLanes(d, d_logs + column, lanes);
                              }));
     ForLanes(d, y.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto weight = ExpOf(d, LoadLanes(d, logs + column, lanes));
+      const auto weight = WeightOf(d, LoadLanes(d, logs + column, lanes));
       StoreLanes(hn::NegMulAdd(weight, sum, LoadLanes(d, d_logs + column, lanes)), d, out + column, lanes);
     });
   }
