@@ -196,6 +196,8 @@ def main():
     subprocess.run([build / "test_text", "--gtest_filter=Tokenizer.SavesWhat*"], stdout=subprocess.DEVNULL)
     for name in ("bpe", "unigram"):
         saved_goldens(build, name)
+        # The fuzzer's seeds.
+        shutil.copy(build / f"tokenizer_saved_{name}" / "tokenizer.json", OUT / f"tokenizer_saved_{name}_seed.json")
 
 
 main()

@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to every parser of a tokenizer's files; the first byte says which. What they accept must run.
+// Feeds arbitrary bytes to every parser of a tokenizer's files. What they accept must run.
 
 #include "headlight/base/error.h"
 #include "headlight/text/tokenizer.h"
@@ -13,19 +13,12 @@ void Run(SentencePieceModel model) {
   tokenizer.Decode(tokenizer.Encode(" Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>", Side::source, &spans));
 }
 
-void Parse(char which, std::string_view bytes) {
-  switch (which) {
-    case 'v':
-      ParseVocabularyJson(bytes, "vocab.json");
-      break;
-    case 'c':
-      ParseTokenizerConfigJson(bytes, "tokenizer_config.json");
-      break;
-    case 't':
-      Run(ParseTokenizerJson(bytes, SpecialTokens(), "tokenizer.json"));
-      break;
-    default:
-      Run(ParseSentencePieceModel(bytes, "source.spm"));
+template <typename Body>
+void Try(const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    if (error.blame() == Blame::internal) throw;
   }
 }
 
@@ -33,11 +26,14 @@ void Parse(char which, std::string_view bytes) {
 }  // namespace headlight
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  try {
-    headlight::Parse(static_cast<char>(data[0]), {reinterpret_cast<const char*>(data) + 1, size - 1});
-  } catch (const headlight::Error& error) {
-    if (error.blame() == headlight::Blame::internal) throw;
+  using namespace headlight;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (bytes.starts_with('{')) {
+    Try([&] { ParseVocabularyJson(bytes, "vocab.json"); });
+    Try([&] { ParseTokenizerConfigJson(bytes, "tokenizer_config.json"); });
+    Try([&] { Run(ParseTokenizerJson(bytes, SpecialTokens(), "tokenizer.json")); });
+  } else {
+    Try([&] { Run(ParseSentencePieceModel(bytes, "source.spm")); });
   }
   return 0;
 }
