@@ -104,6 +104,7 @@ TEST_P(TokenizerOf, ComesBackFromEitherFile) {
     std::filesystem::copy_file(both + "/" + file, json + "/" + file);
   }
   EXPECT_THAT(ReadFile(both + "/tokenizer_config.json"), HasSubstr("\"model_max_length\": 256"));
+  const Json cases = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"];
   for (const std::string& folder : {both, json}) {
     const Tokenizer loaded = Tokenizer::Load(folder);
     EXPECT_EQ(loaded.size(), tokenizer.size());
@@ -111,7 +112,7 @@ TEST_P(TokenizerOf, ComesBackFromEitherFile) {
     EXPECT_EQ(loaded.unk(), 1);
     EXPECT_EQ(loaded.pad(), tokenizer.size() - 1);
     EXPECT_EQ(loaded.algorithm(), tokenizer.algorithm());
-    for (const Json& golden : Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"]) {
+    for (const Json& golden : cases) {
       EXPECT_EQ(loaded.Encode(golden["text"].get<std::string>()), golden["ids"].get<Tokens>());
     }
     const std::string again = NewFolder("again");
@@ -131,7 +132,8 @@ TEST(Tokenizer, ReadsAStrangersFolder) {
   tokenizer.Save(folder);
   EXPECT_FALSE(std::filesystem::exists(folder + "/tokenizer.json"));
   const Tokenizer copy = Tokenizer::Load(folder);
-  for (const Json& golden : Goldens("tokenizer_marian.json")["cases"]) {
+  const Json cases = Goldens("tokenizer_marian.json")["cases"];
+  for (const Json& golden : cases) {
     const std::string text = golden["text"];
     for (const Tokenizer& each : {tokenizer, copy}) {
       Tokens source = each.Encode(text), target = each.Encode(text, Side::target);
