@@ -8,6 +8,8 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include <cmath>
+
 #include "headlight/base/error.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -20,7 +22,7 @@ namespace HWY_NAMESPACE {
 // NaN above every number.
 template <typename T>
 HWY_INLINE bool Above(T a, T b) {
-  return a > b || (a != a && b == b);
+  return a > b || (std::isnan(a) && !std::isnan(b));
 }
 
 // Scans for elements that are not below or equal to the least of the best k so far; in a row of independent numbers
