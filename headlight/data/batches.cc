@@ -101,8 +101,8 @@ void BatchStream::Append(std::int64_t pair, Batch& batch) const {
   if (options_.sample) {
     Random random = RandomFor(options_.seed, Purpose::sample, position_.epoch, pair);
     const Corpus::Text text = corpus_.TextOf(pair);
-    source = options_.sample(text.source, random);
-    target = options_.sample(text.target, random);
+    source = options_.sample(text.source, Side::source, random);
+    target = options_.sample(text.target, Side::target, random);
     const auto longest = static_cast<std::size_t>(corpus_.options().max_length) - 1;
     if (!source.empty() && source.size() <= longest) ids.source = source;
     if (!target.empty() && target.size() <= longest) ids.target = target;

@@ -34,10 +34,10 @@ struct BatchOptions {
   std::int64_t batch_tokens = 4096;  // labels a batch, at most; a pair with more is a batch alone
   std::int32_t start_id = 0, eos_id = 0;
   std::uint64_t seed = 1;
-  // Where set, Next encodes the text anew with it each epoch, as BPE-dropout does (Provilkov et al., 2020); the corpus
-  // must have been made with keep_text. Batches are planned with the lengths of the plain encoding; a sentence that
-  // would exceed the corpus' max_length keeps that.
-  std::function<std::vector<std::int32_t>(std::string_view text, Random& random)> sample = {};
+  // Where set, Next encodes the text with it, each epoch anew, as Tokenizer::EncodeSampled does for BPE-dropout. The
+  // corpus must have been made with keep_text. Batches are planned with the lengths of the plain encoding, which a
+  // sentence keeps that would exceed the corpus' max_length.
+  std::function<std::vector<std::int32_t>(std::string_view text, Side side, Random& random)> sample = {};
 };
 
 // The batches of a corpus, epoch after epoch without end, from a place on. Each epoch deals the pairs anew: shuffled,

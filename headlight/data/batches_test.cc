@@ -151,7 +151,7 @@ TEST_F(BatchStreamTest, BatchesComeInNoOrderOfLength) {
 
 TEST_F(BatchStreamTest, ResumesAnywhere) {
   const Corpus corpus = Made(300);
-  options_.sample = [](std::string_view text, Random& random) {
+  options_.sample = [](std::string_view text, Side, Random& random) {
     std::vector<std::int32_t> ids = Numbers(text);
     ids.push_back(static_cast<std::int32_t>(random.Below(1000)));
     return ids;
@@ -175,8 +175,9 @@ TEST_F(BatchStreamTest, ComesTheSameThroughAPrefetchThread) {
 
 TEST_F(BatchStreamTest, SamplesTheTextAnewEachEpoch) {
   const Corpus corpus = Made(200);
-  options_.sample = [](std::string_view text, Random& random) {
-    return std::vector<std::int32_t>{Numbers(text)[0], static_cast<std::int32_t>(random.Below(1 << 30))};
+  options_.sample = [](std::string_view text, Side side, Random& random) {
+    const std::uint64_t drawn = 2 * random.Below(1 << 29) + (side == Side::target);
+    return std::vector<std::int32_t>{Numbers(text)[0], static_cast<std::int32_t>(drawn)};
   };
   std::map<std::int32_t, std::set<std::int32_t>> drawn;  // of a pair, source and target, over the epochs
   for (std::int64_t epoch = 0; epoch < 3; ++epoch)
@@ -185,6 +186,8 @@ TEST_F(BatchStreamTest, SamplesTheTextAnewEachEpoch) {
         const auto source = static_cast<std::size_t>(batch.source[i].begin);
         const auto target = static_cast<std::size_t>(batch.target[i].begin);
         ASSERT_EQ(batch.source_ids[source], batch.labels[target]);
+        ASSERT_EQ(batch.source_ids[source + 1] % 2, 0);
+        ASSERT_EQ(batch.labels[target + 1] % 2, 1);
         drawn[batch.labels[target]].insert({batch.source_ids[source + 1], batch.labels[target + 1]});
       }
   ASSERT_EQ(drawn.size(), 200u);
@@ -195,7 +198,7 @@ TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotTaken) {
   corpus_options_.max_length = 4;
   const Corpus corpus = Opened("1 2\n", "3 4 5\n");
   for (const std::int32_t length : {0, 1, 3, 4, 100}) {
-    options_.sample = [length](std::string_view, Random&) {
+    options_.sample = [length](std::string_view, Side, Random&) {
       return std::vector<std::int32_t>(static_cast<std::size_t>(length), 9);
     };
     const Batch batch = BatchStream(corpus, options_).Next();

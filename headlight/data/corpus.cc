@@ -30,10 +30,10 @@ std::string_view BytesOf(const T* values, std::size_t count = 1) {
   return {reinterpret_cast<const char*>(values), count * sizeof(T)};
 }
 
-// A side of the corpus, read line by line and hashed on the way.
-class Side {
+// One of the two files, read line by line and hashed on the way.
+class HashedLines {
  public:
-  explicit Side(const std::string& path) : reader_(path) {}
+  explicit HashedLines(const std::string& path) : reader_(path) {}
 
   std::optional<std::string_view> Next() {
     const auto line = reader_.Next();
@@ -51,7 +51,7 @@ class Side {
   Hash64 hash_;
 };
 
-std::uint64_t TextHash(const Side& source, const Side& target) {
+std::uint64_t TextHash(const HashedLines& source, const HashedLines& target) {
   const std::uint64_t both[] = {source.hash(), target.hash()};
   return HashOf(BytesOf(both, std::size(both)));
 }
@@ -80,10 +80,10 @@ struct Chunk {
 
   Chunk() : source(kChunkPairs), target(kChunkPairs), source_ids(kChunkPairs), target_ids(kChunkPairs) {}
 
-  void Read(Side& source_side, Side& target_side) {
+  void Read(HashedLines& source_lines, HashedLines& target_lines) {
     std::size_t bytes = 0;
     for (size = 0; size < kChunkPairs && bytes < kChunkBytes; ++size) {
-      const auto source_line = source_side.Next(), target_line = target_side.Next();
+      const auto source_line = source_lines.Next(), target_line = target_lines.Next();
       if (!source_line || !target_line) break;
       source[size] = *source_line;
       target[size] = *target_line;
@@ -99,8 +99,8 @@ struct Chunk {
       try {
         for (std::int64_t i = task * kPairsATask; i < std::min(pairs, (task + 1) * kPairsATask); ++i) {
           const auto pair = static_cast<std::size_t>(i);
-          source_ids[pair] = encode(source[pair]);
-          target_ids[pair] = encode(target[pair]);
+          source_ids[pair] = encode(source[pair], Side::source);
+          target_ids[pair] = encode(target[pair], Side::target);
         }
       } catch (...) {
         const std::lock_guard lock(failing);
@@ -152,7 +152,7 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
   CheckIsFile(files_.source);
   CheckIsFile(files_.target);
 
-  Side source(files_.source), target(files_.target);
+  HashedLines source(files_.source), target(files_.target);
   while (source.Next()) continue;
   while (target.Next()) continue;
   Check(source.lines() == target.lines(), "{} has {} lines, {} has {}: each line needs its translation", files_.source,
@@ -198,7 +198,7 @@ void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
   writer.Write(kMagic);
   CorpusCounts counts;
   std::vector<Entry> entries;
-  Side source(files_.source), target(files_.target);
+  HashedLines source(files_.source), target(files_.target);
   std::string records;
   Chunk chunk;
   for (chunk.Read(source, target); chunk.size > 0; chunk.Read(source, target)) {

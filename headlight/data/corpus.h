@@ -11,12 +11,13 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/file.h"
+#include "headlight/text/tokenizer.h"
 
 namespace headlight {
 
-// A sentence to its token ids, without begin or end of sentence. Called from several threads at once; what it throws
-// ends the work and reaches the caller, who may so cancel it.
-using EncodeText = std::function<std::vector<std::int32_t>(std::string_view text)>;
+// A sentence to its token ids, as Tokenizer::Encode: without begin or end of sentence. Called from several threads at
+// once; what it throws ends the work and reaches the caller, who may so cancel it.
+using EncodeText = std::function<std::vector<std::int32_t>(std::string_view text, Side side)>;
 
 struct CorpusFiles {
   std::string source, target;  // plain or gzip, UTF-8: line i of one translates line i of the other

@@ -49,7 +49,7 @@ class CorpusTest : public testing::Test {
     return OpenFiles({folder_.Write("source", source), folder_.Write("target", target), folder_.Path("cache")});
   }
   Corpus OpenFiles(const CorpusFiles& files) {
-    const EncodeText encode = [&](std::string_view text) {
+    const EncodeText encode = [&](std::string_view text, Side) {
       ++encoded_;
       return Numbers(text);
     };
@@ -80,6 +80,16 @@ TEST_F(CorpusTest, HoldsTheIdsOfEveryPair) {
   EXPECT_THAT(corpus.IdsOf(1).target, ElementsAre(7, 8, 9, 70000));
   EXPECT_EQ(corpus.counts(), (CorpusCounts{.lines = 2, .kept = 2, .source_tokens = 4, .target_tokens = 6}));
   EXPECT_THROW(corpus.TextOf(0), Error);
+}
+
+TEST_F(CorpusTest, TellsTheTokenizerWhichSideItIs) {
+  const CorpusFiles files{folder_.Write("source", "s\n"), folder_.Write("target", "t\n"), folder_.Path("cache")};
+  const EncodeText encode = [](std::string_view text, Side side) {
+    return std::vector<std::int32_t>{text[0], static_cast<std::int32_t>(side)};
+  };
+  const Corpus corpus(files, encode, 1, options_);
+  EXPECT_THAT(corpus.IdsOf(0).source, ElementsAre('s', 0));
+  EXPECT_THAT(corpus.IdsOf(0).target, ElementsAre('t', 1));
 }
 
 TEST_F(CorpusTest, KeepsTheTextWhereAsked) {
@@ -116,7 +126,7 @@ TEST_F(CorpusTest, EncodesOnce) {
   const std::string source = "1 2\n3\n", target = "4\n5\n";
   EXPECT_EQ(Encoded(source, target), 4);
   EXPECT_EQ(Encoded(source, target), 0);
-  EXPECT_EQ(Encoded(Gzip(source), "4\r\n5"), 0);  // the same text
+  EXPECT_EQ(Encoded("1 2\r\n3", "4\r\n5"), 0);  // the same text
   EXPECT_EQ(Open(source, target).counts(), (CorpusCounts{2, 2, 0, 0, 0, 3, 2}));
 }
 
@@ -200,7 +210,9 @@ TEST_F(CorpusTest, RefusesImpossibleOptions) {
 
 TEST_F(CorpusTest, CarriesWhatTheTokenizerThrows) {
   const CorpusFiles files{folder_.Write("source", "1\n2\n"), folder_.Write("target", "1\n2\n"), folder_.Path("cache")};
-  const EncodeText failing = [](std::string_view) -> std::vector<std::int32_t> { Fail("the tokenizer's own error"); };
+  const EncodeText failing = [](std::string_view, Side) -> std::vector<std::int32_t> {
+    Fail("the tokenizer's own error");
+  };
   EXPECT_EQ(ErrorOf([&] { Corpus(files, failing, 1, options_); }), "the tokenizer's own error");
   EXPECT_FALSE(std::filesystem::exists(files.cache));
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/text/tokenizer.h"
 
 namespace headlight {
 
@@ -41,20 +41,6 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-inline std::string Gzip(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 // The text of the Error that `call` throws; empty if it throws none.
 inline std::string ErrorOf(const std::function<void()>& call) {
   try {
@@ -66,7 +52,7 @@ inline std::string ErrorOf(const std::function<void()>& call) {
 }
 
 // A tokenizer: the number in each word ("12 7 301").
-inline std::vector<std::int32_t> Numbers(std::string_view text) {
+inline std::vector<std::int32_t> Numbers(std::string_view text, Side = Side::source) {
   std::vector<std::int32_t> ids;
   bool inside = false;
   for (const char letter : text) {

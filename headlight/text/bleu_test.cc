@@ -1,6 +1,5 @@
 #include "headlight/text/bleu.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -15,7 +14,6 @@ namespace headlight {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 using Lines = std::vector<std::string>;
 
 // What sacreBLEU says (tools/make_bleu_goldens.py).
