@@ -2,11 +2,42 @@
 # pkg-config, and the program.
 include(CMakePackageConfigHelpers)
 
-# Every public header, and nothing that they include is missing here (tests/consumer compiles each alone).
+# Every public header, and nothing that they include is missing here (tests/consumer compiles them in the installed tree).
 set(public_headers
+  headlight/autograd/tape.h
   headlight/base/error.h
   headlight/base/export.h
-  headlight/base/parallel.h)
+  headlight/base/file.h
+  headlight/base/matrix.h
+  headlight/base/parallel.h
+  headlight/base/random.h
+  headlight/base/sequences.h
+  headlight/data/batches.h
+  headlight/data/corpus.h
+  headlight/generate/decode.h
+  headlight/io/json.h
+  headlight/kernels/activation.h
+  headlight/kernels/attention.h
+  headlight/kernels/dropout_hash.h
+  headlight/kernels/gemm.h
+  headlight/models/transformer.h
+  headlight/nn/attention.h
+  headlight/nn/context.h
+  headlight/nn/encoder_decoder.h
+  headlight/nn/layers.h
+  headlight/nn/parameters.h
+  headlight/nn/transformer_layers.h
+  headlight/ops/attention.h
+  headlight/ops/linear.h
+  headlight/tensor/tensor.h
+  headlight/text/bleu.h
+  headlight/text/chrf.h
+  headlight/text/sentencepiece_model.h
+  headlight/text/tokenizer.h
+  headlight/text/vocabulary.h
+  headlight/train/optimizer.h
+  headlight/train/schedule.h
+  headlight/train/trainer.h)
 
 add_library(headlight SHARED)
 set_target_properties(headlight PROPERTIES LINKER_LANGUAGE CXX
