@@ -1,5 +1,6 @@
 #include "headlight/models/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headlight/base/error.h"
@@ -29,7 +30,7 @@ const char* NameOf(Activation activation) {
     case Activation::gelu_tanh:
       return "gelu_new";
     case Activation::silu:
-      return "silu";
+      return "swish";
     default:
       break;
   }
@@ -71,6 +72,8 @@ void CheckConfig(const TransformerConfig& config) {
   at_least_one("the source vocabulary's size", config.source_vocabulary);
   at_least_one("the target vocabulary's size", config.target_vocabulary);
   at_least_one("the number of positions", config.positions);
+  Check(config.positions <= (1 << 26) / config.model, "{} positions of {} numbers are too many", config.positions,
+        config.model);
   probability("dropout", config.dropout);
   probability("attention dropout", config.attention_dropout);
   Check(!config.tie_source_target || config.source_vocabulary == config.target_vocabulary,
@@ -228,12 +231,32 @@ Json ConfigJson(const TransformerConfig& config) {
   return json;
 }
 
-// Sinusoidal positions are computed, whether a file holds them or not; so are tied tables' second names.
-bool HarmlessTensor(std::string_view name, const TransformerConfig& config) {
-  if (name == "model.encoder.embed_positions.weight" || name == "model.decoder.embed_positions.weight") return true;
-  if (config.tie_output && name == "lm_head.weight") return true;
-  return config.tie_source_target &&
-         (name == "model.encoder.embed_tokens.weight" || name == "model.decoder.embed_tokens.weight");
+// The table that Transformers may store under `name` again, or nothing.
+std::string TiedTo(std::string_view name, const TransformerConfig& config) {
+  const bool source = name == "model.encoder.embed_tokens.weight", target = name == "model.decoder.embed_tokens.weight";
+  if (config.tie_source_target && (source || target)) return "model.shared.weight";
+  if (!config.tie_output || name != "lm_head.weight") return "";
+  return config.tie_source_target ? "model.shared.weight" : "model.decoder.embed_tokens.weight";
+}
+
+// A file may hold what a model computes or has already, as long as it is that.
+bool HarmlessTensor(std::string_view name, const TransformerConfig& config, const Safetensors& file) {
+  if (name == "model.encoder.embed_positions.weight" || name == "model.decoder.embed_positions.weight") {
+    const Tensor stored = file.Read(name);
+    Context context;
+    const Tensor computed = PositionalEncoding::Sinusoidal(config.positions, config.model).Table(context);
+    constexpr float rounding = 1e-2F;  // of 16 bits
+    Check(stored.shape() == computed.shape() &&
+              std::ranges::equal(stored.span<float>(), computed.span<float>(),
+                                 [](float a, float b) { return std::abs(a - b) <= rounding; }),
+          "{}: tensor {} is not the sinusoids that this model's positions are", file.path(), name);
+    return true;
+  }
+  const std::string table = TiedTo(name, config);
+  if (table.empty() || !file.contains(table)) return false;
+  Check(std::ranges::equal(file.At(name).bytes, file.At(table).bytes),
+        "{}: tensor {} differs from {}, though the configuration ties them", file.path(), name, table);
+  return true;
 }
 
 }  // namespace
@@ -242,7 +265,7 @@ std::unique_ptr<Transformer> LoadTransformer(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
   auto model = std::make_unique<Transformer>(ReadConfig(files.config));
   LoadParameters(model->parameters(), files.weights,
-                 [&](std::string_view name) { return HarmlessTensor(name, model->config()); });
+                 [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); });
   return model;
 }
 
@@ -257,7 +280,13 @@ void SaveTransformer(const Transformer& model, const std::string& folder) {
                                        {"max_length", config.positions},
                                        {"num_beams", 4}};
   WriteFile(folder + "/generation_config.json", generation.Text());
-  SaveParameters(model.parameters(), folder + "/model.safetensors");
+  // Where the output has a table of its own, Transformers ties none: each side's table has to be there.
+  std::vector<StoredTensor> copies;
+  if (config.tie_source_target && !config.tie_output) {
+    const Tensor& table = model.parameters().all().front().value;
+    copies = {Stored("model.encoder.embed_tokens.weight", table), Stored("model.decoder.embed_tokens.weight", table)};
+  }
+  SaveParameters(model.parameters(), folder + "/model.safetensors", std::move(copies));
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/io/safetensors.h"
@@ -16,6 +17,8 @@ namespace headlight {
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless);
 
-HEADLIGHT_API void SaveParameters(const Parameters& parameters, const std::string& path);
+// With `more` tensors, that others may want besides.
+HEADLIGHT_API void SaveParameters(const Parameters& parameters, const std::string& path,
+                                  std::vector<StoredTensor> more = {});
 
 }  // namespace headlight
