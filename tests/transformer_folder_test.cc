@@ -1,0 +1,182 @@
+// Folders of models, from Transformers and for it: tools/make_transformer_goldens.py made those in
+// testdata/transformers.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/transformer.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+std::string FolderOf(const std::string& name) {
+  return std::string(HEADLIGHT_SOURCE_DIR) + "/tests/testdata/transformers/" + name;
+}
+
+class TransformerFolder : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Models, TransformerFolder,
+                         testing::Values("marian_relu", "marian_swish_untied_output", "marian_gelu_two_tables",
+                                         "pegasus_gelu", "pegasus_relu_unscaled"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(TransformerFolder, SavesWhatTransformersSaves) {
+  const TemporaryFolder saved;
+  SaveTransformer(*LoadTransformer(FolderOf(GetParam())), saved.path());
+  const ModelFolder theirs = OpenModelFolder(FolderOf(GetParam())), ours = OpenModelFolder(saved.path());
+
+  for (const auto& [name, tensor] : theirs.weights.tensors()) {
+    if (name.ends_with("embed_positions.weight")) continue;  // Pegasus stores its sinusoids
+    ASSERT_TRUE(ours.weights.contains(name)) << name;
+    EXPECT_EQ(ours.weights.At(name).shape, tensor.shape) << name;
+    EXPECT_TRUE(std::ranges::equal(ours.weights.At(name).bytes, tensor.bytes)) << name;
+  }
+  EXPECT_EQ(ours.weights.metadata(), theirs.weights.metadata());
+  for (const auto& [name, tensor] : ours.weights.tensors()) EXPECT_TRUE(theirs.weights.contains(name)) << name;
+
+  for (const auto& [key, value] : ours.config.Members())
+    EXPECT_EQ(value.value(), theirs.config[key].value()) << key << " " << value.value().Line();
+  for (const auto& [key, value] : theirs.config.Members()) {
+    static const std::vector<std::string> left_out = {"bos_token_id", "decoder_layerdrop", "encoder_layerdrop",
+                                                      "init_std",     "is_decoder",        "transformers_version",
+                                                      "use_cache"};
+    EXPECT_TRUE(ours.config[key].present() || std::ranges::find(left_out, key) != left_out.end()) << key;
+  }
+}
+
+// The golden folder with a config.json or tensors that `change` has been at.
+class ChangedFolder {
+ public:
+  explicit ChangedFolder(const std::function<void(Json& config)>& change) : ChangedFolder() {
+    Json config = ReadJson(FolderOf("marian_relu") + "/config.json").value();
+    change(config);
+    WriteFile(folder_.File("config.json"), config.Text());
+  }
+  explicit ChangedFolder(const std::function<void(std::map<std::string, StoredTensor>& tensors)>& change)
+      : ChangedFolder() {
+    const Safetensors file(FolderOf("marian_relu") + "/model.safetensors");
+    std::map<std::string, StoredTensor> tensors(file.tensors().begin(), file.tensors().end());
+    change(tensors);
+    std::vector<StoredTensor> changed;
+    for (auto& [name, tensor] : tensors) {
+      tensor.name = name;
+      changed.push_back(tensor);
+    }
+    WriteSafetensors(folder_.File("model.safetensors"), changed);
+  }
+
+  // What loading it says, without the path.
+  std::string Error() const {
+    std::string error = ErrorOf([&] { LoadTransformer(folder_.path()); });
+    return error.starts_with(folder_.path()) ? error.substr(folder_.path().size() + 1) : error;
+  }
+
+ private:
+  ChangedFolder() {
+    for (const char* name : {"config.json", "model.safetensors"})
+      WriteFile(folder_.File(name), ReadFile(FolderOf("marian_relu") + "/" + name));
+  }
+  TemporaryFolder folder_;
+};
+
+TEST(LoadTransformer, RefusesSettingsThatItDoesNotHave) {
+  const auto error = [](const char* key, Json value) {
+    return ChangedFolder([&](Json& config) { config.Set(key, std::move(value)); }).Error();
+  };
+  EXPECT_EQ(error("use_cache", false), "");
+  EXPECT_EQ(error("decoder_vocab_size", Json()), "");
+  EXPECT_THAT(error("relative_attention", true), HasSubstr("relative_attention"));
+  EXPECT_THAT(error("quantization_config", Json::Object{{"bits", 4}}), HasSubstr("quantization_config"));
+  EXPECT_THAT(error("model_type", "t5"), HasSubstr("model_type"));
+  EXPECT_THAT(error("activation_function", "gelu_fast"), HasSubstr("activation_function"));
+  EXPECT_THAT(error("d_model", Json()), HasSubstr("d_model"));
+  EXPECT_THAT(error("d_model", "12"), HasSubstr("d_model"));
+  EXPECT_THAT(error("d_model", 13), HasSubstr("even"));
+  EXPECT_THAT(error("encoder_attention_heads", 5), HasSubstr("5 does not divide 12"));
+  EXPECT_THAT(error("encoder_layers", 0), HasSubstr("encoder_layers"));
+  EXPECT_THAT(error("vocab_size", -1), HasSubstr("vocab_size"));
+  EXPECT_THAT(error("dropout", 1), HasSubstr("dropout"));
+  EXPECT_THAT(error("eos_token_id", 24), HasSubstr("24 is outside the vocabulary"));
+  EXPECT_THAT(error("max_position_embeddings", 1 << 24), HasSubstr("16777216 positions of 12 numbers are too many"));
+}
+
+TEST(LoadTransformer, ListsTheTensorsThatDoNotFit) {
+  const auto error = [](const std::function<void(std::map<std::string, StoredTensor>&)>& change) {
+    return ChangedFolder(change).Error();
+  };
+  EXPECT_EQ(error([](auto&) {}), "");
+  EXPECT_EQ(error([](auto& tensors) {
+              tensors.erase("model.shared.weight");
+              tensors.erase("model.decoder.layers.1.fc2.bias");
+            }),
+            "model.safetensors: tensors that this model needs are missing: model.shared.weight, "
+            "model.decoder.layers.1.fc2.bias");
+  EXPECT_EQ(error([](auto& tensors) {
+              tensors["model.encoder.layernorm_embedding.weight"] = tensors["final_logits_bias"];
+              tensors["head"] = tensors["final_logits_bias"];
+            }),
+            "model.safetensors: tensors that this model does not have: head, "
+            "model.encoder.layernorm_embedding.weight");
+  EXPECT_EQ(error([](auto& tensors) {
+              tensors["final_logits_bias"].shape = {24};
+              tensors["model.encoder.layers.0.fc1.weight"].shape = {12, 20};
+            }),
+            "model.safetensors: tensors have other shapes than the configuration asks for: final_logits_bias has [24] "
+            "instead of [1, 24], model.encoder.layers.0.fc1.weight has [12, 20] instead of [20, 12]");
+  // A folder of other sizes, and one that claims to be enormous.
+  const auto resized = [](const char* key, std::int64_t value) {
+    return ChangedFolder([&](Json& config) { config.Set(key, value); }).Error();
+  };
+  EXPECT_THAT(resized("decoder_layers", 3), HasSubstr("missing: model.decoder.layers.2."));
+  EXPECT_THAT(resized("decoder_layers", 1), HasSubstr("does not have: model.decoder.layers.1."));
+  EXPECT_THAT(resized("encoder_ffn_dim", 1 << 24), HasSubstr("instead of [16777216, 12]"));
+}
+
+TEST(LoadTransformer, BelievesTiedTablesAndSinusoidsOnlyWhereTheyAreThat) {
+  const auto error = [](const char* name, const char* content) {
+    return ChangedFolder([&](std::map<std::string, StoredTensor>& tensors) { tensors[name] = tensors[content]; })
+        .Error();
+  };
+  EXPECT_EQ(error("lm_head.weight", "model.shared.weight"), "");
+  EXPECT_EQ(error("model.encoder.embed_tokens.weight", "model.shared.weight"), "");
+  EXPECT_EQ(error("lm_head.weight", "model.encoder.layers.0.fc1.weight"),
+            "model.safetensors: tensor lm_head.weight differs from model.shared.weight, though the configuration ties "
+            "them");
+  EXPECT_EQ(error("model.encoder.embed_positions.weight", "model.shared.weight"),
+            "model.safetensors: tensor model.encoder.embed_positions.weight is not the sinusoids that this model's "
+            "positions are");
+}
+
+// Transformers ties all tables or none: what shares only the words is written so that each table is there.
+TEST(SaveTransformer, WritesEveryTableWhereTheOutputHasItsOwn) {
+  TransformerConfig config;
+  config.model = 4;
+  config.encoder_layers = config.decoder_layers = 1;
+  config.encoder_heads = config.decoder_heads = 2;
+  config.encoder_ffn = config.decoder_ffn = 3;
+  config.source_vocabulary = config.target_vocabulary = 5;
+  config.tie_output = false;
+  Transformer model(config);
+  model.parameters().Initialise(1);
+  const TemporaryFolder folder;
+  SaveTransformer(model, folder.path());
+  const Safetensors file(folder.File("model.safetensors"));
+  const std::vector<float> table = file.Read("model.shared.weight").ToVector<float>();
+  EXPECT_EQ(file.Read("model.encoder.embed_tokens.weight").ToVector<float>(), table);
+  EXPECT_EQ(file.Read("model.decoder.embed_tokens.weight").ToVector<float>(), table);
+  EXPECT_NE(file.Read("lm_head.weight").ToVector<float>(), table);
+  EXPECT_EQ(LoadTransformer(folder.path())->parameters().values().ToVector<float>(),
+            model.parameters().values().ToVector<float>());
+}
+
+}  // namespace
+}  // namespace headlight
