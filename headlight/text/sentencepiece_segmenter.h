@@ -62,9 +62,12 @@ class UnigramSegmenter {
   std::vector<Segment> Segments(std::string_view text) const;
 
  private:
-  // A trie over bytes; node 0 is its root.
-  NumberTable children_;             // (node << 8 | byte) to node
-  std::vector<std::int32_t> piece_;  // of a node, -1 for none
+  // A trie over bytes, its nodes numbered level by level, so that a node's children follow one another: node n has the
+  // children [first_child_[n], first_child_[n + 1]). Node 0 is the root.
+  std::int32_t Child(std::int32_t node, unsigned char byte) const;  // -1 for none
+  std::vector<unsigned char> label_;                                // the byte that leads to a node
+  std::vector<std::int32_t> first_child_;
+  std::vector<std::int32_t> piece_;  // that ends at a node, -1 for none
   std::vector<float> score_;         // of a piece
   float unknown_score_ = 0;
   std::int32_t unknown_ = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "headlight/text/sentencepiece_segmenter.h"
@@ -6,7 +7,8 @@
 
 namespace headlight {
 
-UnigramSegmenter::UnigramSegmenter(const SentencePieceModel& model) : piece_{-1} {
+UnigramSegmenter::UnigramSegmenter(const SentencePieceModel& model) {
+  std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   float least = std::numeric_limits<float>::max();
   for (std::size_t id = 0; id < model.pieces.size(); ++id) {
     const SentencePiece& piece = model.pieces[id];
@@ -14,18 +16,37 @@ UnigramSegmenter::UnigramSegmenter(const SentencePieceModel& model) : piece_{-1}
     if (piece.type == SentencePiece::Type::unknown) unknown_ = static_cast<std::int32_t>(id);
     if (piece.type != SentencePiece::Type::normal) continue;
     least = std::min(least, piece.score);
-    std::int32_t node = 0;
-    for (const unsigned char byte : piece.text) {
-      const std::uint64_t edge = static_cast<std::uint64_t>(node) << 8 | byte;
-      node = children_.Find(edge);
-      if (node >= 0) continue;
-      node = static_cast<std::int32_t>(piece_.size());
-      children_.Insert(edge, node);
-      piece_.push_back(-1);
-    }
-    piece_[node] = static_cast<std::int32_t>(id);
+    pieces.emplace_back(piece.text, static_cast<std::int32_t>(id));
   }
   unknown_score_ = least - 10;  // SentencePiece's penalty
+
+  // A node stands for the sorted pieces that begin with the same `depth` bytes.
+  struct Node {
+    std::size_t begin, end, depth;
+  };
+  std::sort(pieces.begin(), pieces.end());
+  std::vector<Node> nodes = {{0, pieces.size(), 0}};
+  label_ = {0};
+  for (std::size_t index = 0; index < nodes.size(); ++index) {
+    auto [begin, end, depth] = nodes[index];
+    first_child_.push_back(static_cast<std::int32_t>(nodes.size()));
+    const bool ends = pieces[begin].first.size() == depth;  // the shortest is sorted first
+    piece_.push_back(ends ? pieces[begin++].second : -1);
+    while (begin < end) {
+      const char byte = pieces[begin].first[depth];
+      const std::size_t first = begin;
+      while (begin < end && pieces[begin].first[depth] == byte) ++begin;
+      nodes.push_back({first, begin, depth + 1});
+      label_.push_back(static_cast<unsigned char>(byte));
+    }
+  }
+  first_child_.push_back(static_cast<std::int32_t>(nodes.size()));
+}
+
+std::int32_t UnigramSegmenter::Child(std::int32_t node, unsigned char byte) const {
+  const std::int32_t begin = first_child_[node];
+  const void* found = std::memchr(label_.data() + begin, byte, first_child_[node + 1] - begin);
+  return found == nullptr ? -1 : static_cast<std::int32_t>(static_cast<const unsigned char*>(found) - label_.data());
 }
 
 std::vector<Segment> UnigramSegmenter::Segments(std::string_view text) const {
@@ -52,7 +73,7 @@ std::vector<Segment> UnigramSegmenter::Segments(std::string_view text) const {
     bool alone = false;  // a piece is this character alone
     std::int32_t node = 0;
     for (std::size_t end = begin; end < text.size();) {
-      node = children_.Find(static_cast<std::uint64_t>(node) << 8 | static_cast<unsigned char>(text[end++]));
+      node = Child(node, static_cast<unsigned char>(text[end++]));
       if (node < 0) break;
       if (piece_[node] < 0) continue;
       extend(begin, end, piece_[node], score_[piece_[node]]);
