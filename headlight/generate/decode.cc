@@ -29,6 +29,7 @@ struct Candidate {
 // A sentence that is being translated.
 struct Search {
   std::size_t sentence = 0;
+  std::int32_t max_length = 0;       // tokens, the end included
   std::vector<Beam> beams = {{}};    // running, best first
   std::vector<Hypothesis> finished;  // best first, at most beam_size
   bool done = false;
@@ -66,7 +67,6 @@ class Decoding {
     Check(std::isfinite(options.length_penalty), "the length penalty must be a finite number");
     Check(options.max_length >= 0 && options.max_length <= positions,
           "the longest translation must be from 1 to the model's {} positions, not {}", positions, options.max_length);
-    max_length_ = options.max_length == 0 ? static_cast<std::int32_t>(positions) : options.max_length;
   }
 
   std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources) {
@@ -76,7 +76,10 @@ class Decoding {
     std::vector<std::vector<Hypothesis>> results(sources.size());
     if (sources.empty()) return results;
     std::vector<Search> searches(sources.size());
-    for (std::size_t i = 0; i < searches.size(); ++i) searches[i].sentence = i;
+    for (std::size_t i = 0; i < searches.size(); ++i) {
+      searches[i].sentence = i;
+      searches[i].max_length = MaxLength(sources[i].length);
+    }
 
     Context context;
     DecoderCache cache;
@@ -94,6 +97,12 @@ class Decoding {
   }
 
  private:
+  std::int32_t MaxLength(std::int32_t source_length) const {
+    if (options_.max_length != 0) return options_.max_length;
+    return static_cast<std::int32_t>(
+        std::min<std::int64_t>(3 * std::int64_t{source_length} + 50, model_.limits().positions));
+  }
+
   // Gives every running beam its next word, the sentence's `length`-th.
   void Step(Context& context, const Memory& memory, std::vector<Search>& searches, std::int32_t length) const {
     std::vector<std::int32_t> last_words;
@@ -131,7 +140,7 @@ class Decoding {
   std::vector<std::size_t> Advance(Search& search, const std::vector<Candidate>& candidates,
                                    std::int32_t length) const {
     const auto beam_size = static_cast<std::size_t>(options_.beam_size);
-    const bool last = length == max_length_;
+    const bool last = length == search.max_length;
     std::vector<Beam> beams;
     std::vector<std::size_t> from;
     for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
@@ -170,7 +179,6 @@ class Decoding {
 
   const EncoderDecoder& model_;
   const DecodingOptions& options_;
-  std::int32_t max_length_;
 };
 
 }  // namespace

@@ -11,10 +11,12 @@
 namespace headlight {
 
 struct DecodingOptions {
-  std::int32_t beam_size = 4;   // 1: greedy
-  double length_penalty = 1;    // alpha: a finished sentence scores log-probability / length^alpha
-  std::int32_t n_best = 1;      // at most beam_size
-  std::int32_t max_length = 0;  // tokens of a target sentence, its end included; 0: as many as the model has positions
+  std::int32_t beam_size = 4;  // 1: greedy
+  double length_penalty = 1;   // alpha: a finished sentence scores log-probability / length^alpha
+  std::int32_t n_best = 1;     // at most beam_size
+  // Tokens of a target sentence, its end included; 0: three times the source's and 50 more, so that a model that goes
+  // round in circles ends soon; never more than the model has positions.
+  std::int32_t max_length = 0;
   std::function<bool()> cancelled = {};  // asked between steps; where it says yes, Decode throws Cancelled
 };
 

@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/nn/context.h"
 
 namespace headlight {
-
-// The three attentions of "Attention Is All You Need" (2017), section 3.2.3.
-enum class AttentionKind { encoder_self, decoder_self, cross };
 
 // Every head of one attention of one layer.
 struct AttentionMap {

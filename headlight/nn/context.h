@@ -15,6 +15,7 @@ namespace headlight {
 
 struct DecoderCache;  // nn/decoder_cache.h
 
+// The three attentions of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3).
 enum class AttentionKind { encoder_self, decoder_self, cross };
 
 // What one attention layer looked at in one sentence.
