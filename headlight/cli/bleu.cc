@@ -1,0 +1,63 @@
+// headlight bleu: the score of translations that somebody made.
+#include "headlight/text/bleu.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/data/lines.h"
+#include "headlight/io/json.h"
+#include "headlight/text/chrf.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::vector<std::string> references;
+  bool lowercase = false, chrf = false, json = false;
+};
+
+void Run(const Options& options) {
+  std::vector<std::vector<std::string>> references;
+  for (const std::string& path : options.references) references.push_back(ReadLines(path));
+  std::vector<std::string> hypotheses;
+  LineReader reader(STDIN_FILENO, "standard input");
+  while (const auto line = reader.Next()) hypotheses.emplace_back(*line);
+  const Bleu bleu = CorpusBleu(hypotheses, references, options.lowercase);
+  const Chrf chrf = options.chrf ? CorpusChrf(hypotheses, references, options.lowercase) : Chrf();
+  if (options.json) {
+    Json json = Json::Object{{"bleu", bleu.score}, {"bleu_signature", bleu.signature}};
+    if (options.chrf) json.Set("chrf", chrf.score);
+    if (options.chrf) json.Set("chrf_signature", chrf.signature);
+    return WriteResult(json.Line() + "\n");
+  }
+  WriteResult(ToString(bleu) + "\n");
+  if (options.chrf) WriteResult(ToString(chrf) + "\n");
+}
+
+}  // namespace
+
+void AddBleu(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("bleu", "Score translations, with sacreBLEU's numbers");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--reference", options->references, "A file of reference translations, as many lines as come in")
+      ->required()
+      ->type_name("FILE");
+  command.add_flag("--lowercase", options->lowercase, "Do not tell upper and lower case apart");
+  command.add_flag("--chrf", options->chrf, "Print chrF too");
+  command.add_flag("--json", options->json, "Print JSON");
+  AddCommonOptions(command);
+  command.footer(
+      "\nReads translations from standard input. Tokenization 13a, exponential smoothing.\n\n"
+      "Examples:\n"
+      "  headlight bleu --reference test.en < translations\n"
+      "  headlight bleu --reference first.en --reference second.en --lowercase --chrf < translations");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,20 @@
+// The program's commands. Each adds itself, with its options, to the program; what it does is its callback.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace headlight {
+
+void AddBleu(CLI::App& program);
+void AddEvaluate(CLI::App& program);
+void AddForward(CLI::App& program);
+void AddInfo(CLI::App& program);
+void AddLook(CLI::App& program);
+void AddTranslate(CLI::App& program);
+
+// The options that every command has: --threads and --quiet.
+void AddCommonOptions(CLI::App& command);
+
+}  // namespace headlight

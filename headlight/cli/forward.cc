@@ -1,0 +1,169 @@
+// headlight forward: the raw model, from tensors to tensors under Hugging Face's names, to check a conversion.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/io/json.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/transformer.h"
+
+namespace headlight {
+namespace {
+
+// The sentences of a padded batch of token ids, and where each stands in it.
+struct Padded {
+  std::int64_t batch = 0, length = 0;
+  std::vector<std::int32_t> ids;    // [tokens], packed
+  Sequences sentences;              // one a row of the batch
+  std::vector<std::int64_t> begin;  // of each sentence, its first column in the batch
+};
+
+constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"};
+
+Tensor ReadIntegers(const Safetensors& file, std::string_view name) {
+  const StoredTensor& stored = file.At(name);
+  Check(stored.type == StoredType::i64 || stored.type == StoredType::i32 || stored.type == StoredType::boolean,
+        "{}: {} is {}, and must be I64, I32 or BOOL", file.path(), name, Name(stored.type));
+  Check(stored.shape.rank() == 2 && stored.shape.elements() > 0,
+        "{}: {} has the shape {}, and must be [batch, length] with neither of them 0", file.path(), name,
+        ToString(stored.shape));
+  return file.Read(name, DType::int32);
+}
+
+// `mask_name` may be missing: then every token counts.
+Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
+                  std::int64_t vocabulary, std::int64_t positions) {
+  const Tensor ids = ReadIntegers(file, ids_name);
+  const Tensor mask = file.contains(mask_name) ? ReadIntegers(file, mask_name) : Tensor();
+  Check(mask.empty() || mask.shape() == ids.shape(), "{}: {} has the shape {} and {} the shape {}: they must be equal",
+        file.path(), ids_name, ToString(ids.shape()), mask_name, ToString(mask.shape()));
+  Padded padded{ids.shape()[0], ids.shape()[1], {}, {}, {}};
+  for (std::int64_t row = 0; row < padded.batch; ++row) {
+    std::int64_t begin = 0, end = padded.length;
+    if (!mask.empty()) {
+      const std::int32_t* first = mask.matrix<std::int32_t>().row(row);
+      const std::int32_t* last = first + padded.length;
+      Check(std::all_of(first, last, [](std::int32_t value) { return value == 0 || value == 1; }),
+            "{}: {}, row {}: must be of 0 and 1", file.path(), mask_name, row);
+      begin = std::find(first, last, 1) - first;
+      end = std::find(first + begin, last, 0) - first;
+      Check(begin < end && std::find(first + end, last, 1) == last,
+            "{}: {}, row {}: must have one run of 1, with padding only before or after it", file.path(), mask_name,
+            row);
+    }
+    Check(end - begin <= positions, "{}: {}, row {}: {} tokens, and the model reads at most {}", file.path(), ids_name,
+          row, end - begin, positions);
+    padded.begin.push_back(begin);
+    padded.sentences.push_back({static_cast<std::int32_t>(padded.ids.size()), static_cast<std::int32_t>(end - begin)});
+    for (std::int64_t column = begin; column < end; ++column) {
+      const std::int32_t id = ids.matrix<std::int32_t>().row(row)[column];
+      Check(id >= 0 && id < vocabulary, "{}: {}, row {}, column {}: {} is no token of {}", file.path(), ids_name, row,
+            column, id, vocabulary);
+      padded.ids.push_back(id);
+    }
+  }
+  return padded;
+}
+
+// Packed rows [tokens, width] as [batch, length, width], zero where there is padding.
+Tensor Pad(const Tensor& rows, const Padded& padded) {
+  const Tensor result = Tensor::Zeros({padded.batch, padded.length, rows.columns()});
+  for (std::int64_t b = 0; b < padded.batch; ++b) {
+    const auto [begin, length] = padded.sentences[static_cast<std::size_t>(b)];
+    const std::int64_t row = b * padded.length + padded.begin[static_cast<std::size_t>(b)];
+    for (std::int64_t i = 0; i < length; ++i)
+      std::copy_n(rows.matrix<float>().row(begin + i), rows.columns(), result.matrix<float>().row(row + i));
+  }
+  return result;
+}
+
+struct NamedTensors {
+  std::map<std::string, Tensor> tensors;
+
+  // One sentence's weights [1, heads, query, key] into the batch's [batch, heads, query length, key length].
+  void AddAttention(const LayerAttention& seen, const Padded& queries, const Padded& keys) {
+    static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
+    const Shape& shape = seen.weights.shape();
+    const auto [entry, is_new] =
+        tensors.try_emplace(fmt::format("{}.{}", kNames[static_cast<int>(seen.kind)], seen.layer));
+    if (is_new) entry->second = Tensor::Zeros({queries.batch, shape[1], queries.length, keys.length});
+    const auto sentence = static_cast<std::size_t>(seen.sentence);
+    for (std::int64_t head = 0; head < shape[1]; ++head)
+      for (std::int64_t query = 0; query < shape[2]; ++query) {
+        const std::int64_t row = (seen.sentence * shape[1] + head) * queries.length + queries.begin[sentence] + query;
+        std::copy_n(seen.weights.matrix<float>().row(head * shape[2] + query), shape[3],
+                    entry->second.matrix<float>().row(row) + keys.begin[sentence]);
+      }
+  }
+};
+
+struct Options {
+  std::string folder, in, out;
+};
+
+void Run(const Options& options) {
+  const Safetensors in(options.in);
+  for (const auto& [name, ignored] : in.tensors())
+    Check(std::ranges::find(kKnown, name) != std::end(kKnown),
+          "{}: {} is no input; there are input_ids, attention_mask, decoder_input_ids and decoder_attention_mask",
+          options.in, Quoted(name));
+  const auto model = LoadTransformer(options.folder);
+  const EncoderDecoder::Limits& limits = model->limits();
+  const Padded source = ReadPadded(in, "input_ids", "attention_mask", limits.source_vocabulary, limits.positions);
+  Padded target;
+  if (in.contains("decoder_input_ids")) {
+    target = ReadPadded(in, "decoder_input_ids", "decoder_attention_mask", limits.target_vocabulary, limits.positions);
+    Check(target.batch == source.batch, "{}: input_ids has {} rows and decoder_input_ids {}: they must be equal",
+          options.in, source.batch, target.batch);
+  }
+
+  NamedTensors out;
+  Context context;
+  context.sink = [&](const LayerAttention& seen) {
+    out.AddAttention(seen, seen.kind == AttentionKind::encoder_self ? source : target,
+                     seen.kind == AttentionKind::decoder_self ? target : source);
+  };
+  const Memory memory{model->Encode(context, source.ids, source.sentences), source.sentences};
+  out.tensors["encoder_last_hidden_state"] = Pad(memory.rows, source);
+  if (target.batch > 0) {
+    const Tensor hidden = model->Decode(context, target.ids, target.sentences, memory);
+    out.tensors["decoder_last_hidden_state"] = Pad(hidden, target);
+    out.tensors["logits"] = Pad(model->Logits(context, hidden), target);
+  }
+  std::vector<StoredTensor> stored;
+  for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
+  WriteSafetensors(options.out, std::move(stored));
+}
+
+}  // namespace
+
+void AddForward(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("forward", "Run the raw model, from a file of tensors to another");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder")->required();
+  command.add_option("IN", options->in, "Inputs, a safetensors file")->required();
+  command.add_option("OUT", options->out, "Outputs, a safetensors file to write")->required();
+  AddCommonOptions(command);
+  command.footer(
+      "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding "
+      "before\n"
+      "or after them), decoder_input_ids and decoder_attention_mask. Without a mask every token counts.\n\n"
+      "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
+      "with\n"
+      "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; "
+      "layers\n"
+      "count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so that "
+      "padding\n"
+      "on the left changes nothing.\n\n"
+      "Example:\n"
+      "  headlight forward model inputs.safetensors outputs.safetensors");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

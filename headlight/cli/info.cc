@@ -1,0 +1,76 @@
+// headlight info: what a model folder holds.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/io/json.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/transformer.h"
+#include "headlight/text/tokenizer.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder;
+  bool json = false;
+};
+
+const char* Name(SubwordAlgorithm algorithm) { return algorithm == SubwordAlgorithm::bpe ? "BPE" : "unigram"; }
+
+Json Describe(const std::string& folder) {
+  const std::string family = OpenModelFolder(folder).config["model_type"].String();
+  const auto model = LoadTransformer(folder);
+  const TransformerConfig& config = model->config();
+  const Tokenizer tokenizer = Tokenizer::Load(folder);
+  std::int64_t bytes = 0;
+  for (const Parameter& parameter : model->parameters().all()) {
+    const std::int64_t values = parameter.shape.elements() * SizeOf(parameter.value.dtype());
+    bytes += parameter.packed.columns() == 0 ? values : 2 * values;
+  }
+  return Json::Object{
+      {"family", family},
+      {"norm", config.norm == NormPlace::post ? "post" : "pre"},
+      {"encoder_layers", config.encoder_layers},
+      {"decoder_layers", config.decoder_layers},
+      {"model", config.model},
+      {"encoder_heads", config.encoder_heads},
+      {"decoder_heads", config.decoder_heads},
+      {"encoder_ffn", config.encoder_ffn},
+      {"decoder_ffn", config.decoder_ffn},
+      {"positions", config.positions},
+      {"parameters", model->parameters().count()},
+      {"memory_bytes", bytes},
+      {"vocabulary", tokenizer.size()},
+      {"source_tokenizer", Name(tokenizer.algorithm(Side::source))},
+      {"target_tokenizer", Name(tokenizer.algorithm(Side::target))},
+  };
+}
+
+void Run(const Options& options) {
+  const Json description = Describe(options.folder);
+  if (options.json) return WriteResult(description.Line() + "\n");
+  for (const Json::Member& member : *description.As<Json::Object>()) {
+    const auto* text = member.value.As<std::string>();
+    WriteResult(fmt::format("{:18}{}\n", member.name, text != nullptr ? *text : member.value.Line()));
+  }
+}
+
+}  // namespace
+
+void AddInfo(CLI::App& program) {
+  CLI::App& command =
+      *program.add_subcommand("info", "Say what a model folder holds: family, sizes, memory, tokenizer");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder")->required();
+  command.add_flag("--json", options->json, "Print JSON");
+  AddCommonOptions(command);
+  command.footer(
+      "\nmemory_bytes is what the weights take when the model is loaded: those of products are held twice, as\n"
+      "they are and packed.\n\nExample:\n  headlight info model --json");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,72 @@
+// headlight look: what every head looks at, as a page or a picture.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/inspect/attention_page.h"
+#include "headlight/inspect/drawing/attention_drawing.h"
+#include "headlight/serve/translator.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, source;
+  std::optional<std::string> target, attention;
+  std::optional<int> layer;
+  std::vector<std::string> out;
+};
+
+bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
+
+void Run(const Options& options) {
+  for (const std::string& path : options.out) {
+    const std::string ending = std::filesystem::path(path).extension();
+    Check(IsPage(path) || ending == ".svg" || ending == ".png" || ending == ".pdf",
+          "{}: the file's ending must be .html, .svg, .png or .pdf", path);
+  }
+  std::optional<AttentionKind> kind;
+  if (options.attention) kind = ParseAttentionKind(*options.attention);
+  std::optional<int> layer;
+  if (options.layer) layer = *options.layer - 1;
+
+  const Translator translator = Translator::Load(options.folder);
+  AttentionRecord record = SelectAttention(translator.Attention(options.source, options.target), kind, layer);
+  record.title = std::filesystem::path(options.folder).lexically_normal().filename();
+  for (const std::string& path : options.out) {
+    IsPage(path) ? WriteFile(path, AttentionPage(record)) : DrawAttention(record, path);
+    Note("{} shows {} attentions of {} source and {} target tokens", path, record.maps.size(),
+         record.source_tokens.size(), record.target_tokens.size());
+  }
+}
+
+}  // namespace
+
+void AddLook(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("look", "Show what every head of every layer looks at");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder")->required();
+  command.add_option("--source", options->source, "The sentence that the encoder reads")->required()->type_name("TEXT");
+  command.add_option("--target", options->target, "The sentence that the decoder writes [the model's translation]")
+      ->type_name("TEXT");
+  command.add_option("--out", options->out, "A page (.html) or a picture (.svg, .png, .pdf); may be repeated")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--attention", options->attention, "encoder, decoder or cross [all three]")->type_name("KIND");
+  command.add_option("--layer", options->layer, "One layer, counted from 1 [all]")->type_name("N");
+  AddCommonOptions(command);
+  command.footer(
+      "\nExamples:\n"
+      "  headlight look model --source 'Ein Hund läuft.' --out dog.html\n"
+      "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

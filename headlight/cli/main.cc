@@ -1,0 +1,95 @@
+// headlight: trains, runs and looks inside Transformers.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/options_file.h"
+#include "headlight/cli/output.h"
+
+namespace headlight {
+namespace {
+
+constexpr int kOurMistake = 1, kUsersMistake = 2, kOutputClosed = 128 + SIGPIPE;  // the last as a shell reports it
+
+void AddCommands(CLI::App& program) {
+  AddTranslate(program);
+  AddEvaluate(program);
+  AddBleu(program);
+  AddLook(program);
+  AddInfo(program);
+  AddForward(program);
+}
+
+// CLI11 would say of a command that there is none only that one is needed.
+void CheckCommand(const CLI::App& program, int argc, char** argv) {
+  const std::string name = argc < 2 ? "" : argv[1];
+  if (name.starts_with('-')) return;
+  std::string commands;
+  for (const CLI::App* command : program.get_subcommands({})) {
+    if (command->get_name() == name) return;
+    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  }
+  Check(!name.empty(), "a command is needed: {}", commands);
+  Fail("there is no command \"{}\"; there are: {}", name, commands);
+}
+
+// One line, whatever is in it.
+int Refuse(int exit_code, std::string message) {
+  for (char& c : message)
+    if (c == '\n' || c == '\r') c = ' ';
+  WriteNote("headlight: " + message);
+  return exit_code;
+}
+
+int Run(int argc, char** argv) {
+  CLI::App program("headlight trains, runs and looks inside Transformers.", "headlight");
+  program.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
+  program.require_subcommand(1);
+  AddOptionsFile(program);
+  AddCommands(program);
+  program.footer("\nheadlight COMMAND --help explains a command and gives examples.\n");
+  try {
+    CheckCommand(program, argc, argv);
+    try {
+      program.parse(argc, argv);
+    } catch (const CLI::Success& asked) {
+      program.exit(asked);  // prints the help or the version
+    }
+    FlushResults();
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return Refuse(kUsersMistake, std::string(error.what()) + " (--help explains)");
+  } catch (const Error& error) {
+    return Refuse(error.blame() == Blame::user ? kUsersMistake : kOurMistake, error.what());
+  } catch (const OutputClosed&) {
+    return kOutputClosed;
+  } catch (const std::bad_alloc&) {
+    return Refuse(kUsersMistake, "there is not enough memory for this");
+  } catch (const std::exception& error) {
+    return Refuse(kOurMistake, error.what());
+  }
+}
+
+}  // namespace
+
+void AddCommonOptions(CLI::App& command) {
+  command.fallthrough();  // for --config
+  command.add_option_function<int>("--threads", SetThreads, "Threads to compute with [all processors]")->type_name("N");
+  command.add_flag_callback(
+      "--quiet", [] { SetQuiet(true); }, "Say nothing but results and errors");
+}
+
+}  // namespace headlight
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is noticed where it is written to
+  const int exit_code = headlight::Run(argc, argv);
+  // What the C library still holds was written or given up; threads that wait for input would otherwise outlive it.
+  std::fflush(stderr);
+  std::_Exit(exit_code);
+}

@@ -1,0 +1,47 @@
+#include "headlight/cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+bool quiet = false;
+
+[[noreturn]] void FailToWrite() {
+  if (errno == EPIPE) throw OutputClosed();
+  Fail("standard output: cannot write: {}", std::strerror(errno));
+}
+
+}  // namespace
+
+void WriteResult(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) FailToWrite();
+}
+
+void FlushResults() {
+  if (std::fflush(stdout) != 0) FailToWrite();
+}
+
+void SetQuiet(bool value) { quiet = value; }
+bool Quiet() { return quiet; }
+
+void WriteNote(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+
+void Progress::Show(std::int64_t done, std::int64_t total) {
+  if (Quiet() || isatty(STDERR_FILENO) == 0 || isatty(STDOUT_FILENO) != 0) return;
+  shown_ = true;
+  const std::string of = total == 0 ? "" : fmt::format(" of {}", total);
+  std::fprintf(stderr, "\r%s: %lld%s", what_.c_str(), static_cast<long long>(done), of.c_str());
+}
+
+Progress::~Progress() {
+  if (shown_) std::fputc('\n', stderr);
+}
+
+}  // namespace headlight

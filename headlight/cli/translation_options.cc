@@ -1,0 +1,25 @@
+#include "headlight/cli/translation_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "headlight/serve/translator.h"
+
+namespace headlight {
+
+void AddTranslationOptions(CLI::App& command, TranslateOptions& options) {
+  command
+      .add_option("--beam-size", options.beam_size, "Beams; 1 is greedy [the model's num_beams, where it gives none 4]")
+      ->type_name("N");
+  command
+      .add_option("--length-penalty", options.length_penalty,
+                  "A translation scores its log-probability / length^ALPHA\n[the model's, where it gives none 1]")
+      ->type_name("ALPHA");
+  command
+      .add_option("--max-length", options.max_length,
+                  "The most tokens of a translation [3 times the source's and 50,\nat most the model's positions]")
+      ->type_name("TOKENS");
+  command.add_option("--batch-tokens", options.batch_tokens, "Source tokens that are translated at once [2048]")
+      ->type_name("TOKENS");
+}
+
+}  // namespace headlight

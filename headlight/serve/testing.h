@@ -1,0 +1,44 @@
+// A model for tests: tiny, untrained, with a tokenizer of a few sentences.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "headlight/models/transformer.h"
+#include "headlight/text/vocabulary.h"
+
+namespace headlight {
+
+inline constexpr std::array<std::string_view, 6> kSentences = {
+    "Ein Hund läuft über die Wiese.", "A dog runs across the meadow.",          "Zwei Kinder spielen, sie lachen.",
+    "Two children play, they laugh.", "Gestern hat der Mann ein Buch gelesen!", "Yesterday the man read a book!"};
+
+// Saves it into `folder`, which exists. It reads at most `positions` - 1 tokens.
+inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4) {
+  auto sentence = kSentences.begin();
+  const Tokenizer tokenizer = TrainVocabulary(
+      [&](std::string_view& line) {
+        if (sentence == kSentences.end()) return false;
+        line = *sentence++;
+        return true;
+      },
+      {.size = 60});
+  tokenizer.Save(folder, positions);
+
+  TransformerConfig config;
+  config.model = 16;
+  config.encoder_layers = 2;
+  config.decoder_layers = 3;
+  config.encoder_heads = config.decoder_heads = 2;
+  config.encoder_ffn = config.decoder_ffn = 24;
+  config.source_vocabulary = config.target_vocabulary = tokenizer.size();
+  config.positions = positions;
+  config.start_id = config.pad_id = tokenizer.pad();
+  config.end_id = tokenizer.eos();
+  Transformer model(config);
+  model.parameters().Initialise(seed);
+  SaveTransformer(model, folder);
+}
+
+}  // namespace headlight

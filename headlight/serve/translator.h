@@ -1,0 +1,72 @@
+// Translation with a trained model, for programs: load a folder once, call from as many threads as you like.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/inspect/attention_record.h"
+#include "headlight/nn/encoder_decoder.h"
+#include "headlight/serve/word_alignment.h"
+#include "headlight/text/tokenizer.h"
+
+namespace headlight {
+
+struct TranslateOptions {
+  std::optional<std::int32_t> beam_size = {};  // 1: greedy; unless set, num_beams of generation_config.json, or else 4
+  std::optional<double> length_penalty =
+      {};                                // alpha: score / length^alpha; unless set, length_penalty there, or else 1
+  std::int32_t n_best = 1;               // translations of each text, at most beam_size
+  std::int32_t max_length = 0;           // tokens of a translation, as DecodingOptions has it
+  std::int64_t batch_tokens = 2048;      // source tokens that are translated at once
+  bool alignment = false;                // whether to align words
+  bool attention = false;                // whether to keep what every head looked at
+  std::function<bool()> cancelled = {};  // asked again and again, by the calling thread; true: Cancelled is thrown
+};
+
+struct Translation {
+  std::string text;                          // on one line
+  double score = 0;                          // log-probability / length^alpha; of a text in parts, the sum of theirs
+  std::int64_t tokens = 0;                   // of the source, its end included
+  std::int32_t parts = 1;                    // more than 1 where the text had more tokens than the model has positions
+  bool complete = true;                      // false where max_length cut it
+  WordAlignment alignment;                   // where asked for
+  std::optional<AttentionRecord> attention;  // where asked for; of the best one only, and not of a text in parts
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once. A text's translation does not
+// depend on what it is translated with.
+class HEADLIGHT_API Translator {
+ public:
+  // A MarianMT or Pegasus folder: the model and its tokenizer. Throws Error naming the file and what is wrong with it.
+  static Translator Load(const std::string& folder);
+
+  std::string Translate(std::string_view text) const;
+
+  // Of each text its n_best translations, best first. A text without words has one, which is empty. A text of more
+  // tokens than the model has positions is cut in halves until each part fits: near its middle, after a sentence, or
+  // else after a clause, or else after a word; the translations of the parts are joined by spaces. Throws Error where a
+  // text is not UTF-8 and for impossible options.
+  std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
+                                                       const TranslateOptions& options = {}) const;
+
+  // What every head of every layer looks at while the model reads `source` and writes `target`, or, without one, its
+  // own translation. Throws Error where either has no words or more tokens than the model has positions.
+  AttentionRecord Attention(std::string_view source, std::optional<std::string_view> target = {}) const;
+
+  const EncoderDecoder& model() const;
+  const Tokenizer& tokenizer() const;
+
+ private:
+  struct State;
+  explicit Translator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

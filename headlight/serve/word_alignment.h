@@ -1,0 +1,35 @@
+// Which words of a translation come from which words of its source, read off the cross-attention.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/inspect/attention_record.h"
+
+namespace headlight {
+
+// Words are what white space separates, counted from 0.
+struct WordPair {
+  std::int32_t source = 0, target = 0;
+  auto operator<=>(const WordPair&) const = default;
+};
+using WordAlignment = std::vector<WordPair>;  // in order, none twice
+
+// The word that each token belongs to; -1 where it belongs to none, as the end of a sentence.
+struct TokenWords {
+  std::vector<std::int32_t> source, target;
+};
+
+// Each target token is aligned to the source token that it looks at most when it is chosen, on average over the heads
+// of the last cross-attention layer but one, or of the only one, and so are their words. (Garg et al., "Jointly
+// Learning to Align and Translate with Transformer Models", 2019, section 4.2, found that layer the best.)
+// `words.target` belongs to the queries of the record: token i is chosen by query i.
+HEADLIGHT_API WordAlignment AlignWords(const AttentionRecord& record, const TokenWords& words);
+
+// How many words `text` has.
+HEADLIGHT_API std::int32_t CountWords(std::string_view text);
+
+}  // namespace headlight
