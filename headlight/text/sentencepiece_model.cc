@@ -35,7 +35,8 @@ enum NormalizerField {
 enum ModelType { type_unigram = 1, type_bpe = 2 };
 enum WireType { wire_varint = 0, wire_fixed64 = 1, wire_bytes = 2, wire_fixed32 = 5 };
 
-constexpr std::size_t kLongestPiece = 512;  // bytes; SentencePiece trains up to 16 characters
+constexpr std::size_t kLongestPiece = 512;                 // bytes; SentencePiece trains up to 16 characters
+constexpr std::size_t kMostPieces = std::size_t{1} << 20;  // the largest known vocabularies have 262,144
 
 // Walks over the fields of a protocol buffer's message.
 class Fields {
@@ -201,6 +202,7 @@ SentencePieceModel ParseSentencePieceModel(std::string_view bytes, const std::st
   Fields fields(bytes, bytes, name);
   while (fields.Next()) {
     if (fields.number() == model_pieces) {
+      Check(model.pieces.size() < kMostPieces, "{}: more than {} pieces", name, kMostPieces);
       model.pieces.push_back(ReadPiece(fields.Message(), model.pieces.size(), name));
     } else if (fields.number() == model_trainer) {
       ReadTrainer(fields.Message(), model, name);

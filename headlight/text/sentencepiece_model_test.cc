@@ -156,6 +156,15 @@ TEST(SentencePieceModel, RefusesByName) {
   for (const auto& [bytes, message] : cases) EXPECT_THAT(ErrorOf(bytes), HasSubstr(message));
 }
 
+TEST(SentencePieceModel, RefusesMorePiecesThanItKeeps) {
+  std::string bytes;
+  for (int count = 0; count < (1 << 20) + 1; ++count)
+    bytes +=
+        "\x0A\x03\x0A\x01"
+        "a";
+  EXPECT_THAT(ErrorOf(bytes), HasSubstr("more than 1048576 pieces"));
+}
+
 TEST(SentencePieceModel, SkipsFieldsThatItDoesNotKnow) {
   const std::string more = Good() + Field(15, "future") + Varint(14, 3) + Field(2, Varint(99, 1));
   EXPECT_EQ(ErrorOf(more), "");

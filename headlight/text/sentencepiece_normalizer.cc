@@ -24,7 +24,7 @@ std::uint32_t LittleEndian32(std::string_view bytes) {
 // No rule writes more than this (Unicode's longest takes 33 bytes), so that a hostile one cannot fill the memory; and
 // places in the longest text's normal form fit 32 bits.
 constexpr std::size_t kLongestReplacement = 64;
-constexpr std::size_t kLongestText = std::size_t{1} << 24;
+constexpr std::size_t kLongestText = std::size_t{1} << 22;
 
 }  // namespace
 

@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 26;  // bytes; models of 256,000 pieces have 5 million
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
 
 std::string WithSpaces(std::string_view piece) {
   std::string text;
@@ -69,7 +69,7 @@ struct Tokenizer::State {
     unk = find(special.unk);
     pad = find(special.pad);
     const auto make = [&](SentencePieceModel&& model, const std::string& side) {
-      auto subwords = std::make_shared<Subwords>(std::move(model), name + "/" + side);
+      auto subwords = std::make_shared<Subwords>(std::move(model), name + side);
       for (const SentencePiece& piece : subwords->model.pieces) {
         const auto found = tokens.find(piece.text);
         const bool known = found != tokens.end() && piece.type == SentencePiece::Type::normal;
@@ -77,8 +77,8 @@ struct Tokenizer::State {
       }
       return subwords;
     };
-    sides[0] = make(std::move(source_model), "source.spm");
-    sides[1] = target_model ? make(std::move(*target_model), "target.spm") : sides[0];
+    sides[0] = make(std::move(source_model), ": source model");
+    sides[1] = target_model ? make(std::move(*target_model), ": target model") : sides[0];
 
     for (const std::string& piece : pieces) decoded.push_back(WithSpaces(piece));
     for (const SentencePiece& piece : sides[1]->model.pieces) {
@@ -119,14 +119,16 @@ Tokenizer::Tokenizer(SentencePieceModel model) {
 
 Tokenizer Tokenizer::Load(const std::string& folder) {
   const auto path = [&](const char* file) { return folder + "/" + file; };
-  const auto exists = [&](const char* file) { return std::filesystem::exists(path(file)); };
+  const auto exists = [&](const char* file) {
+    std::error_code error;  // what cannot be looked at is left to whoever opens it
+    return std::filesystem::exists(path(file), error) || error;
+  };
   SpecialTokens special;
   if (const char* file = "tokenizer_config.json"; exists(file)) {
     special = ParseTokenizerConfigJson(ReadFile(path(file), kLargestFile), path(file));
   }
   const char* marian[] = {"source.spm", "target.spm", "vocab.json"};
-  const auto has = [&](const char* file) { return exists(file); };
-  if (std::none_of(std::begin(marian), std::end(marian), has) && exists("tokenizer.json")) {
+  if (std::none_of(std::begin(marian), std::end(marian), exists) && exists("tokenizer.json")) {
     const std::string file = path("tokenizer.json");
     SentencePieceModel model = ParseTokenizerJson(ReadFile(file, kLargestFile), special, file);
     std::vector<std::string> pieces = PieceTexts(model);

@@ -201,6 +201,8 @@ TEST(Tokenizer, NamesTheByteThatIsNotUtf8) {
   }
 }
 
+TEST(Tokenizer, RefusesEndlessText) { EXPECT_THROW(Small("bpe").Encode(std::string((1 << 22) + 1, 'a')), Error); }
+
 TEST_P(TokenizerOf, ServesManyThreads) {
   const Tokenizer tokenizer = Small(GetParam());
   const Json goldens = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"];
