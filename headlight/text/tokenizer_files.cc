@@ -24,6 +24,8 @@ auto WithJson(std::string_view text, const std::string& name, const Body& body) 
       return true;
     });
     return body(json);
+  } catch (const Json::parse_error& error) {
+    Fail("{}: byte {}: it is not valid JSON, or was cut short", name, error.byte);  // its own text quotes the file
   } catch (const Json::exception& error) {
     Fail("{}: {}", name, error.what());
   }

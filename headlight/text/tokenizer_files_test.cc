@@ -48,7 +48,7 @@ TEST(TokenizerFiles, VocabularyComesBack) {
 
 TEST(TokenizerFiles, RefusesBadVocabularies) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "vocab.json: "},
+      {"", "vocab.json: byte 1: it is not valid JSON"},
       {"[]", "no object of pieces"},
       {"{\"a\": 0, \"b\": 0}", "\"a\" and \"b\" have the same id 0"},
       {"{\"a\": 0, \"b\": 2}", "the id of \"b\" must be a number from 0 to 1"},
@@ -58,7 +58,7 @@ TEST(TokenizerFiles, RefusesBadVocabularies) {
       {"{\"a\": 18446744073709551616}", "the id of \"a\""},
       {"{\"a\": \"0\"}", "the id of \"a\""},
       {"{\"a\": 0, \"a\": 1}", "the id of \"a\""},
-      {"{\"\xFF\": 0}", "vocab.json: "},
+      {"{\"\xFF\": 0}", "vocab.json: byte 3: it is not valid JSON"},
       {"{\"\\ud800\": 0}", "vocab.json: "},
   };
   for (const auto& [text, message] : cases) EXPECT_THAT(VocabularyError(text), HasSubstr(message)) << text;
