@@ -239,12 +239,15 @@ std::string TiedTo(std::string_view name, const TransformerConfig& config) {
   return config.tie_source_target ? "model.shared.weight" : "model.decoder.embed_tokens.weight";
 }
 
+Tensor Positions(const TransformerConfig& config) {
+  Context context;
+  return PositionalEncoding::Sinusoidal(config.positions, config.model).Table(context);
+}
+
 // A file may hold what a model computes or has already, as long as it is that.
 bool HarmlessTensor(std::string_view name, const TransformerConfig& config, const Safetensors& file) {
   if (name == "model.encoder.embed_positions.weight" || name == "model.decoder.embed_positions.weight") {
-    const Tensor stored = file.Read(name);
-    Context context;
-    const Tensor computed = PositionalEncoding::Sinusoidal(config.positions, config.model).Table(context);
+    const Tensor stored = file.Read(name), computed = Positions(config);
     constexpr float rounding = 1e-2F;  // of 16 bits
     Check(stored.shape() == computed.shape() &&
               std::ranges::equal(stored.span<float>(), computed.span<float>(),
@@ -280,13 +283,15 @@ void SaveTransformer(const Transformer& model, const std::string& folder) {
                                        {"max_length", config.positions},
                                        {"num_beams", 4}};
   WriteFile(folder + "/generation_config.json", generation.Text());
-  // Where the output has a table of its own, Transformers ties none: each side's table has to be there.
-  std::vector<StoredTensor> copies;
-  if (config.tie_source_target && !config.tie_output) {
-    const Tensor& table = model.parameters().all().front().value;
-    copies = {Stored("model.encoder.embed_tokens.weight", table), Stored("model.decoder.embed_tokens.weight", table)};
+  // Where the output has a table of its own, Transformers ties none; and in Pegasus it looks for the sinusoids.
+  const Tensor positions = Positions(config);
+  std::vector<StoredTensor> more;
+  for (const std::string stack : {"model.encoder.", "model.decoder."}) {
+    if (config.tie_source_target && !config.tie_output)
+      more.push_back(Stored(stack + "embed_tokens.weight", model.parameters().all().front().value));
+    if (config.norm == NormPlace::pre) more.push_back(Stored(stack + "embed_positions.weight", positions));
   }
-  SaveParameters(model.parameters(), folder + "/model.safetensors", std::move(copies));
+  SaveParameters(model.parameters(), folder + "/model.safetensors", std::move(more));
 }
 
 }  // namespace headlight

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Checks that Hugging Face Transformers loads folders that headlight wrote, and computes the same from them.
+
+    pip install torch transformers sentencepiece
+    tools/check_transformers_loads.py build/release/headlight TEXT FOLDER...
+
+TEXT is a file of sentences in the source language; a few dozen are enough. Of each folder:
+- no tensor is missing, unexpected or of another shape;
+- the logits of random ids are those of `headlight forward`, to 1e-4 of their scale;
+- if it has a tokenizer: AutoTokenizer and tokenizer.json give the same ids, and the two best translations of each
+  sentence, with their scores, are those of `headlight translate`.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerFast  # noqa: E402
+
+BEAMS = dict(num_beams=4, length_penalty=0.6, max_new_tokens=60)
+
+
+def padded(sentences, value):
+    return torch.nn.utils.rnn.pad_sequence([torch.tensor(s) for s in sentences], batch_first=True, padding_value=value)
+
+
+def check_logits(program, folder, model):
+    config, generator = model.config, torch.Generator().manual_seed(1)
+    longest = min(40, config.max_position_embeddings)
+    words = lambda size: torch.randint(size, (int(torch.randint(1, longest, (1,), generator=generator)),),
+                                       generator=generator).tolist()
+    sources = [words(config.vocab_size) for _ in range(5)]
+    targets = [[config.decoder_start_token_id] + words(model.lm_head.out_features) for _ in sources]
+    inputs = {"input_ids": padded(sources, config.pad_token_id),
+              "attention_mask": padded([[1] * len(s) for s in sources], 0),
+              "decoder_input_ids": padded(targets, config.pad_token_id)}
+    mask = padded([[1] * len(t) for t in targets], 0)
+    with torch.no_grad():
+        expected = model(**inputs).logits
+    with tempfile.TemporaryDirectory() as temporary:
+        into, out = f"{temporary}/in.safetensors", f"{temporary}/out.safetensors"
+        save_file({**inputs, "decoder_attention_mask": mask}, into)
+        subprocess.run([program, "forward", folder, into, out], check=True)
+        logits = load_file(out)["logits"]
+    difference = ((logits - expected).abs().amax(-1) * mask).max().item() / expected.abs().max().item()
+    assert difference < 1e-4, f"{folder}: logits differ by {difference} of their scale"
+    return f"logits differ by {difference:.1e} of their scale"
+
+
+def check_text(program, folder, model, text):
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    lines = [line for line in pathlib.Path(text).read_text().splitlines() if line.strip()]
+    ids = [tokenizer(line).input_ids for line in lines]
+    if (pathlib.Path(folder) / "tokenizer.json").exists():
+        fast = PreTrainedTokenizerFast(tokenizer_file=f"{folder}/tokenizer.json")
+        for line, expected in zip(lines, ids):
+            assert fast(line).input_ids == expected, f"{folder}: the tokenizers differ on {line!r}"
+    arguments = ["--beam-size", BEAMS["num_beams"], "--length-penalty", BEAMS["length_penalty"],
+                 "--max-length", BEAMS["max_new_tokens"], "--n-best", 2, "--quiet"]
+    output = subprocess.run([program, "translate", folder, "-", *map(str, arguments)], check=True, text=True,
+                            input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE).stdout
+    ours = [line.split("\t") for line in output.splitlines()]
+    assert len(ours) == 2 * len(lines), f"{folder}: {len(ours)} translations of {len(lines)} lines"
+    for i, line in enumerate(lines):
+        # Headlight cuts what the limit cuts; Transformers by its own settings writes </s> there.
+        found = model.generate(torch.tensor([ids[i]]), **BEAMS, num_return_sequences=2, forced_eos_token_id=None,
+                               return_dict_in_generate=True, output_scores=True)
+        for n in range(2):
+            theirs = tokenizer.decode(found.sequences[n], skip_special_tokens=True)
+            score = found.sequences_scores[n].item()
+            _, our_score, translation = ours[2 * i + n]
+            assert translation == theirs, f"{folder}: {line!r}: {translation!r} is not {theirs!r}"
+            assert abs(float(our_score) - score) < 1e-3, f"{folder}: {line!r}: {our_score} is not {score}"
+    return f"{len(lines)} lines: ids, translations and scores are the same"
+
+
+def main():
+    program, text, *folders = sys.argv[1:]
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    for folder in folders:
+        model, loading = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+        wrong = {what: names for what, names in loading.items() if names}
+        assert not wrong, f"{folder}: {wrong}"
+        model.eval()
+        print(f"{folder}: {type(model).__name__}: {check_logits(program, folder, model)}")
+        if (pathlib.Path(folder) / "tokenizer_config.json").exists():
+            print(f"{folder}: {check_text(program, folder, model, text)}")
+
+
+main()
