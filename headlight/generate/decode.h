@@ -35,9 +35,11 @@ struct Hypothesis {
 
 // For each source sentence (ids with their end, packed) its n_best hypotheses, best first. Beams, scores and the moment
 // to stop follow Hugging Face Transformers' beam search with early_stopping false: a sentence is done when it has
-// beam_size finished hypotheses and none that is running would score better than the worst of them if it ended now. A
-// sentence's hypotheses do not depend on what it is batched with. Throws Error where a sentence is empty or longer than
-// the model's positions and for impossible options.
+// beam_size finished hypotheses and none that is running would score better than the worst of them if it ended now. As
+// there, no word is padding, but padding's share of the probability is not given to the others. One thing departs from
+// what published models ask of it (forced_eos_token_id): the last word that max_length allows is not made the end,
+// whatever it costs; the sentence is cut and says so. A sentence's hypotheses do not depend on what it is batched with.
+// Throws Error where a sentence is empty or longer than the model's positions and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model,
                                                           std::span<const std::int32_t> source_ids,
                                                           const Sequences& sources, const DecodingOptions& options);
