@@ -3,7 +3,8 @@
 // never as a matrix (Dao et al., "FlashAttention", 2022), so memory grows with the tokens, not with their square.
 //
 // T is float or double. The results have the same bits at any thread count, and a sentence's results are the same
-// whatever it is batched with (but for dropout, which knows the place of a sentence in its batch). A NaN in a query,
+// whatever it is batched with (but for dropout, which knows the place of a sentence in its batch, and beams, which know
+// how many they are). A NaN in a query,
 // key or value that takes part is a NaN in the result.
 #pragma once
 
@@ -47,7 +48,7 @@ struct AttentionInput {
   Matrix<const T> value;  // [key tokens, heads * value_dim]
 
   // One entry a sentence. Queries must not share rows. Keys may: beams of one sentence share its source's keys (and are
-  // faster as one entry with several queries, where no causal mask tells them apart).
+  // computed together where they lie one after another).
   std::span<const Sequence> queries, keys;
 
   // Where given, position p of keys[b] is not row keys[b].begin + p of key and value but row

@@ -20,8 +20,9 @@ namespace HWY_NAMESPACE {
 using kernels::kForwardKeys;
 using kernels::kForwardQueries;
 
-// Up to so many queries read keys and values where they lie; more repay packing them.
-constexpr std::int32_t kFewQueries = 2;
+// Up to so many queries read keys and values where they lie; more repay packing them. With 30 keys of 32 numbers, 3
+// queries take 0.118 against 0.139 packed, 5 take 0.177 against 0.156.
+constexpr std::int32_t kFewQueries = 4;
 
 // The output of the queries first_query ... of one head, at most kForwardQueries of them.
 template <typename T>
@@ -100,9 +101,37 @@ namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(ForwardBlock);
 
+namespace {
+
+// Sentences one after another that see the same keys, as beams do, become one where nothing tells their queries apart:
+// 5 beams cost two fifths of 5 sentences. `queries` and `keys` hold what the result refers to.
 template <typename T>
-void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp) {
-  CheckAttention(input);
+AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
+  AttentionInput<T> merged = input;
+  if (input.causal || input.window > 0 || input.bias != nullptr || input.dropout.probability > 0) return merged;
+  queries.clear();
+  keys.clear();
+  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
+    const Sequence rows = input.queries[sentence];
+    if (!keys.empty() && keys.back() == input.keys[sentence] && queries.back().end() == rows.begin) {
+      queries.back().length += rows.length;
+    } else {
+      queries.push_back(rows);
+      keys.push_back(input.keys[sentence]);
+    }
+  }
+  merged.queries = queries;
+  merged.keys = keys;
+  return merged;
+}
+
+}  // namespace
+
+template <typename T>
+void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::span<T> log_sum_exp) {
+  CheckAttention(given);
+  thread_local Sequences merged_queries, merged_keys;
+  const AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
   Check(output.rows == input.query.rows && output.columns == input.value.columns,
         "attention: an output of [{}, {}] where queries and values make [{}, {}]", output.rows, output.columns,
         input.query.rows, input.value.columns);

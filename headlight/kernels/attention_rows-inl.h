@@ -133,11 +133,54 @@ HWY_INLINE T DotOf(const T* a, const T* b, std::int32_t count) {
   });
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// to[i] = the sum of the lanes of vi, in float.
+template <class D, class V>
+HWY_INLINE void StoreSumsOfLanes(D d, V v0, V v1, V v2, V v3, float* to) {
+  const hn::RepartitionToWide<D> pairs;
+  const auto v01 = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1)));
+  const auto v23 = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3)));
+  // In each block of four lanes now the sums of that block of v0, v1, v2 and v3.
+  auto sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, v01, v23)),
+                      hn::BitCast(d, hn::InterleaveUpper(pairs, v01, v23)));
+  if constexpr (hn::MaxLanes(D()) == 16) {
+    const hn::Half<D> half;
+    const hn::Half<decltype(half)> quarter;
+    const auto halves = hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums));
+    hn::StoreU(hn::Add(hn::LowerHalf(quarter, halves), hn::UpperHalf(quarter, halves)), quarter, to);
+  } else if constexpr (hn::MaxLanes(D()) == 8) {
+    const hn::Half<D> half;
+    hn::StoreU(hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums)), half, to);
+  } else {
+    hn::StoreU(sums, d, to);
+  }
+}
+#endif
+
 // scores[j] = query . key first + j, for j < count; then zeros.
 template <typename T>
 HWY_INLINE void ScoresOfOne(const T* query, const HeadRows<T>& keys, std::int32_t first, std::int32_t count,
                             std::int32_t head_dim, std::int32_t columns, T* scores) {
-  for (std::int32_t j = 0; j < count; ++j) scores[j] = DotOf(query, keys.row(first + j), head_dim);
+  std::int32_t j = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) {  // four keys at once share the work of adding up lanes
+    const hn::ScalableTag<T> d;
+    for (; j + 4 <= count; j += 4) {
+      const T* const key[4] = {keys.row(first + j), keys.row(first + j + 1), keys.row(first + j + 2),
+                               keys.row(first + j + 3)};
+      auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
+      ForLanes(d, head_dim, [&](std::int64_t column, auto lanes) HWY_ATTR {
+        const auto factor = LoadLanes(d, query + column, lanes);
+        sum0 = hn::MulAdd(factor, LoadLanes(d, key[0] + column, lanes), sum0);
+        sum1 = hn::MulAdd(factor, LoadLanes(d, key[1] + column, lanes), sum1);
+        sum2 = hn::MulAdd(factor, LoadLanes(d, key[2] + column, lanes), sum2);
+        sum3 = hn::MulAdd(factor, LoadLanes(d, key[3] + column, lanes), sum3);
+      });
+      StoreSumsOfLanes(d, sum0, sum1, sum2, sum3, scores + j);
+    }
+  }
+#endif
+  for (; j < count; ++j) scores[j] = DotOf(query, keys.row(first + j), head_dim);
   std::fill(scores + count, scores + columns, T{0});
 }
 

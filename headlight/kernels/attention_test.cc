@@ -36,6 +36,7 @@ std::vector<AttentionCase> Cases() {
       {"dropout, causal, bias", {{20, 20}, {90, 90}}, 2, 8, 8, true, 0, relative, 0.5},
       {"shared keys", {{1, 33}, {5, 33}, {20, 33}}, 2, 8, 8, false, 0, none, 0, true},
       {"shared keys, bias, dropout", {{3, 70}, {5, 70}}, 2, 8, 8, false, 0, dense, 0.2, true},
+      {"beams", {{1, 33}, {1, 33}, {1, 33}, {1, 33}, {2, 33}}, 2, 8, 8, false, 0, none, 0, true},
       {"indexed keys", {{1, 33}, {2, 5}, {20, 130}}, 2, 8, 8, true, 0, none, 0, false, true},
       {"indexed shared keys", {{1, 33}, {1, 33}, {4, 33}}, 2, 8, 8, false, 0, none, 0, true, true},
   };
