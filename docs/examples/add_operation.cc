@@ -1,0 +1,36 @@
+// A new operation: its value, its gradient beside it, and the check of one against the other.
+#include <fmt/format.h>
+
+#include "headlight/autograd/gradient_check.h"
+#include "headlight/autograd/tape.h"
+
+namespace headlight::ops {
+
+// x * x, element by element.
+Tensor Square(const Tensor& x) {
+  const Tensor y = Tensor::Empty(x.shape(), x.dtype());
+  Dispatch(x.dtype(), [&]<typename T>(T) {
+    for (std::size_t i = 0; i < x.span<T>().size(); ++i) y.span<T>()[i] = x.span<T>()[i] * x.span<T>()[i];
+  });
+  return Record(y, {&x}, [to = x.node(), x = x.Detached()](const Tensor& dy) {
+    const Tensor dx = Tensor::Empty(x.shape(), x.dtype());
+    Dispatch(x.dtype(), [&]<typename T>(T) {
+      for (std::size_t i = 0; i < x.span<T>().size(); ++i) dx.span<T>()[i] = 2 * x.span<T>()[i] * dy.span<T>()[i];
+    });
+    Accumulate(to, dx);
+  });
+}
+
+}  // namespace headlight::ops
+
+int main() {
+  using namespace headlight;
+  Tape tape;
+  const Tensor x = tape.Watch(Tensor::From<float>({3}, {1}));
+  tape.Backward(ops::Square(x));
+  fmt::print("the slope of x * x at 3 is {}\n", tape.GradientOf(x).data<float>()[0]);
+
+  const std::string wrong =
+      CheckGradients([](const std::vector<Tensor>& in) { return ops::Square(in[0]); }, {RandomTensor({2, 3}, 1)});
+  fmt::print("against finite differences: {}\n", wrong.empty() ? "it agrees" : wrong);
+}

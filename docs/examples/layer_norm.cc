@@ -1,0 +1,26 @@
+// Layer normalization: a vector is moved to mean 0 and stretched to variance 1.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "docs/examples/picture.h"
+#include "headlight/nn/layers.h"
+
+using namespace headlight;
+
+int main() {
+  const std::vector<float> x = {-2.3F, 1.9F, 2.7F, -3.4F};
+  double mean = 0, variance = 0;
+  for (const double value : x) mean += value / 4;
+  for (const double value : x) variance += (value - mean) * (value - mean) / 4;
+  fmt::print("mean {:.3f}, variance {:.2f}\n", mean, variance);
+
+  Parameters parameters;
+  const LayerNorm norm(Scope(parameters, "norm"), /*model=*/4);  // declares its gain and bias
+  parameters.Initialise(/*seed=*/1);                             // the gain begins as 1, the bias as 0
+  Context context;
+  std::vector<float> y = norm(context, Tensor::From<float>(x, {1, 4})).ToVector<float>();
+  fmt::print("result {}\n", Row(y));
+  for (float& value : y) value = std::trunc(100 * value) / 100;
+  fmt::print("cut to two digits {}\n", Row(y, 2));
+}
