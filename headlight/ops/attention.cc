@@ -1,14 +1,29 @@
 #include "headlight/ops/attention.h"
 
+#include <type_traits>
+
 #include "headlight/autograd/tape.h"
 
 namespace headlight::ops {
 namespace {
 
 template <typename T>
+using KernelBias = std::unique_ptr<kernels::AttentionBias<T>>;
+
+template <typename T>
+KernelBias<T> MakeBias(const AttentionBias& bias, const Tensor& d_values = {}) {
+  if (bias.values.empty()) return nullptr;
+  if constexpr (std::is_same_v<T, float>) {
+    return bias.make_float(bias.values, d_values);
+  } else {
+    return bias.make_double(bias.values, d_values);
+  }
+}
+
+template <typename T>
 kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const Tensor& value,
                                    const Sequences& queries, const Sequences& keys, const AttentionOptions& options,
-                                   std::span<const std::int32_t> key_rows) {
+                                   const KernelBias<T>& bias, std::span<const std::int32_t> key_rows) {
   return {.query = query.matrix<T>(),
           .key = key.matrix<T>(),
           .value = value.matrix<T>(),
@@ -19,6 +34,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
           .scale = static_cast<T>(options.scale),
           .causal = options.causal,
           .window = options.window,
+          .bias = bias.get(),
           .dropout = options.dropout};
 }
 
@@ -35,17 +51,19 @@ bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
 
 Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
                  const Sequences& keys, const AttentionOptions& options, std::span<const std::int32_t> key_rows) {
-  const bool wants_gradient = WantsGradient({&query, &key, &value});
+  const bool wants_gradient = WantsGradient({&query, &key, &value, &options.bias.values});
   Ensure(!wants_gradient || key_rows.empty(), "Attention: a cache has no gradient");
   const Tensor y = Tensor::Empty({query.rows(), value.columns()}, query.dtype());
   const Tensor log_sum_exp = wants_gradient ? Tensor::Empty({query.rows(), options.heads}, query.dtype()) : Tensor();
   Dispatch(query.dtype(), [&]<typename T>(T) {
-    kernels::AttentionForward<T>(InputOf<T>(query, key, value, queries, keys, options, key_rows), y.matrix<T>(),
+    const auto bias = MakeBias<T>(options.bias);
+    kernels::AttentionForward<T>(InputOf<T>(query, key, value, queries, keys, options, bias, key_rows), y.matrix<T>(),
                                  wants_gradient ? log_sum_exp.span<T>() : std::span<T>());
   });
   if (!wants_gradient) return y;
   return Record(
-      y, {&query, &key, &value}, [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
+      y, {&query, &key, &value, &options.bias.values},
+      [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
         Dispatch(dy.dtype(), [&]<typename T>(T) {
           const Tensor* const inputs[] = {&query, &key, &value};
           kernels::GradientTo<T> to[3];  // without data where no gradient is wanted
@@ -58,7 +76,9 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
               if (Overlap(to[other].to, to[i].to)) apart[i] = Tensor::Empty(inputs[i]->shape(), inputs[i]->dtype());
             if (!apart[i].empty()) to[i] = {apart[i].template matrix<T>(), false};
           }
-          kernels::AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, {}), y.matrix<T>(),
+          Node* const bias_node = options.bias.values.node();
+          const auto bias = MakeBias<T>(options.bias, bias_node == nullptr ? Tensor() : SumSlotFor(bias_node));
+          kernels::AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, bias, {}), y.matrix<T>(),
                                         dy.matrix<T>(), log_sum_exp.span<T>(), to[0], to[1], to[2]);
           for (int i = 0; i < 3; ++i)
             if (!apart[i].empty()) Accumulate(inputs[i]->node(), apart[i]);
@@ -73,7 +93,8 @@ Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences&
   Check(b < queries.size() && b < keys.size(), "AttentionWeights: there is no sentence {}", sentence);
   const Tensor weights = Tensor::Empty({1, options.heads, queries[b].length, keys[b].length}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
-    kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, key_rows), sentence,
+    const auto bias = MakeBias<T>(options.bias);
+    kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, bias, key_rows), sentence,
                                  weights.span<T>());
   });
   return weights;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 
 #include "headlight/base/export.h"
@@ -11,15 +13,34 @@
 
 namespace headlight::ops {
 
+// Something made of `values` that is added to the scaled scores: relative positions, residue pairs. The kernel's bias
+// is made anew for each pass, with the tensor that its gradient is added to, or an empty one where none is wanted.
+struct AttentionBias {
+  template <typename T>
+  using Make = std::function<std::unique_ptr<kernels::AttentionBias<T>>(const Tensor& values, const Tensor& d_values)>;
+
+  Tensor values;
+  Make<float> make_float;
+  Make<double> make_double;
+};
+
+// Kernel<T> is a kernels::AttentionBias<T> that is constructed from (values, d_values).
+template <template <typename T> class Kernel>
+AttentionBias BiasOf(const Tensor& values) {
+  return {values, [](const Tensor& v, const Tensor& d) { return std::make_unique<Kernel<float>>(v, d); },
+          [](const Tensor& v, const Tensor& d) { return std::make_unique<Kernel<double>>(v, d); }};
+}
+
 struct AttentionOptions {
   std::int32_t heads = 1;
   double scale = 1;         // of the scores
   bool causal = false;      // query i of a sentence sees its keys up to i + (keys - queries)
   std::int32_t window = 0;  // where positive, only keys nearer than this
   Dropout dropout = {};     // of the weights
+  AttentionBias bias = {};  // none unless it has values
 };
 
-// softmax(scale * Q K^T) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,
+// softmax(scale * Q K^T + bias) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,
 // heads * head_dim], value [key tokens, heads * value_dim], possibly columns of one tensor; [query tokens,
 // heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`, position p of which is row
 // key_rows[keys[b].begin + p] where key_rows is given (a cache; it has no gradient).

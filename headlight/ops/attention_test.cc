@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/autograd/tape.h"
 #include "headlight/ops/view.h"
@@ -22,6 +24,49 @@ TEST(Attention, GradientsMatchFiniteDifferences) {
     };
     EXPECT_EQ("", CheckGradients(f, inputs));
   }
+}
+
+// A score for each head and distance from key to query, [heads, 2 * farthest + 1].
+template <typename T>
+class RelativePositions : public kernels::AttentionBias<T> {
+ public:
+  RelativePositions(Tensor values, Tensor gradient) : values_(std::move(values)), gradient_(std::move(gradient)) {}
+
+  void Add(const kernels::ScoreTile& tile, Matrix<T> scores) const override {
+    const T* const table = values_.matrix<T>().row(tile.head);
+    for (std::int64_t i = 0; i < scores.rows; ++i)
+      for (std::int64_t j = 0; j < scores.columns; ++j) scores.row(i)[j] += table[Place(tile, i, j)];
+  }
+  bool has_gradient() const override { return !gradient_.empty(); }
+  void AddGradient(const kernels::ScoreTile& tile, Matrix<const T> d_scores) override {
+    T* const table = gradient_.matrix<T>().row(tile.head);
+    for (std::int64_t i = 0; i < d_scores.rows; ++i)
+      for (std::int64_t j = 0; j < d_scores.columns; ++j) table[Place(tile, i, j)] += d_scores.row(i)[j];
+  }
+
+ private:
+  std::int64_t Place(const kernels::ScoreTile& tile, std::int64_t i, std::int64_t j) const {
+    const std::int64_t farthest = values_.columns() / 2;
+    return std::clamp(tile.key + j - (tile.query + i + tile.past), -farthest, farthest) + farthest;
+  }
+  Tensor values_, gradient_;
+};
+
+TEST(Attention, ABiasHasAGradient) {
+  const auto f = [](const std::vector<Tensor>& in) {
+    const AttentionOptions options{.heads = 2, .scale = 0.6, .bias = BiasOf<RelativePositions>(in[3])};
+    return Attention(in[0], in[1], in[2], kQueries, kKeys, options);
+  };
+  const Tensor query = RandomTensor({6, 6}, 1), key = RandomTensor({6, 6}, 2), value = RandomTensor({6, 4}, 3);
+  EXPECT_EQ("", CheckGradients(f, {query, key, value, RandomTensor({2, 5}, 4)}));
+  const auto of_the_bias_alone = [&](const std::vector<Tensor>& in) { return f({query, key, value, in[0]}); };
+  EXPECT_EQ("", CheckGradients(of_the_bias_alone, {RandomTensor({2, 5}, 4)}));
+  // One that is far above the others takes all the weight: key 2 of query 0 is at distance 2 - (0 + 1) = 1.
+  Tensor table = Tensor::Zeros({2, 5}, DType::float64);
+  table.ViewColumns(3, 1).Fill(100);
+  const Tensor weights = AttentionWeights(query, key, kQueries, kKeys,
+                                          {.heads = 2, .scale = 0.6, .bias = BiasOf<RelativePositions>(table)}, 0);
+  EXPECT_NEAR(weights.data<double>()[2], 1, 1e-12);
 }
 
 TEST(Attention, TakesColumnsOfAFusedProjection) {
