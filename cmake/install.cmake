@@ -14,7 +14,10 @@ set(public_headers
   headlight/base/sequences.h
   headlight/data/batches.h
   headlight/data/corpus.h
+  headlight/generate/batched.h
   headlight/generate/decode.h
+  headlight/inspect/attention_page.h
+  headlight/inspect/attention_record.h
   headlight/io/json.h
   headlight/kernels/activation.h
   headlight/kernels/attention.h
@@ -29,6 +32,8 @@ set(public_headers
   headlight/nn/transformer_layers.h
   headlight/ops/attention.h
   headlight/ops/linear.h
+  headlight/serve/translator.h
+  headlight/serve/word_alignment.h
   headlight/tensor/tensor.h
   headlight/text/bleu.h
   headlight/text/chrf.h

@@ -22,6 +22,9 @@ function(headlight_add_tests folder)
       nlohmann_json::nlohmann_json spdlog::spdlog ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
       HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    if(room STREQUAL cli)
+      add_dependencies(${name} headlight_program)  # which they run
+    endif()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}."
       PROPERTIES LABELS "${label}" TIMEOUT 600)
   endforeach()
