@@ -6,7 +6,9 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -35,9 +37,43 @@ class BackwardHead {
         query_columns_(WholeVectors<T>(head_.head_dim)),
         value_columns_(WholeVectors<T>(head_.value_dim)) {}
 
-  // d_key and d_value of the keys from first_key on, at most kBackwardKeys. Adds their part to d_query_sums
-  // [queries, head_dim] where there is one.
-  void Keys(std::int32_t first_key, const Packed<T>& d_query_sums, Scratch<T>& scratch) {
+  // d_key and d_value of the keys from first_key on, at most kBackwardKeys.
+  void KeyBlock(std::int32_t first_key) { AddKeyBlock(first_key, {}, Scratch<T>(KeyBlockSize())); }
+
+  // d_query of the queries from first_query on, at most kBackwardQueries.
+  void QueryBlock(std::int32_t first_query) {
+    const std::int32_t count = std::min(kBackwardQueries, head_.queries - first_query);
+    Scratch<T> scratch(TileSize() + Scratch<T>::Size(count, head_.head_dim));
+    const Packed<T> sums = scratch.Take(count, head_.head_dim);
+    TakeTile(std::min(kBackwardKeys, head_.keys), scratch);
+    std::fill(sums.data, sums.row(count), T{0});
+    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
+      const TileRange tile{first_query, count, key, std::min(kBackwardKeys, head_.keys - key)};
+      if (!Meet(tile)) continue;
+      PackKeys(key, tile.keys);
+      Recompute(tile);
+      Product<false, T>(Of(d_scores_, keys_, sums, tile.keys), count, query_columns_);
+    }
+    Give(sums, head_.input.scale, head_.query_rows.begin + first_query, count, head_.head_dim, arguments_.d_query);
+  }
+
+  // All three gradients, in one walk over the tiles.
+  void Everything() {
+    Scratch<T> scratch(Scratch<T>::Size(head_.queries, head_.head_dim) + KeyBlockSize());
+    Packed<T> sums;
+    if (arguments_.d_query.wanted()) {
+      sums = scratch.Take(head_.queries, head_.head_dim);
+      std::fill(sums.data, sums.row(head_.queries), T{0});
+    }
+    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
+      AddKeyBlock(key, sums, scratch);
+    }
+    Give(sums, head_.input.scale, head_.query_rows.begin, head_.queries, head_.head_dim, arguments_.d_query);
+  }
+
+ private:
+  // KeyBlock; also adds the block's part to d_query_sums [queries, head_dim] where there is one.
+  void AddKeyBlock(std::int32_t first_key, const Packed<T>& d_query_sums, Scratch<T> scratch) {
     const std::int32_t count = std::min(kBackwardKeys, head_.keys - first_key);
     TakeTile(count, scratch);
     const Packed<T> d_keys = scratch.Take(count, head_.head_dim), d_values = scratch.Take(count, head_.value_dim);
@@ -64,52 +100,15 @@ class BackwardHead {
     Give(d_values, KeepScale(), head_.key_rows.begin + first_key, count, head_.value_dim, arguments_.d_value);
   }
 
-  // d_query of the queries from first_query on, at most kBackwardQueries.
-  void Queries(std::int32_t first_query) {
-    const std::int32_t count = std::min(kBackwardQueries, head_.queries - first_query);
-    Scratch<T> scratch(TileSize() + Scratch<T>::Size(count, head_.head_dim));
-    const Packed<T> sums = scratch.Take(count, head_.head_dim);
-    TakeTile(std::min(kBackwardKeys, head_.keys), scratch);
-    std::fill(sums.data, sums.row(count), T{0});
-    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
-      const TileRange tile{first_query, count, key, std::min(kBackwardKeys, head_.keys - key)};
-      if (!Meet(tile)) continue;
-      PackKeys(key, tile.keys);
-      Recompute(tile);
-      Product<false, T>(Of(d_scores_, keys_, sums, tile.keys), count, query_columns_);
-    }
-    Give(sums, head_.input.scale, head_.query_rows.begin + first_query, count, head_.head_dim, arguments_.d_query);
-  }
-
-  // All three gradients, in one walk over the tiles.
-  void Everything() {
-    using S = Scratch<T>;
-    Scratch<T> scratch(S::Size(head_.queries, head_.head_dim) + TileSize() + S::Size(kBackwardKeys, head_.head_dim) +
-                       S::Size(kBackwardKeys, head_.value_dim));
-    Packed<T> sums;
-    if (arguments_.d_query.wanted()) {
-      sums = scratch.Take(head_.queries, head_.head_dim);
-      std::fill(sums.data, sums.row(head_.queries), T{0});
-    }
-    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
-      Scratch<T> rest = scratch;
-      Keys(key, sums, rest);
-    }
-    Give(sums, head_.input.scale, head_.query_rows.begin, head_.queries, head_.head_dim, arguments_.d_query);
-  }
-
-  void KeysAlone(std::int32_t first_key) {
-    using S = Scratch<T>;
-    Scratch<T> scratch(TileSize() + S::Size(kBackwardKeys, head_.head_dim) + S::Size(kBackwardKeys, head_.value_dim));
-    Keys(first_key, {}, scratch);
-  }
-
- private:
   std::int64_t TileSize() const {
     using S = Scratch<T>;
     return 2 * S::Size(kBackwardQueries, kBackwardKeys) + S::Size(head_.head_dim, kBackwardKeys) +
            S::Size(head_.value_dim, kBackwardKeys) + S::Size(kBackwardKeys, head_.head_dim) +
            S::Size(kBackwardQueries, head_.head_dim) + S::Size(kBackwardQueries, head_.value_dim);
+  }
+  std::int64_t KeyBlockSize() const {
+    using S = Scratch<T>;
+    return TileSize() + S::Size(kBackwardKeys, head_.head_dim) + S::Size(kBackwardKeys, head_.value_dim);
   }
   void TakeTile(std::int32_t keys, Scratch<T>& scratch) {
     const std::int32_t queries = std::min(kBackwardQueries, head_.queries);
@@ -192,12 +191,12 @@ void BackwardWhole(const kernels::BackwardArguments<T>& arguments, std::int32_t 
 template <typename T>
 void BackwardKeys(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
                   std::int32_t key) {
-  BackwardHead<T>(arguments, sentence, head).KeysAlone(key);
+  BackwardHead<T>(arguments, sentence, head).KeyBlock(key);
 }
 template <typename T>
 void BackwardQueries(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
                      std::int32_t query) {
-  BackwardHead<T>(arguments, sentence, head).Queries(query);
+  BackwardHead<T>(arguments, sentence, head).QueryBlock(query);
 }
 HEADLIGHT_KERNEL(BackwardWhole);
 HEADLIGHT_KERNEL(BackwardKeys);
@@ -251,7 +250,7 @@ void Divide(const AttentionInput<T>& input, bool may_cut, std::vector<std::int32
     scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
   }
   const auto keys_of = [&](std::size_t place) { return input.keys[static_cast<std::size_t>(order[place])]; };
-  std::ranges::stable_sort(order, {}, [&](std::int32_t sentence) { return input.keys[sentence].begin; });
+  std::ranges::sort(order, {}, [&](std::int32_t sentence) { return std::pair(input.keys[sentence].begin, sentence); });
   parts.clear();
   for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
     std::int32_t end = keys_of(first).end();
@@ -325,7 +324,8 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
   const bool bias_gradient = input.bias != nullptr && input.bias->has_gradient();
   thread_local std::vector<std::int32_t> kept_order;
   thread_local std::vector<Part> kept_parts;
-  Divide(input, !bias_gradient, kept_order, kept_parts);
+  const bool may_cut = !bias_gradient && d_query.wanted() && (d_key.wanted() || d_value.wanted());
+  Divide(input, may_cut, kept_order, kept_parts);
   const std::span<const std::int32_t> order = kept_order;
   const std::span<const Part> parts = kept_parts;
   if (bias_gradient) {  // in order within a head
