@@ -56,7 +56,7 @@ std::string Target(const std::string& path, Kind kind) {
   } else {
     Check(!fs::exists(status) || fs::is_directory(status), "{}: is not a folder", path);
   }
-  fs::path target = fs::weakly_canonical(path, error);
+  fs::path target = fs::weakly_canonical(fs::absolute(path, error), error);
   Check(!error && !path.empty(), "{}: cannot be written: {}", path, error ? error.message() : "the path is empty");
   if (!target.has_filename()) target = target.parent_path();  // "out/"
   return target.string();

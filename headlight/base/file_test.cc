@@ -152,6 +152,17 @@ void FillDisk() {
   setrlimit(RLIMIT_FSIZE, &limit);
 }
 
+TEST(AtomicFile, NewFilesAndFoldersMayBeNamedFromTheCurrentFolder) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(InChild([&] {
+              fs::current_path(folder.path());
+              WriteFile("new.txt", "text");
+              ReplaceFolder("model", Model("one"));
+            }),
+            0);
+  EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model", "new.txt"));
+}
+
 TEST(AtomicFile, AFullDiskIsAnErrorAndLeavesTheOldFile) {
   const TemporaryFolder folder;
   WriteFile(folder.File("a"), "old");
