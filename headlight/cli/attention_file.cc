@@ -1,8 +1,10 @@
 #include "headlight/cli/attention_file.h"
 
 #include <span>
+#include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/output.h"
 #include "headlight/io/json.h"
 
 namespace headlight {
@@ -11,6 +13,10 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 
 }  // namespace
+
+AttentionFile::AttentionFile(std::string path) : path_(std::move(path)) {
+  if (!path_.empty()) CheckWritable(path_);
+}
 
 void AttentionFile::Add(std::int64_t sentence, const AttentionRecord& record) {
   for (const AttentionMap& map : record.maps) {

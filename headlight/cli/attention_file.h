@@ -15,7 +15,8 @@ namespace headlight {
 // Holds all until Write, so it is for a few hundred sentences. With an empty path it does nothing.
 class AttentionFile {
  public:
-  explicit AttentionFile(std::string path) : path_(std::move(path)) {}
+  // Throws Error where no such file can be written.
+  explicit AttentionFile(std::string path);
 
   // Tensors "SENTENCE.KIND.LAYER" [heads, query, key], and in the metadata "SENTENCE.source" and "SENTENCE.target", the
   // tokens as a JSON array. Throws Error where the file would become too large.

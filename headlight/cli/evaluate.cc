@@ -85,6 +85,7 @@ void Run(const Options& options) {
   Check(!sources.empty(), "{}: has no lines", options.source);
   Check(sources.size() == references.size(), "{} has {} lines and {} has {}: each source needs its reference",
         options.source, sources.size(), options.reference, references.size());
+  if (!options.output.empty()) CheckWritable(options.output);
   const Translator translator = Translator::Load(options.folder);
   const std::vector<std::string> translations = TranslateAll(translator, sources, options.translate);
   if (!options.output.empty()) {

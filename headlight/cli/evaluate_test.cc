@@ -63,6 +63,8 @@ TEST_F(EvaluateTest, RefusesFilesThatDoNotFit) {
               HasSubstr("latin1: line 2: byte 1 is not UTF-8"));
   EXPECT_THAT(refusal(Write("cut.gz", "\x1f\x8b\x08"), reference), HasSubstr("cut.gz"));
   EXPECT_FALSE(std::filesystem::exists(output));
+  EXPECT_THAT(RefusalOf({"evaluate", model, "--source", source, "--reference", reference, "--output", "/nowhere/out"}),
+              HasSubstr("/nowhere/out"));
 }
 
 TEST_F(EvaluateTest, BleuPrintsSacreBleusLine) {

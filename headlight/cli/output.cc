@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 
 namespace headlight {
 namespace {
@@ -26,6 +27,10 @@ void WriteResult(std::string_view text) {
 
 void FlushResults() {
   if (std::fflush(stdout) != 0) FailToWrite();
+}
+
+void CheckWritable(const std::string& path) {
+  const AtomicFile probe(path);  // without Commit nothing happens to what is there
 }
 
 void SetQuiet(bool value) { quiet = value; }

@@ -18,6 +18,9 @@ struct OutputClosed {};
 void WriteResult(std::string_view text);
 void FlushResults();
 
+// Throws Error where no file can be written to `path`, which is better known before long work than after.
+void CheckWritable(const std::string& path);
+
 // Told to be quiet, the program says nothing but results and errors.
 void SetQuiet(bool quiet);
 bool Quiet();

@@ -58,24 +58,38 @@ std::size_t BestCut(const TextPart& part) {
   return 0;
 }
 
-void Split(const Tokenizer& tokenizer, std::string_view text, std::int64_t most, std::vector<TextPart>& parts) {
+// Each part begins with the tokens `prefix`, which are not in the text.
+void Split(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> prefix, std::int64_t most,
+           std::vector<TextPart>& parts) {
   TextPart part{text, {}, {}};
   part.tokens = tokenizer.Encode(text, Side::source, &part.spans);
-  if (static_cast<std::int64_t>(part.tokens.size()) <= most) {
+  if (static_cast<std::int64_t>(part.tokens.size() + prefix.size()) <= most) {
+    if (part.tokens.empty()) return;
+    part.tokens.insert(part.tokens.begin(), prefix.begin(), prefix.end());
+    part.spans.insert(part.spans.begin(), prefix.size(), {0, 0});
     parts.push_back(std::move(part));
     return;
   }
   const std::size_t cut = BestCut(part);
   Check(cut != 0, "the character \"{}\" has {} tokens, and the model reads at most {}", text, part.tokens.size(), most);
-  Split(tokenizer, text.substr(0, cut), most, parts);
-  Split(tokenizer, text.substr(cut), most, parts);
+  Split(tokenizer, text.substr(0, cut), prefix, most, parts);
+  Split(tokenizer, text.substr(cut), prefix, most, parts);
 }
 
 }  // namespace
 
 std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view text, std::int64_t most) {
   std::vector<TextPart> parts;
-  Split(tokenizer, text, most, parts);
+  std::vector<TextSpan> spans;
+  const std::vector<std::int32_t> tokens = tokenizer.Encode(text, Side::source, &spans);
+  if (static_cast<std::int64_t>(tokens.size()) <= most) {
+    if (!tokens.empty()) parts.push_back({text, tokens, std::move(spans)});
+    return parts;
+  }
+  // The language that a multilingual model shall write, as in ">>fra<< Hello", is of every part.
+  const auto first = static_cast<std::size_t>(spans[0].end);
+  const bool language = text.starts_with(">>") && text.substr(0, first).ends_with("<<");
+  Split(tokenizer, language ? text.substr(first) : text, std::span(tokens).first(language ? 1 : 0), most, parts);
   return parts;
 }
 

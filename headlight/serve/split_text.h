@@ -15,10 +15,11 @@ struct TextPart {
   std::vector<TextSpan> spans;       // of each token, the bytes within `text`
 };
 
-// `text` as one part where it has at most `most` tokens. Else it is cut in two, each of which is divided likewise: at
-// the best place of its middle half, by tokens; after the end of a sentence (. ! ? and their like, with the quotes and
-// brackets that close it), or else after a clause (, ; : and their like), or else after a word, or else after a token;
-// of equal ones at that nearest to the middle. Throws Error where not even one character fits.
+// `text` as one part where it has at most `most` tokens, and as none where it has no words. Else it is cut in two, each
+// of which is divided likewise: at the best place of its middle half, by tokens; after the end of a sentence (. ! ? and
+// their like, with the quotes and brackets that close it), or else after a clause (, ; : and their like), or else after
+// a word, or else after a token; of equal ones at that nearest to the middle. A language to write, as in ">>fra<<
+// Hello", is repeated in each part. Throws Error where not even one character fits.
 std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view text, std::int64_t most);
 
 }  // namespace headlight

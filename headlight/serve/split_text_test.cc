@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/serve/testing.h"
 
@@ -53,6 +56,22 @@ TEST_F(SplitTextTest, DividesWhatHasNoSpaces) {
   for (int i = 0; i < 200; ++i) umlauts += "äu";
   for (const std::string& part : Split(umlauts, 5)) joined += part;
   EXPECT_EQ(joined, umlauts);
+}
+
+TEST_F(SplitTextTest, TellsEveryPartTheLanguage) {
+  std::string vocabulary = ReadFile(folder.File("vocab.json"));
+  vocabulary.replace(vocabulary.find("\"Z\""), 3, "\">>fra<<\"");
+  WriteFile(folder.File("vocab.json"), vocabulary);
+  const Tokenizer multilingual = Tokenizer::Load(folder.path());
+  const std::int32_t language = multilingual.Encode(">>fra<<").front();
+  const std::vector<TextPart> parts = SplitText(multilingual, ">>fra<< aaa bbb. aaa bbb. aaa bbb.", 12);
+  ASSERT_GT(parts.size(), 1U);
+  for (const TextPart& part : parts) {
+    EXPECT_EQ(part.tokens.front(), language);
+    EXPECT_EQ(std::ranges::count(part.tokens, language), 1);
+    EXPECT_EQ(part.tokens.size(), part.spans.size());
+    EXPECT_LE(part.tokens.size(), 12U);
+  }
 }
 
 TEST_F(SplitTextTest, RefusesWhereNoCharacterFits) {

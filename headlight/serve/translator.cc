@@ -163,7 +163,6 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
     const std::vector<TextPart> parts = SplitText(tokenizer(), texts[i], state_->positions() - 1);
     const auto words = SourceWords(texts[i], options.alignment ? parts : std::vector<TextPart>());
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      if (parts[part].tokens.empty()) continue;
       ids.push_back(state_->WithEnd(parts[part].tokens));
       sources.push_back({i, ids.back(), options.alignment ? words[part] : std::vector<std::int32_t>()});
     }
