@@ -16,13 +16,18 @@
 namespace headlight::kernels {
 namespace {
 
-// A product is cut into tiles of these rows by panels of columns; every tile is one call of a primitive made for
-// exactly that size, on one thread. 64 rows reach the rate of larger tiles (115 GFLOP/s a core against 99 for 16 at
-// depth 256).
+// A product is cut into tiles of these rows; every tile is one call of a primitive made for exactly that size, on one
+// thread. 64 rows reach the rate of larger tiles (115 GFLOP/s a core against 99 for 16 at depth 256).
 constexpr std::array<std::int64_t, 3> kTileRows = {64, 16, 4};
-// 256 columns of depth 1024 fill half of a 2 MB second-level cache. On AVX2, where panels are plain rows, wider ones
-// lose a third to cache lines that collide.
-constexpr std::int64_t kPanelColumns = 256;
+
+// With fewer rows than this, threads share the columns instead of the rows, so that each weight is read by one of them.
+constexpr std::int64_t kFewRows = 512;
+
+// Threads share a result's columns in panels: of 64 to 256, an eighth of the columns if that is between. On AVX2 all
+// products are in panels, whose rows are plain: of 512 columns they lose a third to cache lines that collide.
+std::int64_t PanelColumns(std::int64_t columns) {
+  return std::clamp<std::int64_t>((columns / 8 + 63) / 64 * 64, 64, 256);
+}
 
 std::atomic<std::int64_t> primitives_created{0};
 
@@ -167,6 +172,40 @@ void RunRemainder(TileKey key, std::int64_t rows, const float* a, const std::byt
     std::copy_n(padded_c + row * key.columns, key.columns, c + row * c_stride);
 }
 
+// Rows of a times one panel into that panel's columns of c.
+void RunRows(Matrix<const float> a, const PackedMatrix<float>::Panel& panel, Matrix<float> c, const float* bias,
+             bool relu, bool accumulate) {
+  const OneThread one_thread;
+  TileKey key{0, a.columns, panel.columns, a.stride, c.stride, bias != nullptr, relu, accumulate};
+  const float* panel_bias = bias == nullptr ? nullptr : bias + panel.begin;
+  std::int64_t row = 0;
+  for (const std::int64_t rows : kTileRows)
+    for (key.rows = rows; a.rows - row >= rows; row += rows)
+      RunTile(key, a.row(row), panel.data, c.row(row) + panel.begin, panel_bias);
+  if (row < a.rows) RunRemainder(key, a.rows - row, a.row(row), panel.data, c.row(row) + panel.begin, panel_bias);
+}
+
+void CopyRows(Matrix<const float> from, Matrix<float> to) {
+  for (std::int64_t row = 0; row < from.rows; ++row) std::copy_n(from.row(row), from.columns, to.row(row));
+}
+
+// The same where oneDNN wants rows side by side (with AVX-512 it falls back to its reference, a hundred times slower,
+// where they are not): through copies, which are small beside the product.
+void RunRowsDensely(Matrix<const float> a, PackedMatrix<float>::Panel panel, Matrix<float> c, const float* bias,
+                    bool relu, bool accumulate) {
+  thread_local std::vector<float> scratch;
+  scratch.resize(static_cast<std::size_t>(a.rows * (a.columns + panel.columns)));
+  const Matrix<float> dense_a{scratch.data(), a.rows, a.columns, a.columns};
+  const Matrix<float> dense_c{scratch.data() + a.rows * a.columns, a.rows, panel.columns, panel.columns};
+  const Matrix<float> result = c.Columns(panel.begin, panel.columns);
+  if (a.stride != a.columns) CopyRows(a, dense_a);
+  if (accumulate) CopyRows(result, dense_c);
+  const float* panel_bias = bias == nullptr ? nullptr : bias + panel.begin;
+  panel.begin = 0;
+  RunRows(a.stride == a.columns ? a : dense_a, panel, dense_c, panel_bias, relu, accumulate);
+  CopyRows(dense_c, result);
+}
+
 void PackPanel(Matrix<const float> source, bool transposed, const PackedMatrix<float>::Panel& panel,
                std::int64_t rows) {
   const dnnl::memory::desc layout = PackedLayout(rows, panel.columns);
@@ -181,7 +220,7 @@ void PackPanel(Matrix<const float> source, bool transposed, const PackedMatrix<f
     primitives_created.fetch_add(1, std::memory_order_relaxed);
   }
   dnnl::memory from(plain, Engine(), const_cast<float*>(source.data + panel.begin * column_stride));
-  dnnl::memory to(layout, Engine(), panel.data.get());
+  dnnl::memory to(layout, Engine(), panel.data);
   found->second.execute(Stream(), from, to);
 }
 
@@ -191,16 +230,25 @@ std::int64_t PrimitivesCreated() { return primitives_created.load(std::memory_or
 
 template <typename T>
 PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {
-  for (std::int64_t begin = 0; begin < columns; begin += kPanelColumns) {
-    Panel panel{begin, std::min(kPanelColumns, columns - begin), nullptr};
-    std::size_t bytes = static_cast<std::size_t>(rows * panel.columns) * sizeof(T);
-    if constexpr (std::is_same_v<T, float>) bytes = PackedLayout(rows, panel.columns).get_size();
-    bytes = (bytes + 63) / 64 * 64;
-    auto* data = static_cast<std::byte*>(std::aligned_alloc(64, std::max<std::size_t>(bytes, 64)));
-    Check(data != nullptr, "out of memory: {} bytes for a packed weight", bytes);
-    panel.data = std::shared_ptr<std::byte>(data, &std::free);
-    panels_.push_back(std::move(panel));
+  std::vector<std::size_t> begins;
+  for (std::int64_t begin = 0; begin < columns; begin += PanelColumns(columns)) {
+    panels_.push_back({begin, std::min(PanelColumns(columns), columns - begin), nullptr});
+    begins.push_back(bytes_);
+    if constexpr (std::is_same_v<T, float>)
+      bytes_ += PackedLayout(rows, panels_.back().columns).get_size();
+    else
+      bytes_ += static_cast<std::size_t>(rows * panels_.back().columns) * sizeof(T);
   }
+  // oneDNN's layout for AVX-512 is blocks of 64 columns, one block after another: so panels of them side by side are
+  // the layout of the whole.
+  if constexpr (std::is_same_v<T, float>)
+    if (columns > 0)
+      whole_ = PackedLayout(rows, columns).data.format_desc.blocking.inner_nblks > 0 &&
+               PackedLayout(rows, columns).get_size() == bytes_;
+  auto* data = static_cast<std::byte*>(std::aligned_alloc(64, (bytes_ + 127) / 64 * 64));
+  Check(data != nullptr, "out of memory: {} bytes for a packed weight", bytes_);
+  data_ = std::shared_ptr<std::byte>(data, &std::free);
+  for (std::size_t i = 0; i < panels_.size(); ++i) panels_[i].data = data + begins[i];
 }
 
 template <typename T>
@@ -215,17 +263,12 @@ void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
       const OneThread one_thread;
       PackPanel(source, transposed, panel, rows_);
     } else {
-      T* to = reinterpret_cast<T*>(panel.data.get());
+      T* to = reinterpret_cast<T*>(panel.data);
       for (std::int64_t row = 0; row < rows_; ++row)
         for (std::int64_t column = 0; column < panel.columns; ++column)
           *to++ = transposed ? source.row(panel.begin + column)[row] : source.row(row)[panel.begin + column];
     }
   });
-}
-
-template <typename T>
-std::size_t PackedMatrix<T>::bytes() const {
-  return static_cast<std::size_t>(rows_ * columns_) * sizeof(T);
 }
 
 template <>
@@ -234,21 +277,30 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
   Ensure(a.columns == b.rows() && a.rows == c.rows && b.columns() == c.columns, "Gemm: [{}, {}] x [{}, {}] -> [{}, {}]",
          a.rows, a.columns, b.rows(), b.columns(), c.rows, c.columns);
   Ensure(!accumulate || (bias == nullptr && !relu), "Gemm: a sum takes no bias or relu");
-  const std::int64_t blocks = (a.rows + kTileRows[0] - 1) / kTileRows[0];
-  const std::int64_t panels = static_cast<std::int64_t>(b.panels().size());
-  // Panel by panel, so that a panel stays in the cache for all rows.
-  ParallelFor(blocks * panels, [&](std::int64_t index) {
-    const OneThread one_thread;
-    const auto& panel = b.panels()[static_cast<std::size_t>(index / blocks)];
-    std::int64_t row = index % blocks * kTileRows[0];
-    const std::int64_t end = std::min(a.rows, row + kTileRows[0]);
-    TileKey key{0, a.columns, panel.columns, a.stride, c.stride, bias != nullptr, relu, accumulate};
-    const float* panel_bias = bias == nullptr ? nullptr : bias + panel.begin;
-    for (const std::int64_t rows : kTileRows) {
-      for (key.rows = rows; end - row >= rows; row += rows)
-        RunTile(key, a.row(row), panel.data.get(), c.row(row) + panel.begin, panel_bias);
+  if (a.rows == 0 || c.columns == 0) return;
+  if (!b.whole()) {  // AVX2
+    const std::int64_t blocks = (a.rows + kTileRows[0] - 1) / kTileRows[0];
+    // Panel by panel, so that a panel stays in the cache for all rows.
+    return ParallelFor(blocks * static_cast<std::int64_t>(b.panels().size()), [&](std::int64_t index) {
+      const std::int64_t row = index % blocks * kTileRows[0], rows = std::min(kTileRows[0], a.rows - row);
+      RunRows(a.Rows(row, rows), b.panels()[static_cast<std::size_t>(index / blocks)], c.Rows(row, rows), bias, relu,
+              accumulate);
+    });
+  }
+  const bool dense = a.stride == a.columns && c.stride == c.columns;
+  if (dense && a.rows >= kFewRows) {
+    const PackedMatrix<float>::Panel whole{0, c.columns, b.panels().front().data};
+    return ParallelFor((a.rows + kTileRows[0] - 1) / kTileRows[0], [&](std::int64_t index) {
+      const std::int64_t row = index * kTileRows[0], rows = std::min(kTileRows[0], a.rows - row);
+      RunRows(a.Rows(row, rows), whole, c.Rows(row, rows), bias, relu, accumulate);
+    });
+  }
+  ParallelFor(static_cast<std::int64_t>(b.panels().size()), [&](std::int64_t index) {
+    for (std::int64_t row = 0; row < a.rows; row += kTileRows[0]) {
+      const std::int64_t rows = std::min(kTileRows[0], a.rows - row);
+      RunRowsDensely(a.Rows(row, rows), b.panels()[static_cast<std::size_t>(index)], c.Rows(row, rows), bias, relu,
+                     accumulate);
     }
-    if (row < end) RunRemainder(key, end - row, a.row(row), panel.data.get(), c.row(row) + panel.begin, panel_bias);
   });
 }
 
@@ -260,7 +312,7 @@ void Gemm(Matrix<const double> a, const PackedMatrix<double>& b, Matrix<double> 
       double* to = c.row(row) + panel.begin;
       for (std::int64_t column = 0; column < panel.columns && !accumulate; ++column)
         to[column] = bias == nullptr ? 0 : bias[panel.begin + column];
-      const double* from = reinterpret_cast<const double*>(panel.data.get());
+      const double* from = reinterpret_cast<const double*>(panel.data);
       for (std::int64_t k = 0; k < b.rows(); ++k, from += panel.columns)
         for (std::int64_t column = 0; column < panel.columns; ++column) to[column] += a.row(row)[k] * from[column];
       if (relu)

@@ -23,17 +23,22 @@ class PackedMatrix {
 
   std::int64_t rows() const { return rows_; }        // the depth of the product
   std::int64_t columns() const { return columns_; }  // of the result
-  std::size_t bytes() const;
+  std::size_t bytes() const { return bytes_; }
 
   struct Panel {
     std::int64_t begin = 0, columns = 0;
-    std::shared_ptr<std::byte> data;
+    std::byte* data = nullptr;
   };
   const std::vector<Panel>& panels() const { return panels_; }
+  // Whether the panels, one after another, are also the packed form of the whole.
+  bool whole() const { return whole_; }
 
  private:
   std::int64_t rows_ = 0, columns_ = 0;
+  std::size_t bytes_ = 0;
+  bool whole_ = false;
   std::vector<Panel> panels_;
+  std::shared_ptr<std::byte> data_;
 };
 
 // c = a b + bias, its negative elements 0 where `relu`, or c += a b where `accumulate` (then without bias and relu).
