@@ -1,0 +1,207 @@
+#include "headlight/cli/train_translation.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "headlight/base/parallel.h"
+#include "headlight/cli/translation_training.h"
+
+namespace headlight {
+namespace {
+
+// What a preset sets, unless the user does.
+using Preset = std::map<std::string, std::string>;
+const std::map<std::string, Preset> kPresets = {
+    // The paper's base model (Vaswani et al., 2017, table 3).
+    {"base", {}},
+    // Multi30k and other corpora of a few ten thousand sentences; chosen on its validation set.
+    {"multi30k",
+     {{"--layers", "3"},
+      {"--model-dim", "256"},
+      {"--heads", "8"},
+      {"--ffn-dim", "1024"},
+      {"--dropout", "0.3"},
+      {"--warmup", "1000"},
+      {"--learning-rate", "0.002"},
+      {"--batch-tokens", "2500"},
+      {"--epochs", "20"},
+      {"--average-last", "5"}}},
+};
+
+struct Flags {
+  TranslationTraining training;
+  std::vector<std::string> train, valid;
+  std::string preset;
+  int layers = 6;
+  std::int32_t heads = 8;
+  std::int64_t ffn = 2048;
+  double attention_dropout = -1;
+  int threads = 0;
+};
+
+void Run(Flags& flags) {
+  TranslationTraining& t = flags.training;
+  t.train_source = flags.train[0];
+  t.train_target = flags.train[1];
+  t.valid_source = flags.valid[0];
+  t.valid_target = flags.valid[1];
+  t.model.encoder_layers = t.model.decoder_layers = flags.layers;
+  t.model.encoder_heads = t.model.decoder_heads = flags.heads;
+  t.model.encoder_ffn = t.model.decoder_ffn = flags.ffn;
+  t.model.attention_dropout = flags.attention_dropout < 0 ? t.model.dropout : flags.attention_dropout;
+  t.training.schedule.model = t.model.model;
+  t.training.schedule.total = t.training.steps;
+  t.vocabulary.seed = t.training.seed;
+  if (t.training.epochs == 0 && t.training.steps == 0 && t.training.minutes == 0) t.training.epochs = 20;
+  if (flags.threads != 0) SetThreads(flags.threads);
+  CheckConfig([&] {  // impossible hyperparameters are better known before the vocabulary is learned
+    TransformerConfig config = t.model;
+    config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, t.vocabulary.size);
+    return config;
+  }());
+  CatchInterrupts();
+  TrainTranslation(t);
+}
+
+}  // namespace
+
+void AddTrainTranslation(CLI::App& train) {
+  auto flags = std::make_shared<Flags>();
+  TranslationTraining& t = flags->training;
+  CLI::App* command = train.add_subcommand("translation", "learn to translate from parallel text");
+  command->footer(
+      "Examples:\n"
+      "  headlight train translation --train train.de train.en --valid val.de val.en --out model --preset multi30k\n"
+      "  headlight train translation --train a.gz b.gz --valid c d --out model --layers 4 --minutes 30 --resume");
+  command->set_config("--config", "", "a TOML file of these options");
+  command->add_option("--train", flags->train, "source and target text, line by line a pair (plain or gzip)")
+      ->required()
+      ->expected(2)
+      ->type_name("SRC TGT");
+  command->add_option("--valid", flags->valid, "source and target text to validate on")
+      ->required()
+      ->expected(2)
+      ->type_name("SRC TGT");
+  command->add_option("--out", t.out, "the model's folder")->required()->type_name("DIR");
+  CLI::Option* preset = command->add_option("--preset", flags->preset, "settings to start from")
+                            ->check(CLI::IsMember({"base", "multi30k"}));
+
+  command->add_option("--layers", flags->layers, "layers of the encoder and of the decoder")
+      ->capture_default_str()
+      ->group("Model");
+  command->add_option("--model-dim", t.model.model, "size of embeddings and layers")
+      ->capture_default_str()
+      ->group("Model");
+  command->add_option("--heads", flags->heads, "attention heads")->capture_default_str()->group("Model");
+  command->add_option("--ffn-dim", flags->ffn, "inner size of the feed-forward network")
+      ->capture_default_str()
+      ->group("Model");
+  command->add_option("--dropout", t.model.dropout, "of embeddings and sublayers")
+      ->capture_default_str()
+      ->group("Model");
+  command
+      ->add_option("--attention-dropout", flags->attention_dropout, "of attention weights; as --dropout unless given")
+      ->group("Model");
+  command->add_option("--norm", t.model.norm, "layer norm after each sublayer (the paper) or before")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, NormPlace>{{"post", NormPlace::post}, {"pre", NormPlace::pre}}))
+      ->default_str("post")
+      ->group("Model");
+  command->add_option("--activation", t.model.activation, "of the feed-forward network")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Activation>{
+          {"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}}))
+      ->default_str("relu")
+      ->group("Model");
+  command->add_flag("!--no-tie-source-target", t.model.tie_source_target, "separate tables for source and target words")
+      ->group("Model");
+  command->add_flag("!--no-tie-output", t.model.tie_output, "a separate table to score the output's words")
+      ->group("Model");
+
+  command->add_option("--vocabulary-size", t.vocabulary.size, "subwords of both languages together")
+      ->capture_default_str()
+      ->group("Text");
+  command->add_option("--vocabulary", t.vocabulary.algorithm, "how subwords are found")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, SubwordAlgorithm>{
+          {"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}}))
+      ->default_str("bpe")
+      ->group("Text");
+  command->add_option("--bpe-dropout", t.bpe_dropout, "chance that a merge is left out in training")
+      ->check(CLI::Range(0.0, 0.999))
+      ->capture_default_str()
+      ->group("Text");
+  command->add_option("--max-length", t.corpus.max_length, "longer sentences, in tokens, are left out")
+      ->capture_default_str()
+      ->group("Text");
+  command->add_option("--max-ratio", t.corpus.max_ratio, "so are pairs whose lengths differ by more than this factor")
+      ->capture_default_str()
+      ->group("Text");
+
+  command->add_option("--batch-tokens", t.training.batches.batch_tokens, "target tokens a batch")
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--accumulation", t.training.accumulation, "batches a step")
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--epochs", t.training.epochs, "end after so many (20 unless another end is given)")
+      ->group("Training");
+  command->add_option("--steps", t.training.steps, "end after so many steps")->group("Training");
+  command->add_option("--minutes", t.training.minutes, "end after so many minutes")->group("Training");
+  command->add_option("--schedule", t.training.schedule.kind, "of the learning rate, after its warm-up")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, ScheduleKind>{{"paper", ScheduleKind::paper},
+                                              {"inverse-square-root", ScheduleKind::inverse_square_root},
+                                              {"cosine", ScheduleKind::cosine},
+                                              {"linear", ScheduleKind::linear}}))
+      ->default_str("paper")
+      ->group("Training");
+  command->add_option("--warmup", t.training.schedule.warmup, "steps until the learning rate's peak")
+      ->capture_default_str()
+      ->group("Training");
+  command
+      ->add_option("--learning-rate", t.training.schedule.peak,
+                   "the peak; the paper's (model * warmup)^-0.5 unless given")
+      ->group("Training");
+  command->add_option("--label-smoothing", t.training.label_smoothing, "")->capture_default_str()->group("Training");
+  command->add_option("--weight-decay", t.training.adam.weight_decay, "AdamW's")
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--clip-norm", t.training.adam.clip_norm, "largest norm of a gradient; 0: any")
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--average-decay", t.training.adam.average_decay, "of a moving average of the weights; 0: none")
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--average-last", t.training.average_last, "validations whose weights are averaged at the end")
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--validate-every", t.training.validate_every, "steps; each epoch unless given")
+      ->group("Training");
+  command->add_option("--patience", t.training.patience, "validations without a better one until it stops; 0: any")
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--log-every", t.training.log_every, "steps between lines of the log")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group("Training");
+  command->add_option("--seed", t.training.seed, "the same seed is the same run")
+      ->capture_default_str()
+      ->group("Training");
+
+  command->add_flag("--resume", t.resume, "go on with the training in --out, or begin it");
+  command->add_option("--threads", flags->threads, "compute threads; as many as processors unless given");
+  command->add_flag("--quiet", t.quiet, "tell nothing but errors");
+  command->callback([command, preset, flags] {
+    if (!preset->empty()) {
+      for (const auto& [name, value] : kPresets.at(flags->preset)) {
+        CLI::Option* option = command->get_option(name);
+        if (!option->empty()) continue;
+        option->add_result(value);
+        option->run_callback();
+      }
+    }
+    Run(*flags);
+  });
+}
+
+}  // namespace headlight

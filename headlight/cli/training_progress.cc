@@ -1,0 +1,65 @@
+#include "headlight/cli/training_progress.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace headlight {
+namespace {
+
+// 3:07 or 1:02:07
+std::string Clock(double seconds) {
+  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                      : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string Left(const StepReport& report) {
+  return report.progress <= 0 ? "?" : Clock(report.seconds / report.progress * (1 - report.progress));
+}
+
+std::string Summary(const StepReport& report) {
+  return fmt::format("epoch {} step {}  loss {:.3f}  learning rate {:.2e}  {:.0f} target tokens/s  {} left",
+                     report.epoch, report.step, report.loss, report.learning_rate, report.tokens_per_second,
+                     Left(report));
+}
+
+}  // namespace
+
+TrainingProgress::TrainingProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void TrainingProgress::Step(const StepReport& report) {
+  if (quiet_ || !terminal_ || report.seconds - last_drawn_ < 0.2) return;
+  last_drawn_ = report.seconds;
+  constexpr int width = 24;
+  const int done = static_cast<int>(report.progress * width);
+  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {}", "", done, "", width - done, Summary(report));
+  std::fflush(stderr);
+}
+
+void TrainingProgress::Log(const StepReport& report) {
+  if (!quiet_ && !terminal_) spdlog::info("{}", Summary(report));
+}
+
+void TrainingProgress::Validation(const ValidationReport& report) {
+  if (quiet_) return;
+  Clear();
+  spdlog::info("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}, BLEU {:.2f}{}, in {:.1f} s",
+               report.epoch, report.step, report.loss, report.perplexity, report.bleu,
+               report.best ? ", the best so far" : "", report.seconds);
+  for (const ValidationReport::Sample& sample : report.samples)
+    spdlog::info("  {}\n    model:     {}\n    reference: {}", sample.source, sample.translation, sample.reference);
+}
+
+void TrainingProgress::Note(const std::string& text) {
+  if (quiet_) return;
+  Clear();
+  spdlog::info("{}", text);
+}
+
+void TrainingProgress::Clear() {
+  if (terminal_) fmt::print(stderr, "\r\x1b[K");
+}
+
+}  // namespace headlight

@@ -1,0 +1,26 @@
+// How a training shows itself: a bar on a terminal, plain lines in a log.
+#pragma once
+
+#include <string>
+
+#include "headlight/train/trainer.h"
+
+namespace headlight {
+
+class TrainingProgress {
+ public:
+  explicit TrainingProgress(bool quiet);
+
+  void Step(const StepReport& report);  // every step: the bar
+  void Log(const StepReport& report);   // now and then: a line, where there is no bar
+  void Validation(const ValidationReport& report);
+  void Note(const std::string& text);
+
+ private:
+  void Clear();
+
+  bool quiet_, terminal_;
+  double last_drawn_ = -1;  // seconds of training
+};
+
+}  // namespace headlight

@@ -1,0 +1,227 @@
+#include "headlight/cli/translation_training.h"
+
+#include <csignal>
+#include <filesystem>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/hash.h"
+#include "headlight/cli/training_progress.h"
+#include "headlight/data/lines.h"
+#include "headlight/inspect/drawing/training_drawing.h"
+#include "headlight/io/json_view.h"
+#include "headlight/train/checkpoint.h"
+#include "headlight/train/metrics.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void Interrupt(int) {
+  interrupted = 1;
+  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C ends the program at once
+}
+
+std::string In(const std::string& folder, const char* name) { return fmt::format("{}/{}", folder, name); }
+
+std::string CheckpointOf(const TranslationTraining& settings) { return In(settings.out, "checkpoint"); }
+
+// A training's folder is free, or holds a training that is to be resumed.
+void CheckOut(const TranslationTraining& settings) {
+  Check(!settings.out.empty(), "--out: a folder is needed");
+  if (!fs::exists(settings.out)) return;
+  Check(fs::is_directory(settings.out), "{}: not a folder", settings.out);
+  if (fs::is_empty(settings.out)) return;
+  const bool training = fs::exists(In(settings.out, "training.json"));
+  Check(training, "{}: holds something else than a training, such as {}; give another --out", settings.out,
+        fs::directory_iterator(settings.out)->path().filename().string());
+  Check(settings.resume, "{}: holds a training already; --resume goes on with it, another --out begins anew",
+        settings.out);
+}
+
+Tokenizer TrainOrLoadTokenizer(const TranslationTraining& settings) {
+  if (fs::exists(In(settings.out, "source.spm"))) return Tokenizer::Load(settings.out);
+  LineReader source(settings.train_source), target(settings.train_target);
+  bool of_source = true;
+  return TrainVocabulary(
+      [&](std::string_view& line) {
+        std::optional<std::string_view> next = of_source ? source.Next() : target.Next();
+        if (!next && of_source) {
+          of_source = false;
+          next = target.Next();
+        }
+        if (next) line = *next;
+        return next.has_value();
+      },
+      settings.vocabulary);
+}
+
+std::uint64_t HashOf(const std::string& path) {
+  Hash64 hash;
+  hash.Update(MappedFile(path).text());
+  return hash.value();
+}
+
+// Both files' lines, as many of one as of the other.
+ValidationSet ReadValidation(const TranslationTraining& settings, const Tokenizer& tokenizer) {
+  ValidationSet set;
+  set.source_texts = ReadLines(settings.valid_source);
+  set.references = ReadLines(settings.valid_target);
+  Check(set.source_texts.size() == set.references.size(), "{} has {} lines, but {} has {}", settings.valid_source,
+        set.source_texts.size(), settings.valid_target, set.references.size());
+  Check(!set.references.empty(), "{}: there is no line to validate on", settings.valid_source);
+  const auto encode = [&](const std::string& path, const std::vector<std::string>& texts, Side side) {
+    std::vector<std::vector<std::int32_t>> ids;
+    for (const std::string& text : texts) {
+      ids.push_back(tokenizer.Encode(text, side));
+      Check(static_cast<std::int64_t>(ids.back().size()) < settings.model.positions,
+            "{}: line {} has {} tokens, more than the model's {} positions", path, ids.size(), ids.back().size() + 1,
+            settings.model.positions);
+    }
+    return ids;
+  };
+  set.sources = encode(settings.valid_source, set.source_texts, Side::source);
+  set.targets = encode(settings.valid_target, set.references, Side::target);
+  set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
+  return set;
+}
+
+// What a resumed training must have in common with the one that began. What only says when it ends may differ.
+Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
+  const TransformerConfig& model = settings.model;
+  const TrainingOptions& training = settings.training;
+  return Json::Object{{"corpus_hash", fmt::format("{:016x}", corpus.hash())},
+                      {"seed", training.seed},
+                      {"layers", model.encoder_layers},
+                      {"model_dim", model.model},
+                      {"heads", model.encoder_heads},
+                      {"ffn_dim", model.encoder_ffn},
+                      {"norm", model.norm == NormPlace::post ? "post" : "pre"},
+                      {"activation", static_cast<int>(model.activation)},
+                      {"dropout", model.dropout},
+                      {"attention_dropout", model.attention_dropout},
+                      {"tie_source_target", model.tie_source_target},
+                      {"tie_output", model.tie_output},
+                      {"positions", model.positions},
+                      {"bpe_dropout", settings.bpe_dropout},
+                      {"batch_tokens", training.batches.batch_tokens},
+                      {"accumulation", training.accumulation},
+                      {"label_smoothing", training.label_smoothing},
+                      {"schedule", static_cast<int>(training.schedule.kind)},
+                      {"warmup", training.schedule.warmup},
+                      {"learning_rate", training.schedule.peak},
+                      {"schedule_steps", training.schedule.total},
+                      {"beta1", training.adam.beta1},
+                      {"beta2", training.adam.beta2},
+                      {"epsilon", training.adam.epsilon},
+                      {"weight_decay", training.adam.weight_decay},
+                      {"clip_norm", training.adam.clip_norm},
+                      {"average_decay", training.adam.average_decay},
+                      {"average_last", training.average_last},
+                      {"validate_every", training.validate_every}};
+}
+
+void DrawCurves(const std::string& out) {
+  const auto curve = [&](const char* name) {
+    MetricSeries series = ReadMetric(out, name);
+    return Curve{std::move(series.steps), std::move(series.values)};
+  };
+  TrainingCurves curves{.title = fs::path(out).filename().string(),
+                        .train_loss = curve("loss"),
+                        .validation_loss = curve("validation_loss"),
+                        .bleu = curve("bleu"),
+                        .learning_rate = curve("learning_rate")};
+  if (!curves.train_loss.steps.empty() || !curves.validation_loss.steps.empty())
+    DrawTraining(curves, In(out, "training.svg"));
+}
+
+void SaveModel(const Transformer& model, const Tokenizer& tokenizer, const std::string& folder) {
+  tokenizer.Save(folder, model.config().positions);
+  SaveTransformer(model, folder);
+}
+
+}  // namespace
+
+bool Interrupted() { return interrupted != 0; }
+void CatchInterrupts() { std::signal(SIGINT, Interrupt); }
+
+TrainingResult TrainTranslation(const TranslationTraining& given) {
+  TranslationTraining settings = given;
+  CheckOut(settings);
+  for (const std::string* path :
+       {&settings.train_source, &settings.train_target, &settings.valid_source, &settings.valid_target})
+    LineReader(*path).Next();  // a file that cannot be read is better known now
+
+  TrainingProgress progress(settings.quiet);
+  fs::create_directories(settings.out);
+  WriteFile(In(settings.out, "training.json"), Json(Json::Object{{"headlight_training", 1}}).Text());
+  const bool resuming = settings.resume && HasCheckpoint(CheckpointOf(settings));
+  if (!resuming)
+    progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
+                              settings.train_source, settings.train_target));
+  const Tokenizer tokenizer = TrainOrLoadTokenizer(settings);
+  tokenizer.Save(settings.out, settings.model.positions);
+  settings.model.source_vocabulary = settings.model.target_vocabulary = tokenizer.size();
+  settings.model.start_id = settings.model.pad_id = tokenizer.pad();
+  settings.model.end_id = tokenizer.eos();
+
+  settings.corpus.keep_text = settings.bpe_dropout > 0;
+  const Corpus corpus(
+      {settings.train_source, settings.train_target, In(settings.out, "corpus.cache")},
+      [&](std::string_view text) { return tokenizer.Encode(text); }, HashOf(In(settings.out, "source.spm")),
+      settings.corpus);
+  const CorpusCounts& counts = corpus.counts();
+  progress.Note(
+      fmt::format("{} pairs of {}: {} empty, {} longer than {} tokens and {} lopsided ones are left out; {} source "
+                  "and {} target tokens",
+                  counts.kept, counts.lines, counts.empty, counts.over_long, settings.corpus.max_length,
+                  counts.lopsided, counts.source_tokens, counts.target_tokens));
+  const ValidationSet validation = ReadValidation(settings, tokenizer);
+
+  Transformer model(settings.model);
+  model.parameters().Initialise(settings.training.seed);
+  progress.Note(
+      fmt::format("a model of {:.1f} million parameters", static_cast<double>(model.parameters().count()) / 1e6));
+
+  settings.training.batches.start_id = settings.model.start_id;
+  settings.training.batches.eos_id = settings.model.end_id;
+  settings.training.batches.seed = settings.training.seed;
+  if (settings.bpe_dropout > 0)
+    settings.training.batches.sample = [&](std::string_view text, Random& random) {
+      return tokenizer.EncodeSampled(text, random, settings.bpe_dropout);
+    };
+
+  const std::int64_t resumed_step =
+      resuming ? ReadJson(In(CheckpointOf(settings), "state.json"))["step"].Integer(0) : 0;
+  Metrics metrics(settings.out, resumed_step);
+  const TrainingObserver observer{.step =
+                                      [&](const StepReport& report) {
+                                        metrics.Add(report);
+                                        progress.Log(report);
+                                      },
+                                  .progress = [&](const StepReport& report) { progress.Step(report); },
+                                  .validation =
+                                      [&](const ValidationReport& report) {
+                                        metrics.Add(report);
+                                        progress.Validation(report);
+                                      },
+                                  .note = [&](const std::string& text) { progress.Note(text); },
+                                  .stop = Interrupted};
+  const TrainingKeep keep{.checkpoint = CheckpointOf(settings),
+                          .run = RunOf(settings, corpus),
+                          .save_best = [&] { SaveModel(model, tokenizer, settings.out); },
+                          .save_last =
+                              [&] {
+                                ReplaceFolder(In(settings.out, "last"),
+                                              [&](const std::string& folder) { SaveModel(model, tokenizer, folder); });
+                              }};
+  const TrainingResult result = Train(model, corpus, validation, settings.training, keep, settings.resume, observer);
+  DrawCurves(settings.out);
+  if (result.end == TrainingEnd::stopped) progress.Note("stopped; --resume goes on from here");
+  return result;
+}
+
+}  // namespace headlight

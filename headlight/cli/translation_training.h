@@ -1,0 +1,35 @@
+// Training a translation model from text files: what `train translation` and `demo` share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "headlight/data/corpus.h"
+#include "headlight/models/transformer.h"
+#include "headlight/text/vocabulary.h"
+#include "headlight/train/trainer.h"
+
+namespace headlight {
+
+struct TranslationTraining {
+  std::string train_source, train_target, valid_source, valid_target;  // text, plain or gzip
+  std::string out;          // the folder of the model and of all that the training keeps
+  TransformerConfig model;  // its vocabulary and special tokens come from the tokenizer
+  VocabularyOptions vocabulary;
+  CorpusOptions corpus;
+  double bpe_dropout = 0;
+  TrainingOptions training;
+  bool resume = false;
+  bool quiet = false;  // tells nothing but warnings and errors
+};
+
+// out/ becomes a model folder (config.json, model.safetensors, the tokenizer's files), the best on the validation set;
+// beside it stand last/ (the model of the last step), checkpoint/, metrics.jsonl, TensorBoard's event file and
+// training.svg. Throws Error where a file or setting is wrong, before anything is written where that can be known.
+TrainingResult TrainTranslation(const TranslationTraining& settings);
+
+// Set by the first Ctrl-C: long work saves and stops.
+bool Interrupted();
+void CatchInterrupts();
+
+}  // namespace headlight

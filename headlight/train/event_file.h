@@ -1,0 +1,26 @@
+// TensorBoard's event files: scalars over steps.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+// A new file events.out.tfevents.SECONDS.PROCESS.headlight in the folder. Throws Error where it cannot be written.
+class HEADLIGHT_API EventFile {
+ public:
+  explicit EventFile(const std::string& folder);
+  void AddScalar(std::string_view tag, double value, std::int64_t step);
+
+ private:
+  void Write(std::string_view event);
+
+  std::string path_;
+  std::ofstream file_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,41 @@
+// What a training was like, step by step: metrics.jsonl for programs, and TensorBoard's event files.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/train/event_file.h"
+#include "headlight/train/trainer.h"
+
+namespace headlight {
+
+// Appends an object a line to folder/metrics.jsonl: "step", "epoch", "loss", "learning_rate", "gradient_norm",
+// "target_tokens_per_second", "target_tokens", "seconds" of steps, and "step", "epoch", "validation_loss",
+// "perplexity", "bleu", "best" of validations; the same numbers go to an event file.
+class HEADLIGHT_API Metrics {
+ public:
+  // Lines of steps after `step` are of a run that was cut off there, and go.
+  Metrics(const std::string& folder, std::int64_t step);
+
+  void Add(const StepReport& report);
+  void Add(const ValidationReport& report);
+
+ private:
+  void Write(const Json& line);
+
+  std::string path_;
+  std::ofstream file_;
+  EventFile events_;
+};
+
+// A number over the steps, read back from metrics.jsonl.
+struct MetricSeries {
+  std::vector<double> steps, values;
+};
+HEADLIGHT_API MetricSeries ReadMetric(const std::string& folder, std::string_view name);
+
+}  // namespace headlight
