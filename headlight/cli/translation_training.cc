@@ -59,12 +59,6 @@ Tokenizer TrainOrLoadTokenizer(const TranslationTraining& settings) {
       settings.vocabulary);
 }
 
-std::uint64_t HashOf(const std::string& path) {
-  Hash64 hash;
-  hash.Update(MappedFile(path).text());
-  return hash.value();
-}
-
 // Both files' lines, as many of one as of the other.
 ValidationSet ReadValidation(const TranslationTraining& settings, const Tokenizer& tokenizer) {
   ValidationSet set;
@@ -171,8 +165,8 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
   settings.corpus.keep_text = settings.bpe_dropout > 0;
   const Corpus corpus(
       {settings.train_source, settings.train_target, In(settings.out, "corpus.cache")},
-      [&](std::string_view text) { return tokenizer.Encode(text); }, HashOf(In(settings.out, "source.spm")),
-      settings.corpus);
+      [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); },
+      HashOf(MappedFile(In(settings.out, "source.spm")).text()), settings.corpus);
   const CorpusCounts& counts = corpus.counts();
   progress.Note(
       fmt::format("{} pairs of {}: {} empty, {} longer than {} tokens and {} lopsided ones are left out; {} source "
@@ -190,8 +184,8 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
   settings.training.batches.eos_id = settings.model.end_id;
   settings.training.batches.seed = settings.training.seed;
   if (settings.bpe_dropout > 0)
-    settings.training.batches.sample = [&](std::string_view text, Random& random) {
-      return tokenizer.EncodeSampled(text, random, settings.bpe_dropout);
+    settings.training.batches.sample = [&](std::string_view text, Side side, Random& random) {
+      return tokenizer.EncodeSampled(text, random, settings.bpe_dropout, side);
     };
 
   const std::int64_t resumed_step =
