@@ -8,10 +8,12 @@ class App;
 namespace headlight {
 
 void AddBleu(CLI::App& program);
+void AddDemo(CLI::App& program);
 void AddEvaluate(CLI::App& program);
 void AddForward(CLI::App& program);
 void AddInfo(CLI::App& program);
 void AddLook(CLI::App& program);
+void AddTrain(CLI::App& program);
 void AddTranslate(CLI::App& program);
 
 // The options that every command has: --threads and --quiet.

@@ -17,6 +17,8 @@ namespace {
 constexpr int kOurMistake = 1, kUsersMistake = 2, kOutputClosed = 128 + SIGPIPE;  // the last as a shell reports it
 
 void AddCommands(CLI::App& program) {
+  AddDemo(program);
+  AddTrain(program);
   AddTranslate(program);
   AddEvaluate(program);
   AddBleu(program);

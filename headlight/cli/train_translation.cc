@@ -1,10 +1,10 @@
-#include "headlight/cli/train_translation.h"
-
+// headlight train translation: raw parallel text to a model folder.
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
-#include "headlight/base/parallel.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
 #include "headlight/cli/translation_training.h"
 
 namespace headlight {
@@ -37,7 +37,6 @@ struct Flags {
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   double attention_dropout = -1;
-  int threads = 0;
 };
 
 void Run(Flags& flags) {
@@ -54,27 +53,29 @@ void Run(Flags& flags) {
   t.training.schedule.total = t.training.steps;
   t.vocabulary.seed = t.training.seed;
   if (t.training.epochs == 0 && t.training.steps == 0 && t.training.minutes == 0) t.training.epochs = 20;
-  if (flags.threads != 0) SetThreads(flags.threads);
   CheckConfig([&] {  // impossible hyperparameters are better known before the vocabulary is learned
     TransformerConfig config = t.model;
     config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, t.vocabulary.size);
     return config;
   }());
+  t.quiet = Quiet();
   CatchInterrupts();
   TrainTranslation(t);
 }
 
 }  // namespace
 
-void AddTrainTranslation(CLI::App& train) {
+void AddTrain(CLI::App& program) {
+  CLI::App& train = *program.add_subcommand("train", "Train a model from raw data");
+  train.fallthrough();
+  train.require_subcommand(1);
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
-  CLI::App* command = train.add_subcommand("translation", "learn to translate from parallel text");
+  CLI::App* command = train.add_subcommand("translation", "Learn to translate from parallel text");
   command->footer(
       "Examples:\n"
       "  headlight train translation --train train.de train.en --valid val.de val.en --out model --preset multi30k\n"
       "  headlight train translation --train a.gz b.gz --valid c d --out model --layers 4 --minutes 30 --resume");
-  command->set_config("--config", "", "a TOML file of these options");
   command->add_option("--train", flags->train, "source and target text, line by line a pair (plain or gzip)")
       ->required()
       ->expected(2)
@@ -189,8 +190,7 @@ void AddTrainTranslation(CLI::App& train) {
       ->group("Training");
 
   command->add_flag("--resume", t.resume, "go on with the training in --out, or begin it");
-  command->add_option("--threads", flags->threads, "compute threads; as many as processors unless given");
-  command->add_flag("--quiet", t.quiet, "tell nothing but errors");
+  AddCommonOptions(*command);
   command->callback([command, preset, flags] {
     if (!preset->empty()) {
       for (const auto& [name, value] : kPresets.at(flags->preset)) {

@@ -1,0 +1,142 @@
+// headlight demo: from a grammar to translations and pictures of attention, in a minute or two and without a download.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_training.h"
+#include "headlight/data/grammar.h"
+#include "headlight/inspect/attention_page.h"
+#include "headlight/inspect/drawing/attention_drawing.h"
+#include "headlight/serve/translator.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string out = "headlight-demo";
+  std::int64_t steps = 1200;
+  std::uint64_t seed = 1;
+};
+
+std::vector<SentencePair> Sample(Random& random, Portion portion, std::size_t count) {
+  std::unordered_set<std::string> seen;
+  std::vector<SentencePair> pairs;
+  while (pairs.size() < count) {
+    SentencePair pair = SampleSentence(random, portion);
+    if (seen.insert(pair.german).second) pairs.push_back(std::move(pair));
+  }
+  return pairs;
+}
+
+void WritePairs(const std::vector<SentencePair>& pairs, const std::string& german, const std::string& english) {
+  std::string left, right;
+  for (const SentencePair& pair : pairs) {
+    left += pair.german + '\n';
+    right += pair.english + '\n';
+  }
+  WriteFile(german, left);
+  WriteFile(english, right);
+}
+
+TranslationTraining SettingsOf(const Options& options, const std::string& data) {
+  TranslationTraining settings;
+  settings.train_source = data + "/train.de";
+  settings.train_target = data + "/train.en";
+  settings.valid_source = data + "/valid.de";
+  settings.valid_target = data + "/valid.en";
+  settings.out = options.out + "/model";
+  settings.vocabulary.size = 1200;
+  settings.model.model = 128;
+  settings.model.encoder_layers = settings.model.decoder_layers = 2;
+  settings.model.encoder_heads = settings.model.decoder_heads = 4;
+  settings.model.encoder_ffn = settings.model.decoder_ffn = 512;
+  settings.model.dropout = settings.model.attention_dropout = 0.05;
+  settings.model.positions = 128;
+  settings.training.steps = options.steps;
+  settings.training.schedule = {ScheduleKind::cosine, 100, 3e-3, settings.model.model, options.steps};
+  settings.training.batches.batch_tokens = 2000;
+  settings.training.validate_every = options.steps / 4;
+  settings.training.log_every = 25;
+  settings.training.seed = options.seed;
+  settings.quiet = Quiet();
+  return settings;
+}
+
+// A sentence that the model gets right and whose verb moves from the end to the middle.
+const SentencePair* WithMovedVerb(const std::vector<SentencePair>& pairs,
+                                  const std::vector<std::string>& translations) {
+  for (const std::string_view sign : {", weil ", ", dass ", ", wenn "})
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      if (pairs[i].german.find(sign) != std::string::npos && pairs[i].english == translations[i]) return &pairs[i];
+  return &pairs.front();
+}
+
+void Run(const Options& options) {
+  namespace fs = std::filesystem;
+  Check(options.steps >= 200, "--steps must be at least 200, not {}", options.steps);
+  Check(!fs::exists(options.out) || fs::is_empty(options.out) || fs::exists(options.out + "/model/training.json"),
+        "{}: holds something else than a demo; give another --out", options.out);
+  fs::remove_all(options.out + "/model");
+  const std::string data = options.out + "/data";
+  fs::create_directories(data);
+  Random random(options.seed);
+  WritePairs(Sample(random, Portion::training, 60000), data + "/train.de", data + "/train.en");
+  const std::vector<SentencePair> valid = Sample(random, Portion::held_out, 200);
+  const std::vector<SentencePair> test = Sample(random, Portion::held_out, 700);
+  WritePairs(valid, data + "/valid.de", data + "/valid.en");
+  WritePairs(test, data + "/test.de", data + "/test.en");
+  Note("a grammar of German wrote 60000 sentence pairs; those it wrote for the test the model never sees");
+
+  CatchInterrupts();
+  const TranslationTraining settings = SettingsOf(options, data);
+  if (TrainTranslation(settings).end == TrainingEnd::stopped) return;
+
+  const Translator translator = Translator::Load(settings.out);
+  std::vector<std::string> sources, translations;
+  for (const SentencePair& pair : test) sources.push_back(pair.german);
+  std::size_t right = 0;
+  for (const auto& candidates : translator.TranslateBatch(sources)) {
+    translations.push_back(candidates.front().text);
+    if (translations.back() == test[translations.size() - 1].english) ++right;
+  }
+  for (std::size_t i = 0; i < 8; ++i)
+    WriteResult(fmt::format("{}\n  {}{}\n", test[i].german, translations[i],
+                            translations[i] == test[i].english ? "" : "   (right: " + test[i].english + ")"));
+  WriteResult(fmt::format("{} of {} sentences it never saw are translated exactly right: {:.1f}%\n", right, test.size(),
+                          100.0 * static_cast<double>(right) / static_cast<double>(test.size())));
+
+  const SentencePair& moved = *WithMovedVerb(test, translations);
+  AttentionRecord record = translator.Attention(moved.german);
+  record.title = moved.german;
+  const std::string page = options.out + "/attention.html", picture = options.out + "/attention.png";
+  WriteFile(page, AttentionPage(record));
+  DrawAttention(record, options.out + "/attention.pdf");
+  DrawAttention(record, picture);
+  WriteResult(
+      fmt::format("What every head looks at in \"{}\": {} (open it in a browser), {}\n", moved.german, page, picture));
+  WriteResult(fmt::format("The model is {}: headlight translate {} translates lines\n", settings.out, settings.out));
+}
+
+}  // namespace
+
+void AddDemo(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("demo", "Train on a built-in grammar, translate, and show the attention");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--out", options->out, "A folder for the data, the model and the pictures")
+      ->capture_default_str()
+      ->type_name("DIR");
+  command.add_option("--steps", options->steps, "Steps to train")->capture_default_str()->type_name("N");
+  command.add_option("--seed", options->seed, "The same seed is the same demo")->capture_default_str()->type_name("N");
+  AddCommonOptions(command);
+  command.footer("\nExample:\n  headlight demo --out my-demo");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight
