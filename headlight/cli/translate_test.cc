@@ -10,7 +10,6 @@
 namespace headlight {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 struct TranslateTest : ProgramTest {
