@@ -1,26 +1,38 @@
 // A program of somebody who embeds headlight: it sees the installed headers and the shared library, and nothing else.
+//   consumer MODEL_DIR < LINES: each line's translation, the same from each of four threads at once
 #include <headlight/base/error.h>
-#include <headlight/base/parallel.h>
+#include <headlight/serve/translator.h>
 
-#include <atomic>
 #include <cstdio>
+#include <iostream>
+#include <string>
 #include <thread>
 #include <vector>
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
   // An exception thrown inside the library is caught by its type outside.
   try {
-    headlight::SetThreads(0);
+    headlight::Translator::Load("no/such/folder");
     return 1;
   } catch (const headlight::Error& error) {
-    std::printf("refused as it should be: %s\n", error.what());
+    std::cerr << "refused as it should be: " << error.what() << "\n";
   }
-  // Four threads at once share the library's one pool.
-  std::atomic<int> done{0};
+
+  const headlight::Translator translator = headlight::Translator::Load(argv[1]);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(std::cin, line);) lines.push_back(line);
+
+  std::vector<std::vector<std::string>> translations(4);
   std::vector<std::thread> callers;
-  for (int caller = 0; caller < 4; ++caller)
-    callers.emplace_back([&done] { headlight::ParallelFor(1000, [&done](std::int64_t) { ++done; }); });
+  for (std::vector<std::string>& mine : translations)
+    callers.emplace_back([&] {
+      for (const std::string& line : lines) mine.push_back(translator.Translate(line));
+    });
   for (std::thread& caller : callers) caller.join();
-  std::printf("%d of 4000 pieces of work done\n", done.load());
-  return done == 4000 ? 0 : 1;
+
+  for (const std::vector<std::string>& others : translations)
+    if (others != translations[0]) return 1;
+  for (const std::string& translation : translations[0]) std::cout << translation << "\n";
+  return lines.empty() ? 1 : 0;
 }
