@@ -26,12 +26,22 @@ set(public_headers
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
+  headlight/nn/decoder_cache.h
   headlight/nn/encoder_decoder.h
   headlight/nn/layers.h
   headlight/nn/parameters.h
   headlight/nn/transformer_layers.h
+  headlight/ops/activation.h
+  headlight/ops/arithmetic.h
   headlight/ops/attention.h
+  headlight/ops/dropout.h
+  headlight/ops/embedding.h
+  headlight/ops/layer_norm.h
   headlight/ops/linear.h
+  headlight/ops/projection_cross_entropy.h
+  headlight/ops/residual.h
+  headlight/ops/softmax.h
+  headlight/ops/view.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h
