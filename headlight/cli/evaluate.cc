@@ -14,10 +14,10 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
 #include "headlight/io/json.h"
-#include "headlight/ops/projection_cross_entropy.h"
 #include "headlight/serve/translator.h"
 #include "headlight/text/bleu.h"
 #include "headlight/text/chrf.h"
+#include "headlight/train/teacher_forcing.h"
 
 namespace headlight {
 namespace {
@@ -26,12 +26,6 @@ struct Options {
   std::string folder, source, reference, output;
   bool lowercase = false, json = false;
   TranslateOptions translate;
-};
-
-struct Loss {
-  double sum = 0;                         // of the target tokens' negative log-probabilities
-  std::int64_t tokens = 0, too_long = 0;  // too_long: pairs that the model cannot read
-  double mean() const { return sum / static_cast<double>(std::max<std::int64_t>(1, tokens)); }
 };
 
 std::vector<std::string> TranslateAll(const Translator& translator, const std::vector<std::string>& sources,
@@ -51,33 +45,21 @@ std::vector<std::string> TranslateAll(const Translator& translator, const std::v
   return translations;
 }
 
-// The loss of the references, each token of which, the end included, is predicted from those before it.
-Loss LossOf(const Translator& translator, const std::vector<std::string>& sources,
-            const std::vector<std::string>& references) {
-  const EncoderDecoder& model = translator.model();
-  const EncoderDecoder::Limits& limits = model.limits();
-  Loss loss;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    std::vector<std::int32_t> source = translator.tokenizer().Encode(sources[i], Side::source);
-    std::vector<std::int32_t> labels = translator.tokenizer().Encode(references[i], Side::target);
-    std::vector<std::int32_t> inputs = {limits.start_id};
-    inputs.insert(inputs.end(), labels.begin(), labels.end());
-    source.push_back(limits.end_id);
-    labels.push_back(limits.end_id);
-    if (static_cast<std::int64_t>(std::max(source.size(), labels.size())) > limits.positions) {
-      ++loss.too_long;
-      continue;
-    }
-    Context context;
-    const Sequences read = {{0, static_cast<std::int32_t>(source.size())}};
-    const Sequences written = {{0, static_cast<std::int32_t>(inputs.size())}};
-    const Tensor hidden = model.Decode(context, inputs, written, {model.Encode(context, source, read), read});
-    const Tensor sum = ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), model.OutputBias(context),
-                                                   labels, /*label_smoothing=*/0, /*scale=*/1);
-    loss.sum += static_cast<double>(sum.data<float>()[0]);
-    loss.tokens += static_cast<std::int64_t>(labels.size());
+// The loss of the references; pairs that the model cannot read are left out, and said.
+ReferenceLoss LossOf(const Translator& translator, const std::vector<std::string>& source_texts,
+                     const std::vector<std::string>& references) {
+  const auto positions = static_cast<std::size_t>(translator.model().limits().positions);
+  std::vector<std::vector<std::int32_t>> sources, targets;
+  for (std::size_t i = 0; i < source_texts.size(); ++i) {
+    std::vector<std::int32_t> source = translator.tokenizer().Encode(source_texts[i], Side::source);
+    std::vector<std::int32_t> target = translator.tokenizer().Encode(references[i], Side::target);
+    if (std::max(source.size(), target.size()) >= positions) continue;  // their ends need a place too
+    sources.push_back(std::move(source));
+    targets.push_back(std::move(target));
   }
-  return loss;
+  if (const std::size_t too_long = source_texts.size() - sources.size(); too_long > 0)
+    Note("{} pairs are too long for the model, and not in the loss", too_long);
+  return MeanLoss(translator.model(), sources, targets);
 }
 
 void Run(const Options& options) {
@@ -96,17 +78,20 @@ void Run(const Options& options) {
   const std::vector<std::vector<std::string>> all_references = {references};
   const Bleu bleu = CorpusBleu(translations, all_references, options.lowercase);
   const Chrf chrf = CorpusChrf(translations, all_references, options.lowercase);
-  const Loss loss = LossOf(translator, sources, references);
-  if (loss.too_long > 0) Note("{} pairs are too long for the model, and not in the loss", loss.too_long);
+  const ReferenceLoss loss = LossOf(translator, sources, references);
   if (options.json) {
-    const Json json = Json::Object{{"bleu", bleu.score},           {"bleu_signature", bleu.signature},
-                                   {"chrf", chrf.score},           {"chrf_signature", chrf.signature},
-                                   {"loss", loss.mean()},          {"perplexity", std::exp(loss.mean())},
-                                   {"target_tokens", loss.tokens}, {"lines", sources.size()}};
+    const Json json = Json::Object{{"bleu", bleu.score},
+                                   {"bleu_signature", bleu.signature},
+                                   {"chrf", chrf.score},
+                                   {"chrf_signature", chrf.signature},
+                                   {"loss", loss.mean},
+                                   {"perplexity", std::exp(loss.mean)},
+                                   {"target_tokens", loss.tokens},
+                                   {"lines", sources.size()}};
     return WriteResult(json.Line() + "\n");
   }
   WriteResult(fmt::format("{}\n{}\nloss {:.4f}, perplexity {:.3f} of {} target tokens\n", ToString(bleu),
-                          ToString(chrf), loss.mean(), std::exp(loss.mean()), loss.tokens));
+                          ToString(chrf), loss.mean, std::exp(loss.mean), loss.tokens));
 }
 
 }  // namespace

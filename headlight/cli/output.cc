@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -13,6 +14,7 @@ namespace headlight {
 namespace {
 
 bool quiet = false;
+bool line_is_open = false;  // whether progress stands on a line of its own, without an end
 
 [[noreturn]] void FailToWrite() {
   if (errno == EPIPE) throw OutputClosed();
@@ -36,17 +38,20 @@ void CheckWritable(const std::string& path) {
 void SetQuiet(bool value) { quiet = value; }
 bool Quiet() { return quiet; }
 
-void WriteNote(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+void WriteNote(const std::string& line) {
+  const char* clear = std::exchange(line_is_open, false) ? "\r\x1b[K" : "";
+  std::fprintf(stderr, "%s%s\n", clear, line.c_str());
+}
 
 void Progress::Show(std::int64_t done, std::int64_t total) {
   if (Quiet() || isatty(STDERR_FILENO) == 0 || isatty(STDOUT_FILENO) != 0) return;
-  shown_ = true;
+  line_is_open = true;
   const std::string of = total == 0 ? "" : fmt::format(" of {}", total);
   std::fprintf(stderr, "\r%s: %lld%s", what_.c_str(), static_cast<long long>(done), of.c_str());
 }
 
 Progress::~Progress() {
-  if (shown_) std::fputc('\n', stderr);
+  if (std::exchange(line_is_open, false)) std::fputc('\n', stderr);
 }
 
 }  // namespace headlight

@@ -42,7 +42,6 @@ class Progress {
 
  private:
   std::string what_;
-  bool shown_ = false;
 };
 
 }  // namespace headlight

@@ -30,8 +30,8 @@ TEST(Program, ExplainsItself) {
 }
 
 TEST(Program, SaysWhichCommandsThereAre) {
-  EXPECT_THAT(RefusalOf({"translte", "model"}), HasSubstr("no command \"translte\"; there are: translate, "));
-  EXPECT_THAT(RefusalOf({}), HasSubstr("a command is needed: translate, "));
+  EXPECT_THAT(RefusalOf({"translte", "model"}), HasSubstr("no command \"translte\"; there are: "));
+  EXPECT_THAT(RefusalOf({}), HasSubstr(", translate, "));
   EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));
 }
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "headlight/base/error.h"
 #include "headlight/data/prefetch.h"
 #include "headlight/generate/batched.h"
-#include "headlight/ops/projection_cross_entropy.h"
 #include "headlight/text/bleu.h"
 #include "headlight/train/checkpoint.h"
+#include "headlight/train/teacher_forcing.h"
 
 namespace headlight {
 namespace {
@@ -18,15 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-// The sum of the batch's losses, times scale.
-Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const Batch& batch, double label_smoothing,
-                         double scale) {
-  const Memory memory{model.Encode(context, batch.source_ids, batch.source), batch.source};
-  const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target, memory);
-  return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), model.OutputBias(context), batch.labels,
-                                     label_smoothing, scale);
-}
 
 void CheckOptions(const TrainingOptions& options) {
   CheckSchedule(options.schedule);
@@ -274,45 +264,13 @@ class Training {
   std::int64_t log_tokens_ = 0;
 };
 
-// Sentences one after another, each with its end or after the start.
-Batch BatchOf(const ValidationSet& set, std::span<const std::size_t> pairs, const EncoderDecoder::Limits& limits) {
-  Batch batch;
-  std::vector<std::int32_t> source_lengths, target_lengths;
-  for (const std::size_t pair : pairs) {
-    const auto &source = set.sources[pair], &target = set.targets[pair];
-    batch.source_ids.insert(batch.source_ids.end(), source.begin(), source.end());
-    batch.source_ids.push_back(limits.end_id);
-    batch.target_inputs.push_back(limits.start_id);
-    batch.target_inputs.insert(batch.target_inputs.end(), target.begin(), target.end());
-    batch.labels.insert(batch.labels.end(), target.begin(), target.end());
-    batch.labels.push_back(limits.end_id);
-    source_lengths.push_back(static_cast<std::int32_t>(source.size() + 1));
-    target_lengths.push_back(static_cast<std::int32_t>(target.size() + 1));
-  }
-  batch.source = PackedSequences(source_lengths);
-  batch.target = PackedSequences(target_lengths);
-  return batch;
-}
-
 }  // namespace
 
 ValidationReport Validate(const EncoderDecoder& model, const ValidationSet& validation,
                           const DecodingOptions& decoding) {
   const Clock::time_point begin = Clock::now();
   ValidationReport report;
-  constexpr std::size_t sentences_a_batch = 128;
-  std::vector<std::size_t> pairs(validation.sources.size());
-  std::iota(pairs.begin(), pairs.end(), std::size_t{0});
-  double sum = 0;
-  std::int64_t tokens = 0;
-  for (std::size_t first = 0; first < pairs.size(); first += sentences_a_batch) {
-    const auto some = std::span(pairs).subspan(first, std::min(sentences_a_batch, pairs.size() - first));
-    const Batch batch = BatchOf(validation, some, model.limits());
-    Context context;
-    sum += static_cast<double>(TeacherForcedLoss(model, context, batch, 0, 1).data<float>()[0]);
-    tokens += static_cast<std::int64_t>(batch.labels.size());
-  }
-  report.loss = sum / static_cast<double>(std::max<std::int64_t>(1, tokens));
+  report.loss = MeanLoss(model, validation.sources, validation.targets).mean;
   report.perplexity = std::exp(report.loss);
 
   std::vector<std::vector<std::int32_t>> sources = validation.sources;

@@ -1,0 +1,59 @@
+#include "headlight/train/teacher_forcing.h"
+
+#include <algorithm>
+
+#include "headlight/base/error.h"
+#include "headlight/ops/projection_cross_entropy.h"
+
+namespace headlight {
+namespace {
+
+using Sentences = std::span<const std::vector<std::int32_t>>;
+
+// Pairs one after another, each with its end or after the start.
+Batch BatchOf(Sentences sources, Sentences targets, const EncoderDecoder::Limits& limits) {
+  Batch batch;
+  std::vector<std::int32_t> source_lengths, target_lengths;
+  for (std::size_t pair = 0; pair < sources.size(); ++pair) {
+    const auto &source = sources[pair], &target = targets[pair];
+    batch.source_ids.insert(batch.source_ids.end(), source.begin(), source.end());
+    batch.source_ids.push_back(limits.end_id);
+    batch.target_inputs.push_back(limits.start_id);
+    batch.target_inputs.insert(batch.target_inputs.end(), target.begin(), target.end());
+    batch.labels.insert(batch.labels.end(), target.begin(), target.end());
+    batch.labels.push_back(limits.end_id);
+    source_lengths.push_back(static_cast<std::int32_t>(source.size() + 1));
+    target_lengths.push_back(static_cast<std::int32_t>(target.size() + 1));
+  }
+  batch.source = PackedSequences(source_lengths);
+  batch.target = PackedSequences(target_lengths);
+  return batch;
+}
+
+}  // namespace
+
+Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const Batch& batch, double label_smoothing,
+                         double scale) {
+  const Memory memory{model.Encode(context, batch.source_ids, batch.source), batch.source};
+  const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target, memory);
+  return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), model.OutputBias(context), batch.labels,
+                                     label_smoothing, scale);
+}
+
+ReferenceLoss MeanLoss(const EncoderDecoder& model, Sentences sources, Sentences targets) {
+  Ensure(sources.size() == targets.size(), "{} sources and {} targets are no pairs", sources.size(), targets.size());
+  constexpr std::size_t kPairs = 128;  // of a batch
+  double sum = 0;
+  ReferenceLoss loss;
+  for (std::size_t begin = 0; begin < sources.size(); begin += kPairs) {
+    const std::size_t count = std::min(kPairs, sources.size() - begin);
+    const Batch batch = BatchOf(sources.subspan(begin, count), targets.subspan(begin, count), model.limits());
+    Context context;
+    sum += static_cast<double>(TeacherForcedLoss(model, context, batch, 0, 1).data<float>()[0]);
+    loss.tokens += static_cast<std::int64_t>(batch.labels.size());
+  }
+  loss.mean = sum / static_cast<double>(std::max<std::int64_t>(1, loss.tokens));
+  return loss;
+}
+
+}  // namespace headlight
