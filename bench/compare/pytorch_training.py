@@ -1,0 +1,176 @@
+"""Trains one configuration in headlight and in PyTorch, turn by turn, and prints how fast each was.
+
+Both see the same text through the same tokenizer (headlight's), in batches of as many target tokens, and before the
+race both compute the logits of the same weights on the same sentences, which must agree.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch.nn import functional as F
+from torch_transformer import Transformer, from_marian
+from torch_worker import collate
+
+HEADLIGHT = "build/release/headlight"
+WORKER = Path(__file__).with_name("torch_worker.py")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", default="../shared/multi30k", help="folder of train.de.gz, train.en.gz, val.de.gz ...")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=40, help="measured steps of a run")
+    parser.add_argument("--warmup-steps", type=int, default=10, help="steps before them that do not count")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--layers", type=int, default=3)
+    parser.add_argument("--model", type=int, default=256)
+    parser.add_argument("--heads", type=int, default=8)
+    parser.add_argument("--ffn", type=int, default=1024)
+    parser.add_argument("--vocabulary", type=int, default=8000)
+    options = parser.parse_args()
+    if options.steps % options.warmup_steps != 0:
+        parser.error("--steps must be a multiple of --warmup-steps, at which headlight writes its log")
+    return options
+
+
+def run(command, env=None):
+    """What the command printed, and the most memory that it held at once, in MB."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen([str(part) for part in command], stdout=output, env=env)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"pytorch_training: exit code {process.returncode} of {' '.join(map(str, command))}")
+        output.seek(0)
+        return output.read().decode(), usage.ru_maxrss / 1024
+
+
+def train_headlight(options, folder):
+    """Target tokens a second after the warm-up, and the peak memory; leaves the model in the folder."""
+    _, peak = run([
+        HEADLIGHT, "train", "translation", "--quiet", "--out", folder,
+        "--train", f"{options.data}/train.de.gz", f"{options.data}/train.en.gz",
+        "--valid", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz",
+        "--layers", options.layers, "--model-dim", options.model, "--heads", options.heads, "--ffn-dim", options.ffn,
+        "--vocabulary-size", options.vocabulary, "--dropout", 0.1, "--label-smoothing", 0.1, "--seed", 1,
+        "--batch-tokens", options.batch_tokens, "--threads", options.threads,
+        "--steps", options.warmup_steps + options.steps, "--log-every", options.warmup_steps,
+        "--validate-every", options.warmup_steps + options.steps])
+    with open(Path(folder) / "metrics.jsonl") as file:
+        steps = {record["step"]: record for record in map(json.loads, file) if "target_tokens" in record}
+    first, last = steps[options.warmup_steps], steps[options.warmup_steps + options.steps]
+    return (last["target_tokens"] - first["target_tokens"]) / (last["seconds"] - first["seconds"]), peak
+
+
+def train_torch(job, folder, compiled):
+    path = Path(folder) / "job.json"
+    path.write_text(json.dumps({**job, "compile": compiled}))
+    output, peak = run([sys.executable, WORKER, path])
+    return json.loads(output), peak
+
+
+def read_pairs(options, tokenizer, name, end):
+    sides = []
+    for language in ("de", "en"):
+        with gzip.open(f"{options.data}/{name}.{language}.gz", "rt", encoding="utf-8") as file:
+            lines = [line.rstrip("\n") for line in file]
+        sides.append([encoding.ids for encoding in tokenizer.encode_batch(lines, add_special_tokens=False)])
+    return [(source + [end], target + [end]) for source, target in zip(*sides)]
+
+
+def check_same_computation(folder, config, shape, pairs):
+    """Logits and loss of headlight's trained weights on the same sentences, in headlight and in PyTorch."""
+    model = Transformer(dropout=0.0, **shape).eval()
+    model.load_state_dict(from_marian(load_file(Path(folder) / "model.safetensors")))
+    batch = collate(pairs, config["decoder_start_token_id"], config["pad_token_id"])
+    with torch.no_grad():
+        hidden = model(batch["source"], batch["mask"], batch["target_in"])
+        ours = F.linear(hidden, model.embedding.weight, model.logits_bias)
+    mask = batch["mask"]
+    mask = torch.ones_like(batch["source"]) if mask is None else mask[:, 0, 0].long()
+    inputs, outputs = Path(folder) / "inputs.safetensors", Path(folder) / "outputs.safetensors"
+    save_file({"input_ids": batch["source"], "attention_mask": mask.contiguous(),
+               "decoder_input_ids": batch["target_in"]}, inputs)
+    run([HEADLIGHT, "forward", folder, inputs, outputs])
+    theirs = load_file(outputs)["logits"]
+    width = batch["target_in"].shape[1]
+    real = torch.arange(width) < torch.tensor(batch["target_lengths"]).unsqueeze(1)
+    losses = [F.cross_entropy(logits[real], batch["labels"], label_smoothing=0.1).item() for logits in (ours, theirs)]
+    difference = (ours[real] - theirs[real]).abs().max().item()
+    print(f"same weights, same sentences: loss {losses[0]:.6f} in PyTorch, {losses[1]:.6f} in headlight; "
+          f"logits differ by at most {difference:.1e}")
+    if not difference < 1e-3:
+        sys.exit("pytorch_training: the two do not compute the same thing")
+
+
+def gemm_rate(options):
+    """GFLOP/s of float32 products of the model's own shape, the best of a few: the machine's measured rate."""
+    torch.set_num_threads(options.threads)
+    a, b = torch.rand(options.batch_tokens, options.ffn), torch.rand(options.ffn, options.model)
+    best = float("inf")
+    for _ in range(50):
+        began = time.perf_counter()
+        torch.mm(a, b)
+        best = min(best, time.perf_counter() - began)
+    return 2 * options.batch_tokens * options.ffn * options.model / best / 1e9
+
+
+def main():
+    options = arguments()
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work) / "model"
+        train_headlight(options, folder)  # for the tokenizer and the weights of the check; not a measured run
+        config = json.loads((folder / "config.json").read_text())
+        shape = {"vocabulary": config["vocab_size"], "layers": options.layers, "model": options.model,
+                 "heads": options.heads, "ffn": options.ffn}
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        pairs = read_pairs(options, tokenizer, "train", config["eos_token_id"])
+        check_same_computation(folder, config, shape, pairs[:64])
+        (Path(work) / "pairs.json").write_text(json.dumps(pairs))
+        job = {"shape": shape, "pairs": str(Path(work) / "pairs.json"), "threads": options.threads, "seed": 1,
+               "dropout": 0.1, "label_smoothing": 0.1, "batch_tokens": options.batch_tokens,
+               "start": config["decoder_start_token_id"], "padding": config["pad_token_id"],
+               "warmup_steps": options.warmup_steps, "steps": options.steps}
+
+        tried = {compiled: train_torch(job, work, compiled)[0]["tokens_per_second"] for compiled in (False, True)}
+        compiled = tried[True] > tried[False]
+        print(f"PyTorch {torch.__version__}: {tried[False]:.0f} target tokens/s eager, {tried[True]:.0f} compiled; "
+              f"{'compiled' if compiled else 'eager'} runs the race")
+
+        rates, peaks, gemm, work_per_token = {"headlight": [], "PyTorch": []}, {}, [], 0
+        for repeat in range(options.repeats):
+            gemm.append(gemm_rate(options))
+            rate, peak = train_headlight(options, Path(work) / f"repeat{repeat}")
+            rates["headlight"].append(rate)
+            peaks["headlight"] = max(peak, peaks.get("headlight", 0))
+            result, peak = train_torch(job, work, compiled)
+            rates["PyTorch"].append(result["tokens_per_second"])
+            peaks["PyTorch"] = max(peak, peaks.get("PyTorch", 0))
+            work_per_token = result["operations_per_token"]
+
+    machine = statistics.median(gemm)
+    print(f"\n{options.repeats} turns of {options.steps} steps after {options.warmup_steps}, medians; "
+          f"{work_per_token / 1e6:.1f} MFLOP a target token; GEMM {machine:.0f} GFLOP/s on {options.threads} threads\n")
+    print(f"{'':10} {'target tokens/s':>15} {'(min to max)':>16} {'of GEMM rate':>12} {'peak memory':>12}")
+    for name, values in rates.items():
+        rate = statistics.median(values)
+        spread = f"({min(values):.0f} to {max(values):.0f})"
+        print(f"{name:10} {rate:15.0f} {spread:>16} {rate * work_per_token / machine / 1e9:12.0%} {peaks[name]:9.0f} MB")
+    ratio = statistics.median(rates["headlight"]) / statistics.median(rates["PyTorch"])
+    print(f"{'ratio':10} {ratio:15.2f} {'':16} {'':12} {peaks['headlight'] / peaks['PyTorch']:12.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""One training run in PyTorch, in a process of its own so that its memory can be told: prints one JSON object.
+
+  torch_worker.py JOB.json   (written by pytorch_training.py)
+"""
+
+import json
+import random
+import sys
+import time
+
+import torch
+from torch_transformer import Transformer
+
+
+def pad(lists, value):
+    width = max(map(len, lists))
+    return torch.tensor([items + [value] * (width - len(items)) for items in lists])
+
+
+def make_batches(pairs, target_tokens, start, padding):
+    """Batches of sentences of similar length, so many that their labels fill target_tokens."""
+    pairs = sorted(pairs, key=lambda pair: (len(pair[1]), len(pair[0])))
+    batches, batch, size = [], [], 0
+    for pair in pairs:
+        if size + len(pair[1]) > target_tokens and batch:
+            batches.append(batch)
+            batch, size = [], 0
+        batch.append(pair)
+        size += len(pair[1])
+    batches.append(batch)
+    return [collate(batch, start, padding) for batch in batches]
+
+
+def collate(batch, start, padding):
+    sources, targets = zip(*batch)
+    source, labels = pad(sources, padding), pad(targets, -1)
+    lengths = torch.tensor([len(items) for items in sources])
+    mask = None
+    if lengths.min() < source.shape[1]:
+        mask = (torch.arange(source.shape[1]) < lengths.unsqueeze(1))[:, None, None]
+    target_in = pad([[start] + items[:-1] for items in targets], padding)
+    flat = labels.flatten()
+    rows = (flat >= 0).nonzero().flatten() if (flat < 0).any() else None
+    return {"source": source, "mask": mask, "target_in": target_in, "rows": rows, "labels": flat[flat >= 0],
+            "source_lengths": [len(items) for items in sources], "target_lengths": [len(items) for items in targets]}
+
+
+def operations(batch, shape):
+    """Floating-point operations of a training step's matrix products on the tokens that are no padding."""
+    model, ffn, layers, vocabulary = shape["model"], shape["ffn"], shape["layers"], shape["vocabulary"]
+    source, target = batch["source_lengths"], batch["target_lengths"]
+    linear = layers * (sum(source) * (4 * model * model + 2 * model * ffn)
+                       + sum(target) * (6 * model * model + 2 * model * ffn) + sum(source) * 2 * model * model)
+    attention = layers * 2 * model * sum(s * s + t * t / 2 + s * t for s, t in zip(source, target))
+    return 3 * 2 * (linear + attention + sum(target) * model * vocabulary)
+
+
+def main():
+    with open(sys.argv[1]) as file:
+        job = json.load(file)
+    shape = job["shape"]
+    torch.set_num_threads(job["threads"])
+    torch.manual_seed(job["seed"])
+    model = Transformer(shape["vocabulary"], shape["layers"], shape["model"], shape["heads"], shape["ffn"],
+                        job["dropout"])
+    with open(job["pairs"]) as file:
+        batches = make_batches(json.load(file), job["batch_tokens"], job["start"], job["padding"])
+    random.Random(job["seed"]).shuffle(batches)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    loss_of = torch.compile(model.loss, dynamic=True) if job["compile"] else model.loss
+
+    model.train()
+    seconds, tokens, work, losses = 0.0, 0, 0.0, []
+    for step in range(job["warmup_steps"] + job["steps"]):
+        batch = batches[step % len(batches)]
+        began = time.perf_counter()
+        loss = loss_of(batch["source"], batch["mask"], batch["target_in"], batch["rows"], batch["labels"],
+                       job["label_smoothing"])
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+        if step >= job["warmup_steps"]:
+            seconds += time.perf_counter() - began
+            tokens += batch["labels"].numel()
+            work += operations(batch, shape)
+    print(json.dumps({"tokens_per_second": tokens / seconds, "operations_per_token": work / tokens,
+                      "first_loss": losses[0], "last_loss": losses[-1]}))
+
+
+if __name__ == "__main__":
+    main()
