@@ -1,0 +1,275 @@
+// A small model learns from the grammar: the loss falls, an interrupted run ends as an uninterrupted one, and what goes
+// wrong is named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/parallel.h"
+#include "headlight/base/test_support.h"
+#include "headlight/data/grammar.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/models/transformer.h"
+#include "headlight/tensor/storage.h"
+#include "headlight/text/vocabulary.h"
+#include "headlight/train/checkpoint.h"
+#include "headlight/train/metrics.h"
+#include "headlight/train/trainer.h"
+
+namespace headlight {
+namespace {
+
+constexpr int kPairs = 300;
+
+Tokenizer SmallTokenizer(const std::vector<SentencePair>& pairs) {
+  std::size_t next = 0;
+  return TrainVocabulary(
+      [&](std::string_view& line) {
+        if (next == 2 * pairs.size()) return false;
+        line = next % 2 == 0 ? pairs[next / 2].german : pairs[next / 2].english;
+        ++next;
+        return true;
+      },
+      {.size = 300});
+}
+
+// All that a training needs, in a folder of its own.
+struct Setting {
+  TemporaryFolder folder;
+  std::vector<SentencePair> pairs;
+  Tokenizer tokenizer;
+  Corpus corpus;
+  ValidationSet validation;
+
+  static std::vector<SentencePair> Sample() {
+    Random random(4);
+    std::vector<SentencePair> pairs;
+    for (int i = 0; i < kPairs; ++i) pairs.push_back(SampleSentence(random, Portion::training));
+    return pairs;
+  }
+
+  CorpusFiles Write() const {
+    std::string german, english;
+    for (const SentencePair& pair : pairs) {
+      german += pair.german + "\n";
+      english += pair.english + "\n";
+    }
+    const CorpusFiles files{folder.File("train.de"), folder.File("train.en"), folder.File("cache")};
+    WriteFile(files.source, german);
+    WriteFile(files.target, english);
+    return files;
+  }
+
+  Setting()
+      : pairs(Sample()),
+        tokenizer(SmallTokenizer(pairs)),
+        corpus(Write(), [this](std::string_view text, Side side) { return tokenizer.Encode(text, side); }, 1, {}) {
+    for (int i = 0; i < 4; ++i) {
+      validation.source_texts.push_back(pairs[i].german);
+      validation.references.push_back(pairs[i].english);
+      validation.sources.push_back(tokenizer.Encode(pairs[i].german));
+      validation.targets.push_back(tokenizer.Encode(pairs[i].english, Side::target));
+    }
+    validation.decode = [this](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
+  }
+
+  std::unique_ptr<Transformer> Model() const {
+    TransformerConfig config;
+    config.model = 16;
+    config.encoder_layers = config.decoder_layers = 1;
+    config.encoder_heads = config.decoder_heads = 2;
+    config.encoder_ffn = config.decoder_ffn = 32;
+    config.source_vocabulary = config.target_vocabulary = tokenizer.size();
+    config.positions = 128;
+    config.start_id = config.pad_id = tokenizer.pad();
+    config.end_id = tokenizer.eos();
+    auto model = std::make_unique<Transformer>(config);
+    model->parameters().Initialise(3);
+    return model;
+  }
+
+  TrainingOptions Options() const {
+    TrainingOptions options;
+    options.schedule = {ScheduleKind::paper, 20, 5e-3, 16};
+    options.batches = {.batch_tokens = 400, .start_id = tokenizer.pad(), .eos_id = tokenizer.eos()};
+    options.steps = 24;
+    options.validate_every = 9;
+    options.average_last = 2;
+    options.log_every = 4;
+    options.adam.clip_norm = 1;
+    options.adam.average_decay = 0.9;
+    options.accumulation = 2;
+    return options;
+  }
+
+  TrainingKeep Keep(const std::string& name) const {
+    return {.checkpoint = folder.File(name), .run = Json::Object{{"what", "a test"}}, .save_best = {}, .save_last = {}};
+  }
+};
+
+TEST(Training, TheLossFallsAndIsReported) {
+  const Setting setting;
+  const auto model = setting.Model();
+  TrainingOptions options = setting.Options();
+  options.steps = 60;
+  std::vector<double> losses;
+  int validations = 0;
+  const TrainingObserver observer{.step = [&](const StepReport& report) { losses.push_back(report.loss); },
+                                  .progress = {},
+                                  .validation =
+                                      [&](const ValidationReport& report) {
+                                        ++validations;
+                                        EXPECT_NEAR(report.perplexity, std::exp(report.loss), 1e-9);
+                                        EXPECT_EQ(report.samples.size(), 3U);
+                                      },
+                                  .note = {},
+                                  .stop = {}};
+  const TrainingResult result =
+      Train(*model, setting.corpus, setting.validation, options, setting.Keep("c"), false, observer);
+  EXPECT_EQ(result.end, TrainingEnd::limit);
+  EXPECT_EQ(result.steps, 60);
+  EXPECT_EQ(losses.size(), 15U);
+  EXPECT_LT(losses.back(), losses.front() - 1);
+  EXPECT_GE(validations, 7);
+}
+
+TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
+  const Setting setting;
+  const TrainingOptions options = setting.Options();
+  const auto whole = setting.Model();
+  Train(*whole, setting.corpus, setting.validation, options, setting.Keep("whole"), false, {});
+
+  // Stopped after a step in the middle of an epoch, again and again, as by Ctrl-C; each time by a new process's model.
+  std::vector<float> resumed;
+  for (const std::int64_t stop : {2, 7, 11, 12, 100}) {
+    const auto model = setting.Model();
+    std::int64_t step = 0;
+    const TrainingObserver observer{.step = {},
+                                    .progress = [&](const StepReport& report) { step = report.step; },
+                                    .validation = {},
+                                    .note = {},
+                                    .stop = [&] { return step == stop; }};
+    Train(*model, setting.corpus, setting.validation, options, setting.Keep("parts"), true, observer);
+    resumed = model->parameters().values().ToVector<float>();
+  }
+  EXPECT_EQ(resumed, whole->parameters().values().ToVector<float>());
+}
+
+TEST(Training, AnotherSeedIsAnotherRun) {
+  const Setting setting;
+  TrainingOptions options = setting.Options();
+  const auto one = setting.Model(), other = setting.Model();
+  Train(*one, setting.corpus, setting.validation, options, setting.Keep("one"), false, {});
+  options.seed = 2;  // of dropout alone: the batches are the same
+  Train(*other, setting.corpus, setting.validation, options, setting.Keep("other"), false, {});
+  EXPECT_NE(one->parameters().values().ToVector<float>(), other->parameters().values().ToVector<float>());
+}
+
+TEST(Training, ACheckpointOfAnotherRunIsRefused) {
+  const Setting setting;
+  const auto model = setting.Model();
+  TrainingKeep keep = setting.Keep("c");
+  Train(*model, setting.corpus, setting.validation, setting.Options(), keep, false, {});
+  keep.run = Json::Object{{"what", "another"}};
+  EXPECT_THAT(ErrorOf([&] { Train(*model, setting.corpus, setting.validation, setting.Options(), keep, true, {}); }),
+              testing::HasSubstr("began with what \"a test\", not \"another\""));
+}
+
+TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
+  const Setting setting;
+  const auto model = setting.Model();
+  const TrainingKeep keep = setting.Keep("c");
+  std::int64_t step = 0;
+  const TrainingObserver observer{.step = {},
+                                  .progress =
+                                      [&](const StepReport& report) {
+                                        step = report.step;
+                                        if (step == 11)
+                                          model->parameters().values().span<float>()[5] =
+                                              std::numeric_limits<float>::quiet_NaN();
+                                      },
+                                  .validation = {},
+                                  .note = {},
+                                  .stop = {}};
+  EXPECT_THAT(
+      ErrorOf([&] { Train(*model, setting.corpus, setting.validation, setting.Options(), keep, false, observer); }),
+      testing::HasSubstr("at step 12"));
+  Optimizer optimizer(setting.Options().adam, model->parameters());
+  TrainingState state;
+  LoadCheckpoint(keep.checkpoint, keep.run, state, optimizer, model->parameters());
+  EXPECT_EQ(optimizer.step, 9);
+  for (const float value : model->parameters().values().span<float>()) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(Training, AfterTheFirstEpochAStepTakesNothingFromTheSystem) {
+  const Setting setting;
+  const auto model = setting.Model();
+  const int threads = Threads();
+  SetThreads(1);  // each thread makes its own primitives, whenever it first gets such work
+  TrainingOptions options = setting.Options();
+  options.validate_every = 1000000;
+  options.average_last = 1;
+  options.epochs = 4;
+  options.steps = 0;
+  std::int64_t allocations = 0, primitives = 0;
+  const TrainingObserver observer{.step = {},
+                                  .progress =
+                                      [&](const StepReport& report) {
+                                        if (report.epoch > 2) return;
+                                        allocations = GetStorageStatistics().system_allocations;
+                                        primitives = kernels::PrimitivesCreated();
+                                      },
+                                  .validation = {},
+                                  .note = {},
+                                  .stop =
+                                      [&] {
+                                        EXPECT_EQ(GetStorageStatistics().system_allocations, allocations);
+                                        EXPECT_EQ(kernels::PrimitivesCreated(), primitives);
+                                        return false;
+                                      }};
+  Train(*model, setting.corpus, setting.validation, options, setting.Keep("c"), false, observer);
+  SetThreads(threads);
+}
+
+TEST(Training, ImpossibleOptionsAreNamed) {
+  const Setting setting;
+  const auto model = setting.Model();
+  const auto error = [&](auto change) {
+    TrainingOptions options = setting.Options();
+    change(options);
+    return ErrorOf([&] { Train(*model, setting.corpus, setting.validation, options, setting.Keep("c"), false, {}); });
+  };
+  EXPECT_THAT(error([](auto& options) { options.steps = 0; }), testing::HasSubstr("needs an end"));
+  EXPECT_THAT(error([](auto& options) { options.label_smoothing = 1; }), testing::HasSubstr("label smoothing"));
+  EXPECT_THAT(error([](auto& options) { options.accumulation = 0; }), testing::HasSubstr("at least one batch"));
+  EXPECT_THAT(error([](auto& options) { options.adam.beta1 = 1; }), testing::HasSubstr("Adam"));
+  EXPECT_THAT(error([](auto& options) { options.schedule.warmup = 0; }), testing::HasSubstr("warm-up"));
+}
+
+TEST(Metrics, AreReadBackAndCutWhereARunWasCut) {
+  const TemporaryFolder folder;
+  const auto report = [](std::int64_t step, double loss) {
+    StepReport result;
+    result.step = step;
+    result.loss = loss;
+    return result;
+  };
+  {
+    Metrics metrics(folder.path(), 0);
+    metrics.Add(report(10, 3));
+    metrics.Add(report(20, 2));
+    metrics.Add(report(30, 1));
+  }
+  Metrics metrics(folder.path(), 20);
+  metrics.Add(report(30, 1.5));
+  const MetricSeries series = ReadMetric(folder.path(), "loss");
+  EXPECT_EQ(series.steps, (std::vector<double>{10, 20, 30}));
+  EXPECT_EQ(series.values, (std::vector<double>{3, 2, 1.5}));
+}
+
+}  // namespace
+}  // namespace headlight
