@@ -19,9 +19,11 @@
 namespace headlight {
 namespace {
 
+constexpr std::size_t kTrainingPairs = 120000, kValidationPairs = 200, kTestPairs = 1000;
+
 struct Options {
   std::string out = "headlight-demo";
-  std::int64_t steps = 1200;
+  std::int64_t steps = 2600;
   std::uint64_t seed = 1;
 };
 
@@ -52,18 +54,21 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.valid_source = data + "/valid.de";
   settings.valid_target = data + "/valid.en";
   settings.out = options.out + "/model";
-  settings.vocabulary.size = 1200;
+  settings.vocabulary.size = 2000;
+  settings.vocabulary.most_lines = 40000;
   settings.model.model = 128;
   settings.model.encoder_layers = settings.model.decoder_layers = 2;
   settings.model.encoder_heads = settings.model.decoder_heads = 4;
   settings.model.encoder_ffn = settings.model.decoder_ffn = 512;
-  settings.model.dropout = settings.model.attention_dropout = 0.05;
+  settings.model.dropout = settings.model.attention_dropout = 0;  // there are more sentences than it ever sees
   settings.model.positions = 128;
   settings.training.steps = options.steps;
-  settings.training.schedule = {ScheduleKind::cosine, 100, 3e-3, settings.model.model, options.steps};
-  settings.training.batches.batch_tokens = 2000;
-  settings.training.validate_every = options.steps / 4;
-  settings.training.log_every = 25;
+  settings.training.schedule = {ScheduleKind::linear, options.steps / 10, 3e-3, settings.model.model, options.steps};
+  settings.training.adam.clip_norm = 1;
+  // Many small batches: 1.3 million tokens in fewer, larger ones leave the model well below its mark.
+  settings.training.batches.batch_tokens = 512;
+  settings.training.validate_every = options.steps / 3;
+  settings.training.log_every = 100;
   settings.training.seed = options.seed;
   settings.quiet = Quiet();
   return settings;
@@ -87,12 +92,12 @@ void Run(const Options& options) {
   const std::string data = options.out + "/data";
   fs::create_directories(data);
   Random random(options.seed);
-  WritePairs(Sample(random, Portion::training, 60000), data + "/train.de", data + "/train.en");
-  const std::vector<SentencePair> valid = Sample(random, Portion::held_out, 200);
-  const std::vector<SentencePair> test = Sample(random, Portion::held_out, 700);
+  WritePairs(Sample(random, Portion::training, kTrainingPairs), data + "/train.de", data + "/train.en");
+  const std::vector<SentencePair> valid = Sample(random, Portion::held_out, kValidationPairs);
+  const std::vector<SentencePair> test = Sample(random, Portion::held_out, kTestPairs);
   WritePairs(valid, data + "/valid.de", data + "/valid.en");
   WritePairs(test, data + "/test.de", data + "/test.en");
-  Note("a grammar of German wrote 60000 sentence pairs; those it wrote for the test the model never sees");
+  Note("a grammar of German wrote {} sentence pairs; those it wrote for the test the model never sees", kTrainingPairs);
 
   CatchInterrupts();
   const TranslationTraining settings = SettingsOf(options, data);
@@ -102,7 +107,7 @@ void Run(const Options& options) {
   std::vector<std::string> sources, translations;
   for (const SentencePair& pair : test) sources.push_back(pair.german);
   std::size_t right = 0;
-  for (const auto& candidates : translator.TranslateBatch(sources)) {
+  for (const auto& candidates : translator.TranslateBatch(sources, {.beam_size = 1})) {
     translations.push_back(candidates.front().text);
     if (translations.back() == test[translations.size() - 1].english) ++right;
   }
