@@ -77,7 +77,7 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
 // A sentence that the model gets right and whose verb moves from the end to the middle.
 const SentencePair* WithMovedVerb(const std::vector<SentencePair>& pairs,
                                   const std::vector<std::string>& translations) {
-  for (const std::string_view sign : {", weil ", ", dass ", ", wenn "})
+  for (const std::string_view sign : {", dass ", ", weil ", ", wenn "})
     for (std::size_t i = 0; i < pairs.size(); ++i)
       if (pairs[i].german.find(sign) != std::string::npos && pairs[i].english == translations[i]) return &pairs[i];
   return &pairs.front();
