@@ -1,9 +1,10 @@
 #include "headlight/cli/training_progress.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "headlight/cli/output.h"
 
 namespace headlight {
 namespace {
@@ -39,23 +40,25 @@ void TrainingProgress::Step(const StepReport& report) {
 }
 
 void TrainingProgress::Log(const StepReport& report) {
-  if (!quiet_ && !terminal_) spdlog::info("{}", Summary(report));
+  if (!quiet_ && !terminal_) WriteNote(Summary(report));
 }
 
 void TrainingProgress::Validation(const ValidationReport& report) {
   if (quiet_) return;
   Clear();
-  spdlog::info("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}, BLEU {:.2f}{}, in {:.1f} s",
-               report.epoch, report.step, report.loss, report.perplexity, report.bleu,
-               report.best ? ", the best so far" : "", report.seconds);
+  WriteNote(
+      fmt::format("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}, BLEU {:.2f}{}, in {:.1f} s",
+                  report.epoch, report.step, report.loss, report.perplexity, report.bleu,
+                  report.best ? ", the best so far" : "", report.seconds));
   for (const ValidationReport::Sample& sample : report.samples)
-    spdlog::info("  {}\n    model:     {}\n    reference: {}", sample.source, sample.translation, sample.reference);
+    WriteNote(
+        fmt::format("  {}\n    model:     {}\n    reference: {}", sample.source, sample.translation, sample.reference));
 }
 
 void TrainingProgress::Note(const std::string& text) {
   if (quiet_) return;
   Clear();
-  spdlog::info("{}", text);
+  WriteNote(text);
 }
 
 void TrainingProgress::Clear() {

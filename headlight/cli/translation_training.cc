@@ -42,6 +42,20 @@ void CheckOut(const TranslationTraining& settings) {
         settings.out);
 }
 
+std::int64_t CountLines(const std::string& path) {
+  LineReader lines(path);
+  while (lines.Next()) continue;
+  return lines.line_number();
+}
+
+// What is wrong with the text is better known before anything is learned from it and written.
+void CheckText(const std::string& source, const std::string& target) {
+  const std::int64_t source_lines = CountLines(source), target_lines = CountLines(target);
+  Check(source_lines == target_lines, "{} has {} lines, but {} has {}: each line needs its translation", source,
+        source_lines, target, target_lines);
+  Check(source_lines > 0, "{}: there is no line in it", source);
+}
+
 Tokenizer TrainOrLoadTokenizer(const TranslationTraining& settings) {
   if (fs::exists(In(settings.out, "source.spm"))) return Tokenizer::Load(settings.out);
   LineReader source(settings.train_source), target(settings.train_target);
@@ -59,14 +73,10 @@ Tokenizer TrainOrLoadTokenizer(const TranslationTraining& settings) {
       settings.vocabulary);
 }
 
-// Both files' lines, as many of one as of the other.
 ValidationSet ReadValidation(const TranslationTraining& settings, const Tokenizer& tokenizer) {
   ValidationSet set;
   set.source_texts = ReadLines(settings.valid_source);
   set.references = ReadLines(settings.valid_target);
-  Check(set.source_texts.size() == set.references.size(), "{} has {} lines, but {} has {}", settings.valid_source,
-        set.source_texts.size(), settings.valid_target, set.references.size());
-  Check(!set.references.empty(), "{}: there is no line to validate on", settings.valid_source);
   const auto encode = [&](const std::string& path, const std::vector<std::string>& texts, Side side) {
     std::vector<std::vector<std::int32_t>> ids;
     for (const std::string& text : texts) {
@@ -145,9 +155,8 @@ void CatchInterrupts() { std::signal(SIGINT, Interrupt); }
 TrainingResult TrainTranslation(const TranslationTraining& given) {
   TranslationTraining settings = given;
   CheckOut(settings);
-  for (const std::string* path :
-       {&settings.train_source, &settings.train_target, &settings.valid_source, &settings.valid_target})
-    LineReader(*path).Next();  // a file that cannot be read is better known now
+  CheckText(settings.train_source, settings.train_target);
+  CheckText(settings.valid_source, settings.valid_target);
 
   TrainingProgress progress(settings.quiet);
   fs::create_directories(settings.out);

@@ -1,0 +1,174 @@
+// `headlight train translation`, end to end and with everything wrong that can be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/random.h"
+#include "headlight/base/test_support.h"
+#include "headlight/cli/testing.h"
+#include "headlight/data/grammar.h"
+#include "headlight/io/safetensors.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+namespace fs = std::filesystem;
+
+class TrainTest : public testing::Test {
+ protected:
+  TrainTest() {
+    Random random(11);
+    std::string german, english;
+    for (int i = 0; i < 400; ++i) {
+      const SentencePair pair = SampleSentence(random, Portion::training);
+      german += pair.german + '\n';
+      english += pair.english + '\n';
+    }
+    WriteFile(In("train.de"), german);
+    WriteFile(In("train.en"), english);
+    WriteFile(In("valid.de"), "Der Hund schläft.\nDie Katze schläft.\n");
+    WriteFile(In("valid.en"), "The dog sleeps.\nThe cat sleeps.\n");
+  }
+
+  std::string In(const std::string& name) const { return folder_.File(name); }
+
+  // A small training of these files, with `more` options, which may repeat and so replace the ones here.
+  std::vector<std::string> Command(const std::vector<std::string>& more = {}, const std::string& train = "train.de",
+                                   const std::string& out = "out") const {
+    std::vector<std::string> arguments = {"train",   "translation",  "--train",      In(train), In("train.en"),
+                                          "--valid", In("valid.de"), In("valid.en"), "--out",   In(out)};
+    const std::vector<std::pair<std::string, std::string>> defaults = {
+        {"--layers", "1"},    {"--model-dim", "16"},        {"--heads", "2"},   {"--ffn-dim", "16"},
+        {"--steps", "12"},    {"--vocabulary-size", "300"}, {"--warmup", "10"}, {"--batch-tokens", "300"},
+        {"--log-every", "4"}, {"--validate-every", "6"}};
+    for (const auto& [name, value] : defaults)
+      if (std::find(more.begin(), more.end(), name) == more.end()) arguments.insert(arguments.end(), {name, value});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  // What a wrong setting is refused with; nothing has been written then.
+  std::string Refusal(std::vector<std::string> more, const std::string& train = "train.de") {
+    more.push_back("--quiet");
+    const std::string error = RefusalOf(Command(more, train, "refused"));
+    EXPECT_FALSE(fs::exists(In("refused/model.safetensors")));
+    fs::remove_all(In("refused"));
+    return error;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrainTest, WritesAModelThatTranslatesAndAllThatBelongsToATraining) {
+  const Outcome outcome = RunProgram(Command());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("400 pairs of 400"));
+  EXPECT_THAT(outcome.err, HasSubstr("validation after"));
+  for (const char* file : {"config.json", "generation_config.json", "model.safetensors", "source.spm", "vocab.json",
+                           "tokenizer.json", "metrics.jsonl", "training.svg", "last/model.safetensors"})
+    EXPECT_TRUE(fs::exists(In("out/") + file)) << file;
+  const Outcome translated = RunProgram({"translate", In("out")}, "Der Hund schläft.\n\n");
+  EXPECT_EQ(translated.exit_code, 0) << translated.err;
+  EXPECT_EQ(std::count(translated.out.begin(), translated.out.end(), '\n'), 2);
+}
+
+TEST_F(TrainTest, OptionsComeFromAFileAndAPreset) {
+  WriteFile(In("options.toml"), "layers = 2\n");
+  std::vector<std::string> arguments = Command({"--quiet", "--preset", "multi30k"});
+  arguments.erase(std::find(arguments.begin(), arguments.end(), "--layers"),
+                  std::find(arguments.begin(), arguments.end(), "--layers") + 2);
+  arguments.insert(arguments.end(), {"--config", In("options.toml")});
+  const Outcome outcome = RunProgram(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"encoder_layers\": 2"));
+  EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"dropout\": 0.3"));
+}
+
+TEST_F(TrainTest, AKilledTrainingGoesOnAndEndsTheSame) {
+  ASSERT_EQ(RunProgram(Command({"--steps", "30", "--threads", "1"}, "train.de", "whole")).exit_code, 0);
+  // Killed without warning as soon as there is a checkpoint.
+  const int null = open("/dev/null", O_RDWR);
+  const pid_t process = StartProgram(Command({"--steps", "30", "--threads", "1"}), null, null, null);
+  for (int i = 0; i < 3000 && !fs::exists(In("out/checkpoint/state.json")); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(process, SIGKILL);
+  AwaitProgram(process);
+  close(null);
+  const Outcome resumed = RunProgram(Command({"--steps", "30", "--threads", "1", "--resume"}));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
+  EXPECT_EQ(ReadFile(In("out/last/model.safetensors")), ReadFile(In("whole/last/model.safetensors")));
+}
+
+TEST_F(TrainTest, NamesBothLineCounts) {
+  WriteFile(In("short.de"), "Ein Hund.\n");
+  EXPECT_THAT(Refusal({}, "short.de"), testing::AllOf(HasSubstr("1 lines"), HasSubstr("400")));
+}
+
+TEST_F(TrainTest, NamesFilesThatCannotBeRead) {
+  EXPECT_THAT(Refusal({}, "missing.de"), HasSubstr("missing.de"));
+  WriteFile(In("empty.de"), "");
+  EXPECT_THAT(Refusal({}, "empty.de"), HasSubstr("empty.de"));
+  WriteFile(In("broken.de"), "Ein Hund.\nEin \xff Hund.\n");
+  EXPECT_THAT(Refusal({}, "broken.de"), testing::AllOf(HasSubstr("broken.de"), HasSubstr("line 2")));
+  EXPECT_THAT(Refusal({}, "."), Not(IsEmpty()));
+}
+
+TEST_F(TrainTest, NamesAVocabularyLargerThanTheTextAllows) {
+  EXPECT_THAT(Refusal({"--vocabulary-size", "50000"}), HasSubstr("50000"));
+}
+
+TEST_F(TrainTest, NamesImpossibleHyperparameters) {
+  EXPECT_THAT(Refusal({"--heads", "3"}), HasSubstr("3 does not divide 16"));
+  EXPECT_THAT(Refusal({"--model-dim", "0"}), HasSubstr("model dimension"));
+  EXPECT_THAT(Refusal({"--layers", "-1"}), HasSubstr("layers"));
+  EXPECT_THAT(Refusal({"--dropout", "1"}), HasSubstr("dropout"));
+  EXPECT_THAT(Refusal({"--dropout", "nan"}), HasSubstr("dropout"));
+  EXPECT_THAT(Refusal({"--learning-rate", "nan"}), HasSubstr("learning rate"));
+  EXPECT_THAT(Refusal({"--learning-rate", "-1"}), HasSubstr("learning rate"));
+  EXPECT_THAT(Refusal({"--warmup", "0"}), HasSubstr("warm-up"));
+  EXPECT_THAT(Refusal({"--label-smoothing", "1"}), HasSubstr("label smoothing"));
+  EXPECT_THAT(Refusal({"--batch-tokens", "0"}), Not(IsEmpty()));
+  EXPECT_THAT(Refusal({"--threads", "0"}), HasSubstr("threads"));
+  EXPECT_THAT(Refusal({"--layers", "many"}), HasSubstr("--layers"));
+  EXPECT_THAT(Refusal({"--preset", "huge"}), HasSubstr("huge"));
+}
+
+TEST_F(TrainTest, LeavesAFolderThatHoldsSomethingElse) {
+  fs::create_directory(In("out"));
+  WriteFile(In("out/letter.txt"), "dear");
+  EXPECT_THAT(RefusalOf(Command()), HasSubstr("letter.txt"));
+  EXPECT_EQ(ReadFile(In("out/letter.txt")), "dear");
+}
+
+TEST_F(TrainTest, DoesNotBeginAnewOverATraining) {
+  ASSERT_EQ(RunProgram(Command()).exit_code, 0);
+  const std::string model = ReadFile(In("out/model.safetensors"));
+  EXPECT_THAT(RefusalOf(Command()), HasSubstr("--resume"));
+  EXPECT_EQ(ReadFile(In("out/model.safetensors")), model);
+}
+
+TEST_F(TrainTest, AnotherTrainingIsNotResumed) {
+  ASSERT_EQ(RunProgram(Command()).exit_code, 0);
+  EXPECT_THAT(RunProgram(Command({"--resume", "--dropout", "0.2"})).err, HasSubstr("dropout"));
+}
+
+TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {
+  const Outcome outcome = RunProgram(Command({"--learning-rate", "1e30", "--warmup", "7", "--steps", "50"}));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("the last checkpoint is kept"));
+}
+
+}  // namespace
+}  // namespace headlight
