@@ -81,7 +81,7 @@ void AddTranslate(CLI::App& program) {
   command.add_flag("--alignments", options->translate.alignment,
                    "After each translation print <tab> and, for each of its words, the source words that it comes\n"
                    "from, as SOURCE-TARGET, counted from 0 between spaces. They are read off the cross-attention of\n"
-                   "the last layer but one, averaged over its heads.");
+                   "the last layer, averaged over its heads.");
   command
       .add_option("--attention", options->attention_file,
                   "Save what every head looks at, a tensor [heads, query, key] a layer, named\n"

@@ -7,11 +7,10 @@
 namespace headlight {
 
 WordAlignment AlignWords(const AttentionRecord& record, const TokenWords& words) {
-  std::vector<const AttentionMap*> layers;
-  for (const AttentionMap& map : record.maps)
-    if (map.kind == AttentionKind::cross) layers.push_back(&map);
-  Ensure(!layers.empty(), "words are to be aligned without cross-attention");
-  const AttentionMap& map = *layers[layers.size() < 2 ? 0 : layers.size() - 2];
+  const auto last =
+      std::ranges::find(record.maps.rbegin(), record.maps.rend(), AttentionKind::cross, &AttentionMap::kind);
+  Ensure(last != record.maps.rend(), "words are to be aligned without cross-attention");
+  const AttentionMap& map = *last;
   Ensure(words.source.size() <= static_cast<std::size_t>(map.keys) &&
              words.target.size() <= static_cast<std::size_t>(map.queries),
          "words are to be aligned of other tokens than were attended to");

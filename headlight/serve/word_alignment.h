@@ -24,8 +24,9 @@ struct TokenWords {
 };
 
 // Each target token is aligned to the source token that it looks at most when it is chosen, on average over the heads
-// of the last cross-attention layer but one, or of the only one, and so are their words. (Garg et al., "Jointly
-// Learning to Align and Translate with Transformer Models", 2019, section 4.2, found that layer the best.)
+// of the last cross-attention layer, and so are their words. (For a model of six layers Garg et al., "Jointly Learning
+// to Align and Translate with Transformer Models", 2019, section 4.2, found the last but one better. For the demo's, of
+// two, the last was plainly better than the first, and the step that chooses a token than the one that reads it.)
 // `words.target` belongs to the queries of the record: token i is chosen by query i.
 HEADLIGHT_API WordAlignment AlignWords(const AttentionRecord& record, const TokenWords& words);
 
