@@ -213,6 +213,8 @@ TEST(ReplaceFolder, FailuresLeaveTheOldFolder) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
+// Not where the undefined-behaviour sanitizer looks at objects through a pipe, which then cannot be opened.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST(ReplaceFolder, TooManyOpenFilesAreAnError) {
   const TemporaryFolder folder;
   EXPECT_EQ(InChild([&] {
@@ -223,6 +225,7 @@ TEST(ReplaceFolder, TooManyOpenFilesAreAnError) {
             9);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
+#endif
 
 TEST(ReplaceFolder, FilesAreNotFolders) {
   const TemporaryFolder folder;

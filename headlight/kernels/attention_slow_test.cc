@@ -17,7 +17,7 @@ double PeakMegabytes() {
 TEST(AttentionSlow, LongSequencesTakeNoMoreMemoryThanTheirTokens) {
   constexpr std::int32_t tokens = 16384, dim = 16;
   AttentionProblem<float> problem({"", {{tokens, tokens}}, 1, dim, dim, true});
-  const double before = PeakMegabytes();
+  [[maybe_unused]] const double before = PeakMegabytes();
   problem.Forward();
   problem.Backward();
 #if !defined(__SANITIZE_ADDRESS__)

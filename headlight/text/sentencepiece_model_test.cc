@@ -22,7 +22,7 @@ std::string Small(const char* algorithm) {
 std::string ErrorOf(const std::string& bytes) {
   try {
     const SentencePieceModel model = ParseSentencePieceModel(bytes, "x.model");
-    TextNormalizer(model, "x.model");
+    [[maybe_unused]] const TextNormalizer normalizer(model, "x.model");
     return "";
   } catch (const Error& error) {
     EXPECT_EQ(error.blame(), Blame::user);
@@ -177,7 +177,7 @@ TEST(SentencePieceModel, RefusesBadCharsmaps) {
     SentencePieceModel changed = model;
     changed.charsmap = charsmap;
     try {
-      TextNormalizer(changed, "x.model");
+      [[maybe_unused]] const TextNormalizer normalizer(changed, "x.model");
       return std::string();
     } catch (const Error& caught) {
       return std::string(caught.what());
