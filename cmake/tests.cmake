@@ -19,7 +19,7 @@ function(headlight_add_tests folder)
     endif()
     add_executable(${name} ${${label}_tests})
     target_link_libraries(${name} PRIVATE headlight_drawing headlight_core PkgConfig::hwy PkgConfig::sentencepiece
-      nlohmann_json::nlohmann_json spdlog::spdlog ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
+      nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
       HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
     if(room STREQUAL cli)

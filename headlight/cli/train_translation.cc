@@ -39,6 +39,20 @@ struct Flags {
   double attention_dropout = -1;
 };
 
+// An option that is one of a few words; what stands in `value` is the default.
+template <typename Enum>
+CLI::Option* AddChoice(CLI::App& command, const std::string& name, Enum& value,
+                       const std::vector<std::pair<std::string, Enum>>& choices, const std::string& description) {
+  std::string names, chosen;
+  for (const auto& [word, choice] : choices) {
+    names += (names.empty() ? "" : "|") + word;
+    if (choice == value) chosen = word;
+  }
+  CLI::CheckedTransformer words(choices);
+  words.description("");
+  return command.add_option(name, value, description)->transform(words)->type_name(names)->default_str(chosen);
+}
+
 void Run(Flags& flags) {
   TranslationTraining& t = flags.training;
   t.train_source = flags.train[0];
@@ -50,9 +64,10 @@ void Run(Flags& flags) {
   t.model.encoder_ffn = t.model.decoder_ffn = flags.ffn;
   t.model.attention_dropout = flags.attention_dropout < 0 ? t.model.dropout : flags.attention_dropout;
   t.training.schedule.model = t.model.model;
-  t.training.schedule.total = t.training.steps;
   t.vocabulary.seed = t.training.seed;
   if (t.training.epochs == 0 && t.training.steps == 0 && t.training.minutes == 0) t.training.epochs = 20;
+  Check(!FallsToZero(t.training.schedule.kind) || t.training.epochs > 0 || t.training.steps > 0,
+        "--schedule cosine and linear fall to zero at the end, which --epochs or --steps must give");
   CheckConfig([&] {  // impossible hyperparameters are better known before the vocabulary is learned
     TransformerConfig config = t.model;
     config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, t.vocabulary.size);
@@ -104,31 +119,32 @@ void AddTrain(CLI::App& program) {
   command
       ->add_option("--attention-dropout", flags->attention_dropout, "of attention weights; as --dropout unless given")
       ->group("Model");
-  command->add_option("--norm", t.model.norm, "layer norm after each sublayer (the paper) or before")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, NormPlace>{{"post", NormPlace::post}, {"pre", NormPlace::pre}}))
-      ->default_str("post")
+  AddChoice<NormPlace>(*command, "--norm", t.model.norm, {{"post", NormPlace::post}, {"pre", NormPlace::pre}},
+                       "layer norm after each sublayer (the paper) or before")
       ->group("Model");
-  command->add_option("--activation", t.model.activation, "of the feed-forward network")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Activation>{
-          {"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}}))
-      ->default_str("relu")
+  AddChoice<Activation>(*command, "--activation", t.model.activation,
+                        {{"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}},
+                        "of the feed-forward network")
       ->group("Model");
-  command->add_flag("!--no-tie-source-target", t.model.tie_source_target, "separate tables for source and target words")
+  command
+      ->add_flag_callback(
+          "--no-tie-source-target", [&t] { t.model.tie_source_target = false; },
+          "separate tables for source and target words")
       ->group("Model");
-  command->add_flag("!--no-tie-output", t.model.tie_output, "a separate table to score the output's words")
+  command
+      ->add_flag_callback(
+          "--no-tie-output", [&t] { t.model.tie_output = false; }, "a separate table to score the output's words")
       ->group("Model");
 
   command->add_option("--vocabulary-size", t.vocabulary.size, "subwords of both languages together")
       ->capture_default_str()
       ->group("Text");
-  command->add_option("--vocabulary", t.vocabulary.algorithm, "how subwords are found")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, SubwordAlgorithm>{
-          {"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}}))
-      ->default_str("bpe")
+  AddChoice<SubwordAlgorithm>(*command, "--vocabulary", t.vocabulary.algorithm,
+                              {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
+                              "how subwords are found")
       ->group("Text");
   command->add_option("--bpe-dropout", t.bpe_dropout, "chance that a merge is left out in training")
-      ->check(CLI::Range(0.0, 0.999))
+      ->check(CLI::Range(0.0, 0.999).description(""))
       ->capture_default_str()
       ->group("Text");
   command->add_option("--max-length", t.corpus.max_length, "longer sentences, in tokens, are left out")
@@ -148,13 +164,12 @@ void AddTrain(CLI::App& program) {
       ->group("Training");
   command->add_option("--steps", t.training.steps, "end after so many steps")->group("Training");
   command->add_option("--minutes", t.training.minutes, "end after so many minutes")->group("Training");
-  command->add_option("--schedule", t.training.schedule.kind, "of the learning rate, after its warm-up")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, ScheduleKind>{{"paper", ScheduleKind::paper},
-                                              {"inverse-square-root", ScheduleKind::inverse_square_root},
-                                              {"cosine", ScheduleKind::cosine},
-                                              {"linear", ScheduleKind::linear}}))
-      ->default_str("paper")
+  AddChoice<ScheduleKind>(*command, "--schedule", t.training.schedule.kind,
+                          {{"paper", ScheduleKind::paper},
+                           {"inverse-square-root", ScheduleKind::inverse_square_root},
+                           {"cosine", ScheduleKind::cosine},
+                           {"linear", ScheduleKind::linear}},
+                          "of the learning rate, after its warm-up")
       ->group("Training");
   command->add_option("--warmup", t.training.schedule.warmup, "steps until the learning rate's peak")
       ->capture_default_str()
@@ -163,7 +178,11 @@ void AddTrain(CLI::App& program) {
       ->add_option("--learning-rate", t.training.schedule.peak,
                    "the peak; the paper's (model * warmup)^-0.5 unless given")
       ->group("Training");
-  command->add_option("--label-smoothing", t.training.label_smoothing, "")->capture_default_str()->group("Training");
+  command
+      ->add_option("--label-smoothing", t.training.label_smoothing,
+                   "share of the probability that is spread over all words")
+      ->capture_default_str()
+      ->group("Training");
   command->add_option("--weight-decay", t.training.adam.weight_decay, "AdamW's")
       ->capture_default_str()
       ->group("Training");
@@ -182,7 +201,7 @@ void AddTrain(CLI::App& program) {
       ->capture_default_str()
       ->group("Training");
   command->add_option("--log-every", t.training.log_every, "steps between lines of the log")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->capture_default_str()
       ->group("Training");
   command->add_option("--seed", t.training.seed, "the same seed is the same run")

@@ -1,5 +1,6 @@
 #include "headlight/cli/translation_training.h"
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -142,6 +143,14 @@ void DrawCurves(const std::string& out) {
     DrawTraining(curves, In(out, "training.svg"));
 }
 
+// Where a schedule falls to zero: at the training's end, by the number of batches that the first epoch has.
+std::int64_t StepsOf(const TrainingOptions& options, const Corpus& corpus) {
+  if (options.epochs == 0) return options.steps;
+  const std::int64_t batches = BatchStream(corpus, options.batches).Next().batches_in_epoch;
+  const std::int64_t steps = options.epochs * ((batches + options.accumulation - 1) / options.accumulation);
+  return options.steps == 0 ? steps : std::min(steps, options.steps);
+}
+
 void SaveModel(const Transformer& model, const Tokenizer& tokenizer, const std::string& folder) {
   tokenizer.Save(folder, model.config().positions);
   SaveTransformer(model, folder);
@@ -196,6 +205,9 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
     settings.training.batches.sample = [&](std::string_view text, Side side, Random& random) {
       return tokenizer.EncodeSampled(text, random, settings.bpe_dropout, side);
     };
+
+  Schedule& schedule = settings.training.schedule;
+  if (FallsToZero(schedule.kind)) schedule.total = StepsOf(settings.training, corpus);
 
   const std::int64_t resumed_step =
       resuming ? ReadJson(In(CheckpointOf(settings), "state.json"))["step"].Integer(0) : 0;

@@ -35,6 +35,29 @@ std::int32_t Size(const std::vector<std::int32_t>& rows) {
 
 }  // namespace
 
+std::vector<Batch> SplitBatch(const Batch& batch, std::int64_t tokens) {
+  const std::int64_t labels = Size(batch.labels), parts = std::max<std::int64_t>(1, (labels + tokens - 1) / tokens);
+  std::vector<Batch> split;
+  const auto append = [](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& from, const Sequence& rows) {
+    const std::int32_t begin = Size(to);
+    to.insert(to.end(), from.begin() + rows.begin, from.begin() + rows.begin + rows.length);
+    return Sequence{begin, rows.length};
+  };
+  for (std::size_t sentence = 0; sentence < batch.target.size(); ++sentence) {
+    if (split.empty() || parts * Size(split.back().labels) >= labels) {
+      split.emplace_back();
+      split.back().next = batch.next;
+      split.back().batches_in_epoch = batch.batches_in_epoch;
+    }
+    Batch& part = split.back();
+    const Sequence &source = batch.source[sentence], &target = batch.target[sentence];
+    part.source.push_back(append(part.source_ids, batch.source_ids, source));
+    append(part.target_inputs, batch.target_inputs, target);
+    part.target.push_back(append(part.labels, batch.labels, target));
+  }
+  return split;
+}
+
 BatchStream::BatchStream(const Corpus& corpus, BatchOptions options, BatchPosition position)
     : corpus_(corpus), options_(std::move(options)), position_(position) {
   Check(options_.batch_tokens >= 1 && options_.batch_tokens <= kMaxBatchTokens,

@@ -30,6 +30,10 @@ struct Batch {
   std::int64_t batches_in_epoch = 0;
 };
 
+// The batch's sentences, in their order, in parts of about `tokens` labels or fewer, alike in size. Every part's `next`
+// and `batches_in_epoch` are the batch's.
+HEADLIGHT_API std::vector<Batch> SplitBatch(const Batch& batch, std::int64_t tokens);
+
 struct BatchOptions {
   std::int64_t batch_tokens = 4096;  // labels a batch, at most; a pair with more is a batch alone
   std::int32_t start_id = 0, eos_id = 0;

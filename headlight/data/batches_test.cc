@@ -72,6 +72,32 @@ std::vector<std::int32_t> Pairs(const std::vector<Batch>& batches) {
   return pairs;
 }
 
+TEST_F(BatchStreamTest, SplitsIntoPartsAlikeInSize) {
+  const Corpus corpus = Made(200);
+  options_.batch_tokens = 1000;
+  const Batch batch = BatchStream(corpus, options_).Next();
+  const std::vector<Batch> parts = SplitBatch(batch, 300);
+  const std::size_t count = (batch.labels.size() + 299) / 300;
+  ASSERT_GE(count, 2U);
+  ASSERT_EQ(parts.size(), count);
+  std::vector<std::int32_t> sources, inputs, labels;
+  for (const Batch& part : parts) {
+    EXPECT_NEAR(static_cast<double>(part.labels.size()), static_cast<double>(batch.labels.size() / count), 60);
+    EXPECT_EQ(part.target.back().end(), static_cast<std::int32_t>(part.labels.size()));
+    EXPECT_EQ(part.source.back().end(), static_cast<std::int32_t>(part.source_ids.size()));
+    EXPECT_EQ(part.next, batch.next);
+    sources.insert(sources.end(), part.source_ids.begin(), part.source_ids.end());
+    inputs.insert(inputs.end(), part.target_inputs.begin(), part.target_inputs.end());
+    labels.insert(labels.end(), part.labels.begin(), part.labels.end());
+  }
+  EXPECT_EQ(sources, batch.source_ids);
+  EXPECT_EQ(inputs, batch.target_inputs);
+  EXPECT_EQ(labels, batch.labels);
+  EXPECT_EQ(Pairs(parts), Pairs({batch}));
+  EXPECT_EQ(SplitBatch(batch, 1000).size(), 1U);
+  EXPECT_EQ(SplitBatch(batch, 1).size(), batch.target.size());
+}
+
 TEST_F(BatchStreamTest, PacksRowsForTeacherForcing) {
   const Corpus corpus = Opened("1 2\n3\n", "4\n5 6\n");
   const Batch batch = BatchStream(corpus, options_).Next();

@@ -12,6 +12,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/base/storage.h"
 
 namespace headlight::kernels {
 namespace {
@@ -245,10 +246,8 @@ PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns) : rows_(r
     if (columns > 0)
       whole_ = PackedLayout(rows, columns).data.format_desc.blocking.inner_nblks > 0 &&
                PackedLayout(rows, columns).get_size() == bytes_;
-  auto* data = static_cast<std::byte*>(std::aligned_alloc(64, (bytes_ + 127) / 64 * 64));
-  Check(data != nullptr, "out of memory: {} bytes for a packed weight", bytes_);
-  data_ = std::shared_ptr<std::byte>(data, &std::free);
-  for (std::size_t i = 0; i < panels_.size(); ++i) panels_[i].data = data + begins[i];
+  data_ = AllocateStorage(static_cast<std::int64_t>(bytes_));
+  for (std::size_t i = 0; i < panels_.size(); ++i) panels_[i].data = data_.get() + begins[i];
 }
 
 template <typename T>

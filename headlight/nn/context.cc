@@ -10,7 +10,6 @@ Tensor Context::Use(const Parameter& parameter) const {
 ops::Weight Context::UseWeight(const Parameter& parameter) const {
   ops::Weight weight{Use(parameter)};
   if (parameter.packed.columns() != 0) weight.packed = &parameter.packed;
-  if (parameter.packed_back.columns() != 0) weight.packed_back = &parameter.packed_back;
   return weight;
 }
 

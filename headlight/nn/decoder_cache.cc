@@ -43,7 +43,7 @@ const Tensor& DecoderCache::SelfRows(std::size_t layer, std::int64_t width, DTyp
   Tensor& self = layers[layer].self;
   const std::int64_t held = self.empty() ? 0 : self.shape()[0];
   if (held < used) {
-    const Tensor larger = Tensor::Empty({std::max<std::int64_t>(2 * held, used), width}, dtype);
+    const Tensor larger = Tensor::Empty({std::max<std::int64_t>(held + held / 2, used), width}, dtype);
     if (held > 0) larger.ViewRows(0, held).CopyFrom(self);
     self = larger;
   }

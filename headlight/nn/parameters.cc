@@ -69,10 +69,8 @@ void Parameters::PrepareTraining() {
     if (!parameter.trained) continue;
     parameter.gradient = gradients_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
     begin += Aligned(parameter.shape.elements());
-    if (parameter.in_products && dtype_ == DType::float32)
-      parameter.packed_back = kernels::PackedMatrix<float>(parameter.shape[0], parameter.shape[1]);
   }
-  Pack();
+  Unpack();
 }
 
 void Parameters::Pack() {
@@ -82,8 +80,11 @@ void Parameters::Pack() {
     if (parameter.packed.columns() == 0)
       parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0]);
     parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
-    if (parameter.packed_back.columns() != 0) parameter.packed_back.Pack(parameter.value.matrix<float>(), false);
   }
+}
+
+void Parameters::Unpack() {
+  for (Parameter& parameter : parameters_) parameter.packed = {};
 }
 
 std::int64_t Parameters::count() const {

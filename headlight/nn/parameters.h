@@ -32,10 +32,10 @@ struct Parameter {
   Shape shape;
   Initialisation initialisation;
   bool trained = true;       // false: part of the checkpoint, but constant
-  bool in_products = false;  // a matrix that rows are multiplied by, kept packed
+  bool in_products = false;  // a matrix that rows are multiplied by
   Tensor value;
-  Tensor gradient;  // empty until Parameters::PrepareTraining
-  kernels::PackedMatrix<float> packed, packed_back;
+  Tensor gradient;                      // empty until Parameters::PrepareTraining
+  kernels::PackedMatrix<float> packed;  // of products; empty while nobody keeps it
 };
 
 // The parameters of one model, in the order of their declaration, in contiguous memory.
@@ -51,11 +51,12 @@ class HEADLIGHT_API Parameters {
   // Gives every parameter its memory, filled by its rule with numbers that depend on the seed and its name alone.
   void Initialise(std::uint64_t seed);
 
-  // Gives every trained parameter a gradient of zeros, and `packed_back` to the matrices of products.
+  // Gives every trained parameter a gradient of zeros. Nothing is kept packed: values are about to change.
   void PrepareTraining();
 
-  // To be called whenever values have changed: packs the matrices of products again.
+  // Packs the matrices of products, for many products with few rows: decoding. Values may not change until Unpack.
   void Pack();
+  void Unpack();
 
   const std::deque<Parameter>& all() const { return parameters_; }
   std::deque<Parameter>& all() { return parameters_; }

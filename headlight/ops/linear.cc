@@ -28,8 +28,9 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
   // What the activation's gradient asks for: relu's result will do, the others need what they were given.
   Tensor of_activation = y;
   Dispatch(x.dtype(), [&]<typename T>(T) {
-    MultiplyByTransposed<T>(x.matrix<T>(), weight, y.matrix<T>(), bias.empty() ? nullptr : bias.data<T>(),
-                            activation == Activation::relu);
+    kernels::PackedMatrix<T> made;
+    kernels::Gemm<T>(x.matrix<T>(), PackedTransposed<T>(weight, made), y.matrix<T>(),
+                     bias.empty() ? nullptr : bias.data<T>(), activation == Activation::relu);
     if (fused) return;
     if (wants_gradient) of_activation = y.Clone();
     kernels::ActivationRows<T>(activation, y.matrix<T>(), y.matrix<T>());
@@ -49,7 +50,8 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
                     }
                     if (x_node != nullptr) {
                       const GradientSlot dx = SlotFor(x_node);
-                      MultiplyBy<T>(dy.matrix<T>(), weight, dx.tensor.matrix<T>(), dx.accumulate);
+                      kernels::Gemm<T>(dy.matrix<T>(), Packed<T>(weight), dx.tensor.matrix<T>(), /*bias=*/nullptr,
+                                       /*relu=*/false, dx.accumulate);
                     }
                     if (weight.value.node() != nullptr) {
                       const Tensor dw = SumSlotFor(weight.value.node());

@@ -8,12 +8,11 @@
 
 namespace headlight::ops {
 
-// A matrix that rows are multiplied by: its values, as checkpoints store them, and, where somebody keeps them up to
-// date, the packed forms that products run on. Without those a product packs for itself.
+// A matrix that rows are multiplied by: its values, as checkpoints store them, and, where somebody keeps it up to date,
+// the packed form that products run on. Without it a product packs for itself, which is nothing beside many rows.
 struct Weight {
-  Tensor value;                                               // [outputs, inputs]
-  const kernels::PackedMatrix<float>* packed = nullptr;       // value^T, for y = x value^T
-  const kernels::PackedMatrix<float>* packed_back = nullptr;  // value, for dx = dy value
+  Tensor value;                                          // [outputs, inputs]
+  const kernels::PackedMatrix<float>* packed = nullptr;  // value^T, for y = x value^T
 };
 
 // x [..., inputs], bias of as many numbers as there are outputs or empty; y [..., outputs]. Throws Error where shapes

@@ -33,19 +33,22 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
   const Tensor scores = Tensor::Empty({std::min(kBlockRows, x.rows()), vocab}, x.dtype());
   std::vector<double> losses(labels.size());
   Dispatch(x.dtype(), [&]<typename T>(T) {
+    kernels::PackedMatrix<T> made;
+    const kernels::PackedMatrix<T>& packed = PackedTransposed<T>(weight, made);
+    const auto packed_back = x.node() != nullptr ? Packed<T>(weight) : kernels::PackedMatrix<T>();
     for (std::int64_t begin = 0; begin < x.rows(); begin += kBlockRows) {
       const std::int64_t rows = std::min(kBlockRows, x.rows() - begin);
       const Matrix<T> block = scores.matrix<T>().Rows(0, rows), block_x = x.matrix<T>().Rows(begin, rows);
       const auto block_labels = labels.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
       const auto block_losses =
           std::span(losses).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
-      MultiplyByTransposed<T>(block_x, weight, block, bias.empty() ? nullptr : bias.data<T>());
+      kernels::Gemm<T>(block_x, packed, block, bias.empty() ? nullptr : bias.data<T>());
       if (!wants_gradient) {
         kernels::CrossEntropyRows<T>(block, block_labels, label_smoothing, block_losses);
         continue;
       }
       kernels::CrossEntropyRowsGradient<T>(block, block_labels, label_smoothing, scale, block_losses);
-      if (x.node() != nullptr) MultiplyBy<T>(block, weight, dx.matrix<T>().Rows(begin, rows), /*accumulate=*/false);
+      if (x.node() != nullptr) kernels::Gemm<T>(block, packed_back, dx.matrix<T>().Rows(begin, rows));
       if (w.node() != nullptr) kernels::GemmTransposed<T>(block, block_x, dw.matrix<T>());
     }
     loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(losses.begin(), losses.end(), 0.0));

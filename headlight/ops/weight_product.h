@@ -1,4 +1,4 @@
-// Products with a Weight, packed ahead of time or, in double and where nobody has packed it, on the spot.
+// The packed forms of a Weight for products with it.
 #pragma once
 
 #include <type_traits>
@@ -7,27 +7,22 @@
 
 namespace headlight::ops {
 
-// y = x value^T + bias, its negative elements 0 where `relu`: x [rows, inputs], y [rows, outputs], bias [outputs] or
-// null.
+// value^T, for y = x value^T: the weight's own, or `made` now.
 template <typename T>
-void MultiplyByTransposed(Matrix<const T> x, const Weight& weight, Matrix<T> y, const T* bias = nullptr,
-                          bool relu = false) {
+const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::PackedMatrix<T>& made) {
   if constexpr (std::is_same_v<T, float>)
-    if (weight.packed != nullptr) return kernels::Gemm<T>(x, *weight.packed, y, bias, relu);
-  kernels::PackedMatrix<T> packed(weight.value.columns(), weight.value.rows());
-  packed.Pack(weight.value.matrix<T>(), /*transposed=*/true);
-  kernels::Gemm<T>(x, packed, y, bias, relu);
+    if (weight.packed != nullptr) return *weight.packed;
+  made = kernels::PackedMatrix<T>(weight.value.columns(), weight.value.rows());
+  made.Pack(weight.value.matrix<T>(), /*transposed=*/true);
+  return made;
 }
 
-// x = y value, or x += y value: y [rows, outputs], x [rows, inputs].
+// value, for dx = dy value.
 template <typename T>
-void MultiplyBy(Matrix<const T> y, const Weight& weight, Matrix<T> x, bool accumulate) {
-  if constexpr (std::is_same_v<T, float>)
-    if (weight.packed_back != nullptr)
-      return kernels::Gemm<T>(y, *weight.packed_back, x, nullptr, /*relu=*/false, accumulate);
+kernels::PackedMatrix<T> Packed(const Weight& weight) {
   kernels::PackedMatrix<T> packed(weight.value.rows(), weight.value.columns());
   packed.Pack(weight.value.matrix<T>(), /*transposed=*/false);
-  kernels::Gemm<T>(y, packed, x, nullptr, /*relu=*/false, accumulate);
+  return packed;
 }
 
 }  // namespace headlight::ops

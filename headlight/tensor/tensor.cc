@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "headlight/tensor/storage.h"
+#include "headlight/base/storage.h"
 
 namespace headlight {
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "headlight/tensor/storage.h"
-
 namespace headlight {
 namespace {
 
@@ -31,26 +29,6 @@ TEST(Tensor, ViewsShareElements) {
 TEST(Tensor, RefusesAnotherType) {
   EXPECT_THROW(Tensor::Zeros({2}).data<double>(), Error);
   EXPECT_THROW(Tensor::From<float>({1, 2, 3}, {2}), Error);
-}
-
-TEST(Storage, IsReused) {
-  ReleaseUnusedStorage();
-  { const Tensor warm_up = Tensor::Empty({1000, 1000}); }
-  const std::int64_t before = GetStorageStatistics().system_allocations;
-  for (int step = 0; step < 10; ++step) const Tensor again = Tensor::Empty({1000, 900 + 10 * step});
-  EXPECT_EQ(GetStorageStatistics().system_allocations, before);
-  ReleaseUnusedStorage();
-}
-
-TEST(Storage, GrowsByAtMostAQuarter) {
-  for (const std::int64_t bytes : {1, 64, 65, 100, 4096, 1000000, 123456789}) {
-    ReleaseUnusedStorage();
-    const std::int64_t before = GetStorageStatistics().bytes_held;
-    const auto block = AllocateStorage(bytes);
-    const std::int64_t held = GetStorageStatistics().bytes_held - before;
-    EXPECT_GE(held, bytes);
-    EXPECT_LE(held, std::max<std::int64_t>(64, bytes * 5 / 4));
-  }
 }
 
 }  // namespace

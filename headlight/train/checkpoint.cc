@@ -102,7 +102,7 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
     const std::string snapshot = fmt::format("{}/{}", folder, SnapshotName(state.snapshots.back()));
     Check(fs::exists(snapshot), "{}: missing, though {} names it", snapshot, path);
   }
-  parameters.Pack();
+  parameters.Unpack();
 }
 
 Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, const Parameters& parameters) {

@@ -38,7 +38,6 @@ double Optimizer::Step(Parameters& parameters, double learning_rate) {
                            v.span<T>(), average.empty() ? std::span<T>() : average.span<T>());
   });
   parameters.gradients().Fill(0);
-  parameters.Pack();
   return norm;
 }
 

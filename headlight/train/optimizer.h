@@ -20,8 +20,8 @@ struct AdamOptions {
 struct HEADLIGHT_API Optimizer {
   Optimizer(const AdamOptions& options, const Parameters& parameters);
 
-  // Moves the parameters against their gradients, sets those to zero and packs the matrices again; the gradient's norm
-  // before it was clipped. Throws Error where that is not finite: then nothing has been changed.
+  // Moves the parameters against their gradients and sets those to zero; the gradient's norm before it was clipped.
+  // Throws Error where that is not finite: then nothing has been changed.
   double Step(Parameters& parameters, double learning_rate);
 
   AdamOptions options;

@@ -22,6 +22,8 @@ struct Schedule {
   std::int64_t total = 0;  // steps; needed by cosine and linear
 };
 
+constexpr bool FallsToZero(ScheduleKind kind) { return kind == ScheduleKind::cosine || kind == ScheduleKind::linear; }
+
 // Throws Error where the schedule is impossible.
 HEADLIGHT_API void CheckSchedule(const Schedule& schedule);
 

@@ -14,6 +14,9 @@
 namespace headlight {
 namespace {
 
+// Labels of a batch whose activations exist at the same time: more makes no product faster, but takes more memory.
+constexpr std::int64_t kTokensAtOnce = 2048;
+
 using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -55,7 +58,9 @@ class Training {
     seconds_before_ = state_.seconds;
     last_save_ = Clock::now();
     const TrainingEnd end = Loop();
-    return Finish(end);
+    const TrainingResult result = Finish(end);
+    model_.parameters().Pack();
+    return result;
   }
 
  private:
@@ -88,16 +93,19 @@ class Training {
     }
     const BatchPosition place = state_.position;
     double loss = 0;
-    for (std::size_t i = 0; i < step.size(); ++i) {
-      Tape tape;
-      Context context;
-      context.tape = &tape;
-      context.training = true;
-      context.seed = MixBits(options_.seed + MixBits(static_cast<std::uint64_t>(optimizer_.step) * 1024 + i));
-      const Tensor part =
-          TeacherForcedLoss(model_, context, step[i], options_.label_smoothing, 1 / static_cast<double>(tokens));
-      loss += static_cast<double>(part.data<float>()[0]);
-      tape.Backward(part);
+    std::uint64_t part_index = 0;
+    for (const Batch& batch : step) {
+      for (const Batch& part : SplitBatch(batch, kTokensAtOnce)) {
+        Tape tape;
+        Context context;
+        context.tape = &tape;
+        context.training = true;
+        context.seed = MixBits(MixBits(options_.seed + static_cast<std::uint64_t>(optimizer_.step)) + ++part_index);
+        const Tensor part_loss =
+            TeacherForcedLoss(model_, context, part, options_.label_smoothing, 1 / static_cast<double>(tokens));
+        loss += static_cast<double>(part_loss.data<float>()[0]);
+        tape.Backward(part_loss);
+      }
     }
     const auto failed_at = [&] {
       return fmt::format(
@@ -185,7 +193,9 @@ class Training {
   }
 
   ValidationReport ValidateNow() {
+    model_.parameters().Pack();
     ValidationReport report = Validate(model_, validation_, options_.decoding);
+    model_.parameters().Unpack();
     report.step = optimizer_.step;
     report.epoch = state_.position.epoch;
     Check(std::isfinite(report.loss), "the validation loss is {} at step {}; the last checkpoint is kept", report.loss,
@@ -231,13 +241,9 @@ class Training {
     if (values.empty()) return body();
     Parameters& parameters = model_.parameters();
     const Tensor own = parameters.values().Clone();
-    const auto put = [&](const Tensor& other) {
-      parameters.values().CopyFrom(other);
-      parameters.Pack();
-    };
-    put(values);
+    parameters.values().CopyFrom(values);
     body();
-    put(own);
+    parameters.values().CopyFrom(own);
   }
 
   void Save() {
@@ -276,7 +282,9 @@ ValidationReport Validate(const EncoderDecoder& model, const ValidationSet& vali
   std::vector<std::vector<std::int32_t>> sources = validation.sources;
   for (auto& source : sources) source.push_back(model.limits().end_id);
   std::vector<std::string> translations;
-  for (const auto& hypotheses : DecodeInBatches(model, sources, decoding))
+  // In small batches: a model that has not yet learned to end writes long translations, and each token is remembered.
+  constexpr std::int64_t batch_tokens = 1024;
+  for (const auto& hypotheses : DecodeInBatches(model, sources, decoding, batch_tokens))
     translations.push_back(validation.decode(hypotheses.front().ids));
   const std::vector<std::vector<std::string>> references = {validation.references};
   report.bleu = CorpusBleu(translations, references).score;

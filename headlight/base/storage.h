@@ -1,5 +1,5 @@
-// Memory for tensors. A block that is given back is kept and handed out again, so that a training step, once every size
-// has been seen, asks the system for nothing.
+// Memory for tensors and packed weights. What is given back is kept and handed out again, so that a training step, once
+// the largest has been seen, asks the system for nothing.
 #pragma once
 
 #include <cstddef>

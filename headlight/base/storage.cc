@@ -1,0 +1,175 @@
+#include "headlight/base/storage.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "headlight/base/error.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEADLIGHT_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HEADLIGHT_ASAN 1
+#endif
+#ifdef HEADLIGHT_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#endif
+
+namespace headlight {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+// Blocks from this size on have regions of their own, which the small ones, of which some stay for long, cannot break
+// into pieces.
+constexpr std::size_t kLargeBlock = std::size_t{64} << 10;
+
+std::size_t RoundUp(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+std::byte* MapPages(std::size_t bytes) {
+  const std::size_t wider = bytes + kHugePage;
+  void* mapped = mmap(nullptr, wider, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* begin = static_cast<std::byte*>(mapped);
+  const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
+  if (before > 0) munmap(begin, before);
+  munmap(begin + before + bytes, wider - before - bytes);
+  madvise(begin + before, bytes, MADV_HUGEPAGE);
+  return begin + before;
+}
+
+// Regions from the system, cut into blocks. A block is taken from the smallest free one that holds it; what is given
+// back becomes one with the free blocks beside it.
+class Arena {
+ public:
+  explicit Arena(std::size_t region_bytes) : region_bytes_(region_bytes) {}
+
+  std::byte* Take(std::size_t bytes, StorageStatistics& statistics) {
+    auto fit = free_.lower_bound({bytes, nullptr});
+    if (fit == free_.end()) fit = Grow(bytes, statistics);
+    const auto [size, begin] = *fit;
+    free_.erase(fit);
+    Block& block = blocks_.at(begin);
+    block.free = false;
+    if (size > bytes) {
+      block.bytes = bytes;
+      blocks_.emplace(begin + bytes, Block{size - bytes, /*free=*/true, /*first=*/false});
+      free_.emplace(size - bytes, begin + bytes);
+    }
+    statistics.bytes_in_use += static_cast<std::int64_t>(bytes);
+    ASAN_UNPOISON_MEMORY_REGION(begin, bytes);
+    return begin;
+  }
+
+  void Give(std::byte* begin, StorageStatistics& statistics) {
+    auto block = blocks_.find(begin);
+    ASAN_POISON_MEMORY_REGION(begin, block->second.bytes);
+    statistics.bytes_in_use -= static_cast<std::int64_t>(block->second.bytes);
+    block->second.free = true;
+    if (const auto next = std::next(block); next != blocks_.end() && next->second.free && !next->second.first) {
+      free_.erase({next->second.bytes, next->first});
+      block->second.bytes += next->second.bytes;
+      blocks_.erase(next);
+    }
+    if (!block->second.first && std::prev(block)->second.free) {
+      const auto previous = std::prev(block);
+      free_.erase({previous->second.bytes, previous->first});
+      previous->second.bytes += block->second.bytes;
+      blocks_.erase(block);
+      block = previous;
+    }
+    free_.emplace(block->second.bytes, block->first);
+  }
+
+  void ReleaseUnused(StorageStatistics& statistics) {
+    for (auto block = blocks_.begin(); block != blocks_.end();) {
+      const auto next = std::next(block);
+      const bool whole_region = block->second.first && (next == blocks_.end() || next->second.first);
+      if (whole_region && block->second.free) {
+        ASAN_UNPOISON_MEMORY_REGION(block->first, block->second.bytes);
+        munmap(block->first, block->second.bytes);
+        statistics.bytes_held -= static_cast<std::int64_t>(block->second.bytes);
+        free_.erase({block->second.bytes, block->first});
+        blocks_.erase(block);
+      }
+      block = next;
+    }
+  }
+
+ private:
+  struct Block {
+    std::size_t bytes;
+    bool free;
+    bool first;  // of its region
+  };
+  using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
+
+  FreeBlocks::iterator Grow(std::size_t bytes, StorageStatistics& statistics) {
+    const std::size_t region = RoundUp(std::max(bytes, region_bytes_), kHugePage);
+    std::byte* begin = MapPages(region);
+    Check(begin != nullptr, "out of memory: no {} bytes more than the {} already held", region, statistics.bytes_held);
+    ++statistics.system_allocations;
+    statistics.bytes_held += static_cast<std::int64_t>(region);
+    ASAN_POISON_MEMORY_REGION(begin, region);
+    blocks_.emplace(begin, Block{region, /*free=*/true, /*first=*/true});
+    return free_.emplace(region, begin).first;
+  }
+
+  std::size_t region_bytes_;
+  std::map<std::byte*, Block> blocks_;  // by address
+  FreeBlocks free_;                     // by size, then address
+};
+
+struct Pool {
+  std::mutex mutex;
+  Arena small{kHugePage}, large{16 * kHugePage};
+  StorageStatistics statistics;
+};
+
+Pool& ThePool() {
+  static Pool* pool = new Pool;  // never destroyed: tensors in static storage may outlive it otherwise
+  return *pool;
+}
+
+}  // namespace
+
+std::shared_ptr<std::byte> AllocateStorage(std::int64_t bytes) {
+  Check(bytes >= 0 && bytes < (std::int64_t{1} << 46), "cannot allocate {} bytes", bytes);
+  if (bytes == 0) return nullptr;
+  Pool& pool = ThePool();
+  const std::size_t rounded = RoundUp(static_cast<std::size_t>(bytes), kAlignment);
+  Arena& arena = rounded < kLargeBlock ? pool.small : pool.large;
+  std::unique_lock lock(pool.mutex);
+  std::byte* block = arena.Take(rounded, pool.statistics);
+  lock.unlock();
+  return {block, [&pool, &arena](std::byte* given) {
+            const std::lock_guard lock_again(pool.mutex);
+            arena.Give(given, pool.statistics);
+          }};
+}
+
+StorageStatistics GetStorageStatistics() {
+  Pool& pool = ThePool();
+  const std::lock_guard lock(pool.mutex);
+  return pool.statistics;
+}
+
+void ReleaseUnusedStorage() {
+  Pool& pool = ThePool();
+  const std::lock_guard lock(pool.mutex);
+  pool.small.ReleaseUnused(pool.statistics);
+  pool.large.ReleaseUnused(pool.statistics);
+}
+
+}  // namespace headlight
