@@ -68,6 +68,17 @@ class TrainTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(TrainTest, AScheduleFallsToZeroAtTheLastEpochsEnd) {
+  const Outcome outcome = RunProgram(Command(
+      {"--schedule", "cosine", "--learning-rate", "0.01", "--epochs", "2", "--steps", "0", "--log-every", "1"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string log = ReadFile(In("out/metrics.jsonl"));
+  const auto last = log.rfind("\"learning_rate\":");
+  ASSERT_NE(last, std::string::npos);
+  EXPECT_LT(std::stod(log.substr(last + 16)), 0.001);
+  EXPECT_THAT(log, HasSubstr("\"learning_rate\":0.01,"));
+}
+
 TEST_F(TrainTest, WritesAModelThatTranslatesAndAllThatBelongsToATraining) {
   const Outcome outcome = RunProgram(Command());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -133,6 +144,7 @@ TEST_F(TrainTest, NamesImpossibleHyperparameters) {
   EXPECT_THAT(Refusal({"--heads", "3"}), HasSubstr("3 does not divide 16"));
   EXPECT_THAT(Refusal({"--model-dim", "0"}), HasSubstr("model dimension"));
   EXPECT_THAT(Refusal({"--layers", "-1"}), HasSubstr("layers"));
+  EXPECT_THAT(Refusal({"--schedule", "cosine", "--steps", "0", "--minutes", "1"}), HasSubstr("--epochs or --steps"));
   EXPECT_THAT(Refusal({"--dropout", "1"}), HasSubstr("dropout"));
   EXPECT_THAT(Refusal({"--dropout", "nan"}), HasSubstr("dropout"));
   EXPECT_THAT(Refusal({"--learning-rate", "nan"}), HasSubstr("learning rate"));
