@@ -1,7 +1,5 @@
-# headlight/ROOM/STEM_fuzz.cc is a libFuzzer program, and a test that runs it for HEADLIGHT_FUZZ_SECONDS. It starts from
-# the room's testdata and keeps what it learns in the build folder's corpus/STEM.
-set(HEADLIGHT_FUZZ_SECONDS 20 CACHE STRING "How long each fuzzer runs as a test")
-
+# headlight/ROOM/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 20 seconds (CTest's label `fuzz`) and
+# for ten minutes (`slow`). It starts from the room's testdata and keeps what it learns in the build folder's corpus/STEM.
 file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS headlight/*_fuzz.cc)
 foreach(source ${fuzzers})
   cmake_path(GET source STEM stem)
@@ -14,8 +12,13 @@ foreach(source ${fuzzers})
   if(NOT IS_DIRECTORY ${seeds})
     set(seeds "")
   endif()
-  # Whatever a file says, reading it takes no more than 2 GiB and 10 seconds.
-  add_test(NAME fuzz.${stem} COMMAND ${stem} -max_total_time=${HEADLIGHT_FUZZ_SECONDS} -rss_limit_mb=2048 -timeout=10
-    -artifact_prefix=${corpus}- -print_final_stats=1 ${corpus} ${seeds})
-  set_tests_properties(fuzz.${stem} PROPERTIES LABELS fuzz)
+  foreach(run fuzz:20 slow:600)
+    string(REPLACE ":" ";" run ${run})
+    list(GET run 0 label)
+    list(GET run 1 seconds)
+    # Whatever a file says, reading it takes no more than 2 GiB and 10 seconds.
+    add_test(NAME ${label}.${stem} COMMAND ${stem} -max_total_time=${seconds} -rss_limit_mb=2048 -timeout=10
+      -artifact_prefix=${corpus}- -print_final_stats=1 ${corpus} ${seeds})
+    set_tests_properties(${label}.${stem} PROPERTIES LABELS ${label})
+  endforeach()
 endforeach()

@@ -1,0 +1,25 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headlight/base/test_support.h"
+#include "headlight/cli/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Demo, LeavesAFolderAloneThatIsNotItsOwn) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("letter.txt"), "mine");
+  EXPECT_THAT(RefusalOf({"demo", "--quiet", "--out", folder.File(".")}), HasSubstr("something else than a demo"));
+  EXPECT_EQ(ReadFile(folder.File("letter.txt")), "mine");
+}
+
+TEST(Demo, RefusesTooFewSteps) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(RefusalOf({"demo", "--quiet", "--out", folder.File("demo"), "--steps", "199"}), HasSubstr("199"));
+}
+
+}  // namespace
+}  // namespace headlight
