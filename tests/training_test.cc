@@ -205,6 +205,27 @@ TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
   for (const float value : model->parameters().values().span<float>()) EXPECT_TRUE(std::isfinite(value));
 }
 
+TEST(Training, Bfloat16LearnsAsFloat32Does) {
+  if (!kernels::CpuHas(kernels::Compute::bfloat16)) GTEST_SKIP() << "this processor has no bfloat16";
+  const Setting setting;
+  TrainingOptions options = setting.Options();
+  options.steps = 60;
+  std::vector<double> losses[2];
+  for (const auto compute : {kernels::Compute::float32, kernels::Compute::bfloat16}) {
+    const auto model = setting.Model();
+    model->parameters().SetCompute(compute);
+    TrainingObserver observer;
+    observer.validation = [&](const ValidationReport& report) {
+      losses[static_cast<int>(compute)].push_back(report.loss);
+    };
+    Train(*model, setting.corpus, setting.validation, options, setting.Keep(kernels::Name(compute)), false, observer);
+  }
+  ASSERT_EQ(losses[0].size(), losses[1].size());
+  EXPECT_LT(losses[0].back(), 0.9 * losses[0].front());
+  EXPECT_NE(losses[0], losses[1]);
+  for (std::size_t i = 0; i < losses[0].size(); ++i) EXPECT_NEAR(losses[1][i], losses[0][i], 0.005 * losses[0][i]) << i;
+}
+
 TEST(Training, AfterTheFirstEpochAStepTakesNothingFromTheSystem) {
   const Setting setting;
   const auto model = setting.Model();

@@ -14,6 +14,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/data/grammar.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/kernels/gemm.h"
 
 namespace headlight {
 namespace {
@@ -155,6 +156,17 @@ TEST_F(TrainTest, NamesImpossibleHyperparameters) {
   EXPECT_THAT(Refusal({"--threads", "0"}), HasSubstr("threads"));
   EXPECT_THAT(Refusal({"--layers", "many"}), HasSubstr("--layers"));
   EXPECT_THAT(Refusal({"--preset", "huge"}), HasSubstr("huge"));
+}
+
+TEST_F(TrainTest, SaysWhatItComputesIn) {
+  EXPECT_THAT(RunProgram(Command({"--compute", "float32"})).err, HasSubstr("computing in float32"));
+  const bool has = kernels::CpuHas(kernels::Compute::bfloat16);
+  const Outcome automatic = RunProgram(Command({"--compute", "auto"}, "train.de", "auto"));
+  EXPECT_THAT(automatic.err, HasSubstr(has ? "computing in bfloat16" : "computing in float32"));
+  const Outcome asked = RunProgram(Command({"--compute", "bfloat16"}, "train.de", "asked"));
+  EXPECT_EQ(asked.exit_code, has ? 0 : 2);
+  EXPECT_THAT(asked.err, HasSubstr(has ? "computing in bfloat16" : "no instructions for it"));
+  EXPECT_THAT(Refusal({"--compute", "float16"}), HasSubstr("--compute"));
 }
 
 TEST_F(TrainTest, LeavesAFolderThatHoldsSomethingElse) {

@@ -29,6 +29,8 @@ const std::map<std::string, Preset> kPresets = {
       {"--average-last", "5"}}},
 };
 
+enum class ComputeChoice { automatic, float32, bfloat16 };
+
 struct Flags {
   TranslationTraining training;
   std::vector<std::string> train, valid;
@@ -37,6 +39,7 @@ struct Flags {
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   double attention_dropout = -1;
+  ComputeChoice compute = ComputeChoice::automatic;
 };
 
 // An option that is one of a few words; what stands in `value` is the default.
@@ -64,6 +67,11 @@ void Run(Flags& flags) {
   t.model.encoder_ffn = t.model.decoder_ffn = flags.ffn;
   t.model.attention_dropout = flags.attention_dropout < 0 ? t.model.dropout : flags.attention_dropout;
   t.training.schedule.model = t.model.model;
+  const bool has_bfloat16 = kernels::CpuHas(kernels::Compute::bfloat16);
+  Check(flags.compute != ComputeChoice::bfloat16 || has_bfloat16,
+        "--compute bfloat16: this processor has no instructions for it (AVX-512 BF16), only for float32");
+  t.compute =
+      flags.compute == ComputeChoice::float32 || !has_bfloat16 ? kernels::Compute::float32 : kernels::Compute::bfloat16;
   t.vocabulary.seed = t.training.seed;
   if (t.training.epochs == 0 && t.training.steps == 0 && t.training.minutes == 0) t.training.epochs = 20;
   Check(!FallsToZero(t.training.schedule.kind) || t.training.epochs > 0 || t.training.steps > 0,
@@ -199,6 +207,11 @@ void AddTrain(CLI::App& program) {
       ->group("Training");
   command->add_option("--patience", t.training.patience, "validations without a better one until it stops; 0: any")
       ->capture_default_str()
+      ->group("Training");
+  AddChoice<ComputeChoice>(
+      *command, "--compute", flags->compute,
+      {{"auto", ComputeChoice::automatic}, {"float32", ComputeChoice::float32}, {"bfloat16", ComputeChoice::bfloat16}},
+      "of matrix products; weights and sums are float32 (auto: the fastest)")
       ->group("Training");
   command->add_option("--log-every", t.training.log_every, "steps between lines of the log")
       ->check(CLI::Validator(CLI::PositiveNumber).description(""))

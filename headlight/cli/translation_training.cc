@@ -100,6 +100,7 @@ Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
   const TrainingOptions& training = settings.training;
   return Json::Object{{"corpus_hash", fmt::format("{:016x}", corpus.hash())},
                       {"seed", training.seed},
+                      {"compute", kernels::Name(settings.compute)},
                       {"layers", model.encoder_layers},
                       {"model_dim", model.model},
                       {"heads", model.encoder_heads},
@@ -195,8 +196,9 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
 
   Transformer model(settings.model);
   model.parameters().Initialise(settings.training.seed);
-  progress.Note(
-      fmt::format("a model of {:.1f} million parameters", static_cast<double>(model.parameters().count()) / 1e6));
+  model.parameters().SetCompute(settings.compute);
+  progress.Note(fmt::format("a model of {:.1f} million parameters, computing in {}",
+                            static_cast<double>(model.parameters().count()) / 1e6, kernels::Name(settings.compute)));
 
   settings.training.batches.start_id = settings.model.start_id;
   settings.training.batches.eos_id = settings.model.end_id;

@@ -19,6 +19,7 @@ struct TranslationTraining {
   CorpusOptions corpus;
   double bpe_dropout = 0;
   TrainingOptions training;
+  kernels::Compute compute = kernels::Compute::float32;  // of matrix products; weights and sums stay float32
   bool resume = false;
   bool quiet = false;  // tells nothing but warnings and errors
 };

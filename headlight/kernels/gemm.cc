@@ -13,6 +13,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/storage.h"
+#include "headlight/kernels/bfloat16.h"
 
 namespace headlight::kernels {
 namespace {
@@ -55,21 +56,26 @@ class OneThread {
   int threads_;
 };
 
-dnnl::memory::desc Plain(std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t column_stride) {
-  return {dnnl::memory::dims{rows, columns}, dnnl::memory::data_type::f32,
-          dnnl::memory::dims{row_stride, column_stride}};
+dnnl::memory::data_type TypeOf(Compute compute) {
+  return compute == Compute::bfloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+std::int64_t BytesOf(Compute compute) { return compute == Compute::bfloat16 ? 2 : 4; }
+
+dnnl::memory::desc Plain(std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t column_stride,
+                         Compute type = Compute::float32) {
+  return {dnnl::memory::dims{rows, columns}, TypeOf(type), dnnl::memory::dims{row_stride, column_stride}};
 }
 
 // The right-hand side's layout, the same for every number of rows.
-dnnl::memory::desc PackedLayout(std::int64_t depth, std::int64_t columns) {
-  thread_local std::map<std::pair<std::int64_t, std::int64_t>, dnnl::memory::desc> layouts;
-  auto [found, is_new] = layouts.try_emplace({depth, columns});
+dnnl::memory::desc PackedLayout(std::int64_t depth, std::int64_t columns, Compute compute) {
+  thread_local std::map<std::tuple<std::int64_t, std::int64_t, Compute>, dnnl::memory::desc> layouts;
+  auto [found, is_new] = layouts.try_emplace({depth, columns, compute});
   if (is_new) {
     const OneThread one_thread;
-    const dnnl::matmul::desc wish(
-        Plain(kTileRows[0], depth, depth, 1),
-        {dnnl::memory::dims{depth, columns}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any},
-        Plain(kTileRows[0], columns, columns, 1));
+    const dnnl::matmul::desc wish(Plain(kTileRows[0], depth, depth, 1, compute),
+                                  {dnnl::memory::dims{depth, columns}, TypeOf(compute), dnnl::memory::format_tag::any},
+                                  Plain(kTileRows[0], columns, columns, 1));
     found->second = dnnl::matmul::primitive_desc(wish, Engine()).weights_desc();
   }
   return found->second;
@@ -85,6 +91,9 @@ struct TileProduct {
 struct TileKey {
   std::int64_t rows, depth, columns, a_stride, c_stride;
   bool bias, relu, accumulate;
+  Compute compute;            // the type of a and b
+  std::int64_t b_stride = 0;  // 0: b is packed
+  bool a_transposed = false;  // then a_stride is that of a's columns
   auto operator<=>(const TileKey&) const = default;
 };
 
@@ -100,8 +109,10 @@ TileProduct& ProductFor(const TileKey& key) {
   if (key.accumulate) after.append_sum(1.0F);
   if (key.relu) after.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
   attributes.set_post_ops(after);
-  const dnnl::memory::desc a = Plain(key.rows, key.depth, key.a_stride, 1);
-  const dnnl::memory::desc b = PackedLayout(key.depth, key.columns);
+  const dnnl::memory::desc a = key.a_transposed ? Plain(key.rows, key.depth, 1, key.a_stride, key.compute)
+                                                : Plain(key.rows, key.depth, key.a_stride, 1, key.compute);
+  const dnnl::memory::desc b = key.b_stride == 0 ? PackedLayout(key.depth, key.columns, key.compute)
+                                                 : Plain(key.depth, key.columns, key.b_stride, 1, key.compute);
   const dnnl::memory::desc c = Plain(key.rows, key.columns, key.c_stride, 1);
   const dnnl::memory::desc bias = Plain(1, key.columns, key.columns, 1);
   const dnnl::matmul::desc description = key.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
@@ -120,10 +131,10 @@ TileProduct& ProductFor(const TileKey& key) {
   return product;
 }
 
-void RunTile(const TileKey& key, const float* a, const std::byte* b, float* c, const float* bias) {
+void RunTile(const TileKey& key, const void* a, const void* b, float* c, const float* bias) {
   TileProduct& product = ProductFor(key);
-  product.a.set_data_handle(const_cast<float*>(a));
-  product.b.set_data_handle(const_cast<std::byte*>(b));
+  product.a.set_data_handle(const_cast<void*>(a));
+  product.b.set_data_handle(const_cast<void*>(b));
   product.c.set_data_handle(c);
   // The C interface, because the C++ one builds a hash map at every call.
   std::array<dnnl_exec_arg_t, 5> arguments = {{{DNNL_ARG_SRC, product.a.get()},
@@ -149,13 +160,8 @@ bool SingleRowsAreExact() {
   return exact;
 }
 
-// Fewer rows than the smallest tile has: one at a time, or in a tile filled up with zeros.
-void RunRemainder(TileKey key, std::int64_t rows, const float* a, const std::byte* b, float* c, const float* bias) {
-  if (SingleRowsAreExact()) {
-    key.rows = 1;
-    for (std::int64_t row = 0; row < rows; ++row) RunTile(key, a + row * key.a_stride, b, c + row * key.c_stride, bias);
-    return;
-  }
+// Fewer rows than the smallest tile has, where one row alone may give other bits: in a tile filled up with zeros.
+void RunFilledUp(TileKey key, std::int64_t rows, const float* a, const std::byte* b, float* c, const float* bias) {
   const std::int64_t a_stride = key.a_stride, c_stride = key.c_stride;
   key.rows = kTileRows.back();
   key.a_stride = key.depth;
@@ -173,17 +179,31 @@ void RunRemainder(TileKey key, std::int64_t rows, const float* a, const std::byt
     std::copy_n(padded_c + row * key.columns, key.columns, c + row * c_stride);
 }
 
-// Rows of a times one panel into that panel's columns of c.
+// Rows of a, at most a tile of them, times one panel into that panel's columns of c.
 void RunRows(Matrix<const float> a, const PackedMatrix<float>::Panel& panel, Matrix<float> c, const float* bias,
-             bool relu, bool accumulate) {
+             bool relu, bool accumulate, Compute compute) {
   const OneThread one_thread;
-  TileKey key{0, a.columns, panel.columns, a.stride, c.stride, bias != nullptr, relu, accumulate};
+  TileKey key{0, a.columns, panel.columns, a.stride, c.stride, bias != nullptr, relu, accumulate, compute};
+  const auto* rows_of_a = reinterpret_cast<const std::byte*>(a.data);
+  if (compute == Compute::bfloat16) {
+    thread_local std::vector<std::uint16_t> rounded;
+    rounded.resize(static_cast<std::size_t>(a.rows * a.columns));
+    for (std::int64_t row = 0; row < a.rows; ++row) ToBfloat16(a.row(row), a.columns, rounded.data() + row * a.columns);
+    rows_of_a = reinterpret_cast<const std::byte*>(rounded.data());
+    key.a_stride = a.columns;
+  }
   const float* panel_bias = bias == nullptr ? nullptr : bias + panel.begin;
+  const auto run = [&](std::int64_t row) {
+    RunTile(key, rows_of_a + row * key.a_stride * BytesOf(compute), panel.data, c.row(row) + panel.begin, panel_bias);
+  };
   std::int64_t row = 0;
   for (const std::int64_t rows : kTileRows)
-    for (key.rows = rows; a.rows - row >= rows; row += rows)
-      RunTile(key, a.row(row), panel.data, c.row(row) + panel.begin, panel_bias);
-  if (row < a.rows) RunRemainder(key, a.rows - row, a.row(row), panel.data, c.row(row) + panel.begin, panel_bias);
+    for (key.rows = rows; a.rows - row >= rows; row += rows) run(row);
+  if (row == a.rows) return;
+  if (SingleRowsAreExact())
+    for (key.rows = 1; row < a.rows; ++row) run(row);
+  else
+    RunFilledUp(key, a.rows - row, a.row(row), panel.data, c.row(row) + panel.begin, panel_bias);
 }
 
 void CopyRows(Matrix<const float> from, Matrix<float> to) {
@@ -193,28 +213,29 @@ void CopyRows(Matrix<const float> from, Matrix<float> to) {
 // The same where oneDNN wants rows side by side (with AVX-512 it falls back to its reference, a hundred times slower,
 // where they are not): through copies, which are small beside the product.
 void RunRowsDensely(Matrix<const float> a, PackedMatrix<float>::Panel panel, Matrix<float> c, const float* bias,
-                    bool relu, bool accumulate) {
+                    bool relu, bool accumulate, Compute compute) {
   thread_local std::vector<float> scratch;
   scratch.resize(static_cast<std::size_t>(a.rows * (a.columns + panel.columns)));
   const Matrix<float> dense_a{scratch.data(), a.rows, a.columns, a.columns};
   const Matrix<float> dense_c{scratch.data() + a.rows * a.columns, a.rows, panel.columns, panel.columns};
   const Matrix<float> result = c.Columns(panel.begin, panel.columns);
-  if (a.stride != a.columns) CopyRows(a, dense_a);
+  const bool copy_a = a.stride != a.columns && compute == Compute::float32;  // else RunRows copies
+  if (copy_a) CopyRows(a, dense_a);
   if (accumulate) CopyRows(result, dense_c);
   const float* panel_bias = bias == nullptr ? nullptr : bias + panel.begin;
   panel.begin = 0;
-  RunRows(a.stride == a.columns ? a : dense_a, panel, dense_c, panel_bias, relu, accumulate);
+  RunRows(copy_a ? dense_a : a, panel, dense_c, panel_bias, relu, accumulate, compute);
   CopyRows(dense_c, result);
 }
 
-void PackPanel(Matrix<const float> source, bool transposed, const PackedMatrix<float>::Panel& panel,
-               std::int64_t rows) {
-  const dnnl::memory::desc layout = PackedLayout(rows, panel.columns);
+void PackPanel(Matrix<const float> source, bool transposed, const PackedMatrix<float>::Panel& panel, std::int64_t rows,
+               Compute compute) {
+  const dnnl::memory::desc layout = PackedLayout(rows, panel.columns, compute);
   const std::int64_t row_stride = transposed ? 1 : source.stride, column_stride = transposed ? source.stride : 1;
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, Compute>;
   thread_local std::map<Key, dnnl::reorder> reorders;
   const dnnl::memory::desc plain = Plain(rows, panel.columns, row_stride, column_stride);
-  auto [found, is_new] = reorders.try_emplace({rows, panel.columns, row_stride, column_stride});
+  auto [found, is_new] = reorders.try_emplace({rows, panel.columns, row_stride, column_stride, compute});
   if (is_new) {
     const OneThread one_thread;
     found->second = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), plain, Engine(), layout));
@@ -225,18 +246,52 @@ void PackPanel(Matrix<const float> source, bool transposed, const PackedMatrix<f
   found->second.execute(Stream(), from, to);
 }
 
+// Sums over rows are cut into tiles of these, so that few primitives do for any number of rows.
+constexpr std::array<std::int64_t, 2> kDepths = {1024, 128};
+
+// A matrix in bfloat16, its rows side by side, with rows of zeros up to a whole number of tiles. Nothing for float32.
+class RoundedRows {
+ public:
+  RoundedRows(Matrix<const float> source, Compute compute) : columns_(source.columns) {
+    if (compute != Compute::bfloat16) return;
+    rows_ = (source.rows + kDepths.back() - 1) / kDepths.back() * kDepths.back();
+    storage_ = AllocateStorage(rows_ * columns_ * 2);
+    data_ = reinterpret_cast<std::uint16_t*>(storage_.get());
+    constexpr std::int64_t block = 32;  // rows
+    ParallelFor((source.rows + block - 1) / block, [&](std::int64_t index) {
+      for (std::int64_t r = index * block; r < std::min(source.rows, (index + 1) * block); ++r)
+        ToBfloat16(source.row(r), columns_, data_ + r * columns_);
+    });
+    std::fill(data_ + source.rows * columns_, data_ + rows_ * columns_, std::uint16_t{0});
+  }
+
+  std::int64_t rows() const { return rows_; }
+  const std::uint16_t* row(std::int64_t index) const { return data_ + index * columns_; }
+
+ private:
+  std::int64_t rows_ = 0, columns_;
+  std::shared_ptr<std::byte> storage_;
+  std::uint16_t* data_ = nullptr;
+};
+
 }  // namespace
 
 std::int64_t PrimitivesCreated() { return primitives_created.load(std::memory_order_relaxed); }
 
+const char* Name(Compute compute) { return compute == Compute::bfloat16 ? "bfloat16" : "float32"; }
+
+bool CpuHas(Compute compute) { return compute == Compute::float32 || CpuHasBfloat16(); }
+
 template <typename T>
-PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {
+PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute)
+    : rows_(rows), columns_(columns), compute_(compute) {
+  Ensure(CpuHas(compute), "products in bfloat16 on a processor without it");
   std::vector<std::size_t> begins;
   for (std::int64_t begin = 0; begin < columns; begin += PanelColumns(columns)) {
     panels_.push_back({begin, std::min(PanelColumns(columns), columns - begin), nullptr});
     begins.push_back(bytes_);
     if constexpr (std::is_same_v<T, float>)
-      bytes_ += PackedLayout(rows, panels_.back().columns).get_size();
+      bytes_ += PackedLayout(rows, panels_.back().columns, compute).get_size();
     else
       bytes_ += static_cast<std::size_t>(rows * panels_.back().columns) * sizeof(T);
   }
@@ -244,8 +299,8 @@ PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns) : rows_(r
   // the layout of the whole.
   if constexpr (std::is_same_v<T, float>)
     if (columns > 0)
-      whole_ = PackedLayout(rows, columns).data.format_desc.blocking.inner_nblks > 0 &&
-               PackedLayout(rows, columns).get_size() == bytes_;
+      whole_ = PackedLayout(rows, columns, compute).data.format_desc.blocking.inner_nblks > 0 &&
+               PackedLayout(rows, columns, compute).get_size() == bytes_;
   data_ = AllocateStorage(static_cast<std::int64_t>(bytes_));
   for (std::size_t i = 0; i < panels_.size(); ++i) panels_[i].data = data_.get() + begins[i];
 }
@@ -260,7 +315,7 @@ void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
     const Panel& panel = panels_[static_cast<std::size_t>(index)];
     if constexpr (std::is_same_v<T, float>) {
       const OneThread one_thread;
-      PackPanel(source, transposed, panel, rows_);
+      PackPanel(source, transposed, panel, rows_, compute_);
     } else {
       T* to = reinterpret_cast<T*>(panel.data);
       for (std::int64_t row = 0; row < rows_; ++row)
@@ -283,7 +338,7 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
     return ParallelFor(blocks * static_cast<std::int64_t>(b.panels().size()), [&](std::int64_t index) {
       const std::int64_t row = index % blocks * kTileRows[0], rows = std::min(kTileRows[0], a.rows - row);
       RunRows(a.Rows(row, rows), b.panels()[static_cast<std::size_t>(index / blocks)], c.Rows(row, rows), bias, relu,
-              accumulate);
+              accumulate, b.compute());
     });
   }
   const bool dense = a.stride == a.columns && c.stride == c.columns;
@@ -291,14 +346,14 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
     const PackedMatrix<float>::Panel whole{0, c.columns, b.panels().front().data};
     return ParallelFor((a.rows + kTileRows[0] - 1) / kTileRows[0], [&](std::int64_t index) {
       const std::int64_t row = index * kTileRows[0], rows = std::min(kTileRows[0], a.rows - row);
-      RunRows(a.Rows(row, rows), whole, c.Rows(row, rows), bias, relu, accumulate);
+      RunRows(a.Rows(row, rows), whole, c.Rows(row, rows), bias, relu, accumulate, b.compute());
     });
   }
   ParallelFor(static_cast<std::int64_t>(b.panels().size()), [&](std::int64_t index) {
     for (std::int64_t row = 0; row < a.rows; row += kTileRows[0]) {
       const std::int64_t rows = std::min(kTileRows[0], a.rows - row);
       RunRowsDensely(a.Rows(row, rows), b.panels()[static_cast<std::size_t>(index)], c.Rows(row, rows), bias, relu,
-                     accumulate);
+                     accumulate, b.compute());
     }
   });
 }
@@ -321,26 +376,45 @@ void Gemm(Matrix<const double> a, const PackedMatrix<double>& b, Matrix<double> 
 }
 
 template <>
-void GemmTransposed(Matrix<const float> a, Matrix<const float> b, Matrix<float> c) {
+void GemmTransposed(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, Compute compute) {
   Ensure(a.rows == b.rows && a.columns == c.rows && b.columns == c.columns,
          "GemmTransposed: [{}, {}]^T x [{}, {}] -> [{}, {}]", a.rows, a.columns, b.rows, b.columns, c.rows, c.columns);
   if (a.rows == 0) return;
+  const RoundedRows rounded_a(a, compute), rounded_b(b, compute);
   // Threads own blocks of the result, so that the order of the sum over rows is the same for any number of them.
   constexpr std::int64_t block_rows = 128, block_columns = 256;
   const std::int64_t down = (c.rows + block_rows - 1) / block_rows;
   const std::int64_t across = (c.columns + block_columns - 1) / block_columns;
   ParallelFor(down * across, [&](std::int64_t index) {
     const std::int64_t row = index / across * block_rows, column = index % across * block_columns;
+    const std::int64_t rows = std::min(block_rows, c.rows - row), columns = std::min(block_columns, c.columns - column);
     const OneThread one_thread;
-    const dnnl_status_t status =
-        dnnl_sgemm('T', 'N', std::min(block_rows, c.rows - row), std::min(block_columns, c.columns - column), a.rows,
-                   1.0F, a.data + row, a.stride, b.data + column, b.stride, 1.0F, c.row(row) + column, c.stride);
+    if (compute == Compute::bfloat16) {
+      TileKey key{rows,
+                  0,
+                  columns,
+                  a.columns,
+                  c.stride,
+                  /*bias=*/false,
+                  /*relu=*/false,
+                  /*accumulate=*/true,
+                  compute,
+                  b.columns,
+                  /*a_transposed=*/true};
+      std::int64_t k = 0;
+      for (const std::int64_t depth : kDepths)
+        for (key.depth = depth; rounded_a.rows() - k >= depth; k += depth)
+          RunTile(key, rounded_a.row(k) + row, rounded_b.row(k) + column, c.row(row) + column, nullptr);
+      return;
+    }
+    const dnnl_status_t status = dnnl_sgemm('T', 'N', rows, columns, a.rows, 1.0F, a.data + row, a.stride,
+                                            b.data + column, b.stride, 1.0F, c.row(row) + column, c.stride);
     Ensure(status == dnnl_success, "oneDNN's sgemm failed with status {}", static_cast<int>(status));
   });
 }
 
 template <>
-void GemmTransposed(Matrix<const double> a, Matrix<const double> b, Matrix<double> c) {
+void GemmTransposed(Matrix<const double> a, Matrix<const double> b, Matrix<double> c, Compute) {
   ParallelFor(c.rows, [&](std::int64_t i) {
     for (std::int64_t k = 0; k < a.rows; ++k)
       for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] += a.row(k)[i] * b.row(k)[j];

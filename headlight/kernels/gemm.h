@@ -1,4 +1,5 @@
-// Matrix products. float32 runs on oneDNN, double on plain loops (oneDNN has none; only checks of gradients need it).
+// Matrix products. float32 runs on oneDNN, double on plain loops (oneDNN has none; only checks of gradients
+// need it).
 #pragma once
 
 #include <cstddef>
@@ -11,18 +12,28 @@
 
 namespace headlight::kernels {
 
+// What the factors of a float32 product are rounded to before they are multiplied. Sums are float32.
+enum class Compute { float32, bfloat16 };
+
+HEADLIGHT_API const char* Name(Compute compute);
+
+// Whether this processor has instructions for it.
+HEADLIGHT_API bool CpuHas(Compute compute);
+
 // The right-hand side B of a product, in the order the arithmetic wants it: panels of columns, each packed by oneDNN.
 template <typename T>
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  PackedMatrix(std::int64_t rows, std::int64_t columns);  // not yet filled
+  // Not yet filled.
+  PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute = Compute::float32);
 
   // Packs B = source, or B = source^T where `transposed`; the shape must be this one's.
   void Pack(Matrix<const T> source, bool transposed);
 
   std::int64_t rows() const { return rows_; }        // the depth of the product
   std::int64_t columns() const { return columns_; }  // of the result
+  Compute compute() const { return compute_; }       // of every product with it
   std::size_t bytes() const { return bytes_; }
 
   struct Panel {
@@ -35,6 +46,7 @@ class PackedMatrix {
 
  private:
   std::int64_t rows_ = 0, columns_ = 0;
+  Compute compute_ = Compute::float32;
   std::size_t bytes_ = 0;
   bool whole_ = false;
   std::vector<Panel> panels_;
@@ -50,7 +62,7 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n]. The gradient of a weight, summed over the rows in a fixed order.
 template <typename T>
-void GemmTransposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c);
+void GemmTransposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Compute compute = Compute::float32);
 
 // How many oneDNN primitives have been created: constant once every shape has been seen.
 HEADLIGHT_API std::int64_t PrimitivesCreated();

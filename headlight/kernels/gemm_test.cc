@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
+#include "headlight/kernels/bfloat16.h"
 
 namespace headlight::kernels {
 namespace {
@@ -20,31 +24,46 @@ std::vector<T> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
+// What a factor of a product may be without being rounded.
+template <typename T>
+std::vector<T> Factors(std::int64_t count, std::uint64_t seed, Compute compute) {
+  std::vector<T> values = Values<T>(count, seed);
+  if (compute == Compute::bfloat16)
+    for (T& value : values) value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(float(value)) & 0xffff0000U);
+  return values;
+}
+
+template <typename T>
+std::vector<Compute> Computes() {
+  if (std::is_same_v<T, float> && CpuHas(Compute::bfloat16)) return {Compute::float32, Compute::bfloat16};
+  return {Compute::float32};
+}
+
 struct Case {
   std::int64_t rows, depth, columns;
 };
 // Tiles and panels exactly, one more, one less, and hardly anything.
 const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},     {15, 7, 33},   {64, 64, 256},
-                                  {65, 31, 257}, {131, 100, 500}, {200, 256, 512}, {79, 513, 19}, {0, 4, 4}};
+                                  {65, 31, 257}, {131, 100, 500}, {200, 256, 512}, {79, 513, 19}, {1300, 9, 21}, {0, 4, 4}};
 
 template <typename T>
 class GemmTest : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmTest, Scalars);
 
-TYPED_TEST(GemmTest, MatchesPlainLoops) {
-  using T = TypeParam;
+template <typename T>
+void CheckProducts(Compute compute) {
   for (const Case& test : kCases) {
     for (const bool transposed : {false, true}) {
       for (const int mode : {0, 1, 2, 3}) {  // plain, bias, bias and relu, accumulate
         SCOPED_TRACE(testing::Message() << test.rows << " " << test.depth << " " << test.columns << " mode " << mode);
         // One element more a row and one before: strided and unaligned.
         const std::int64_t a_stride = test.depth + 1, c_stride = test.columns + 1;
-        const auto a = Values<T>(test.rows * a_stride + 1, 1), b = Values<T>(test.depth * test.columns, 2),
-                   bias = Values<T>(test.columns, 3);
+        const auto a = Factors<T>(test.rows * a_stride + 1, 1, compute),
+                   b = Factors<T>(test.depth * test.columns, 2, compute), bias = Values<T>(test.columns, 3);
         auto c = Values<T>(test.rows * c_stride + 1, 4);
         const auto before = c;
-        PackedMatrix<T> packed(test.depth, test.columns);
+        PackedMatrix<T> packed(test.depth, test.columns, compute);
         packed.Pack(transposed ? Matrix<const T>{b.data(), test.columns, test.depth, test.depth}
                                : Matrix<const T>{b.data(), test.depth, test.columns, test.columns},
                     transposed);
@@ -68,14 +87,18 @@ TYPED_TEST(GemmTest, MatchesPlainLoops) {
   }
 }
 
-TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
-  using T = TypeParam;
+TYPED_TEST(GemmTest, MatchesPlainLoops) {
+  for (const Compute compute : Computes<TypeParam>()) CheckProducts<TypeParam>(compute);
+}
+
+template <typename T>
+void CheckTransposedProducts(Compute compute) {
   for (const Case& test : kCases) {  // c [depth, columns]
-    const auto a = Values<T>(test.rows * test.depth, 1), b = Values<T>(test.rows * test.columns, 2);
+    const auto a = Factors<T>(test.rows * test.depth, 1, compute), b = Factors<T>(test.rows * test.columns, 2, compute);
     auto c = Values<T>(test.depth * test.columns, 3);
     const auto before = c;
     GemmTransposed<T>({a.data(), test.rows, test.depth, test.depth}, {b.data(), test.rows, test.columns, test.columns},
-                      {c.data(), test.depth, test.columns, test.columns});
+                      {c.data(), test.depth, test.columns, test.columns}, compute);
     for (std::int64_t i = 0; i < test.depth; ++i) {
       for (std::int64_t j = 0; j < test.columns; ++j) {
         double sum = before[static_cast<std::size_t>(i * test.columns + j)];
@@ -89,11 +112,18 @@ TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
   }
 }
 
-TEST(Gemm, ARowDoesNotDependOnItsNeighboursNorOnThreads) {
-  constexpr std::int64_t rows = 150, depth = 300, columns = 300;
+TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
+  for (const Compute compute : Computes<TypeParam>()) CheckTransposedProducts<TypeParam>(compute);
+}
+
+class GemmCompute : public ::testing::TestWithParam<Compute> {};
+
+TEST_P(GemmCompute, ARowDoesNotDependOnItsNeighboursNorOnThreads) {
+  // So many rows that all of them at once go another way than few.
+  constexpr std::int64_t rows = 600, depth = 300, columns = 300;
   const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2),
              bias = Values<float>(columns, 3);
-  PackedMatrix<float> packed(depth, columns);
+  PackedMatrix<float> packed(depth, columns, GetParam());
   packed.Pack({b.data(), depth, columns, columns}, false);
   std::vector<float> whole(rows * columns), part(rows * columns);
   const auto run = [&](std::int64_t begin, std::int64_t count, std::vector<float>& c) {
@@ -104,29 +134,59 @@ TEST(Gemm, ARowDoesNotDependOnItsNeighboursNorOnThreads) {
   SetThreads(2);
   run(0, rows, whole);
   SetThreads(1);
-  for (const std::int64_t step : {1, 2, 3, 5, 16, 17, 63, 100, 150}) {
+  for (const std::int64_t step : {1, 2, 3, 5, 16, 17, 63, 100, 513}) {
     for (std::int64_t begin = 0; begin < rows; begin += step) run(begin, std::min(step, rows - begin), part);
     EXPECT_EQ(std::memcmp(whole.data(), part.data(), whole.size() * sizeof(float)), 0) << step << " rows at a time";
   }
   SetThreads(threads);
 }
 
-TEST(Gemm, CreatesNothingForNumbersOfRowsNotSeenBefore) {
+TEST_P(GemmCompute, CreatesNothingForNumbersOfRowsNotSeenBefore) {
   constexpr std::int64_t depth = 24, columns = 40;
-  const auto a = Values<float>(500 * depth, 1), b = Values<float>(depth * columns, 2);
-  std::vector<float> c(500 * columns);
-  PackedMatrix<float> packed(depth, columns);
+  const auto a = Values<float>(1400 * depth, 1), b = Values<float>(depth * columns, 2);
+  std::vector<float> c(1400 * columns);
+  PackedMatrix<float> packed(depth, columns, GetParam());
   packed.Pack({b.data(), depth, columns, columns}, false);
+  std::vector<float> sums(depth * columns);
   const auto run = [&](std::int64_t rows) {
     Gemm<float>({a.data(), rows, depth, depth}, packed, {c.data(), rows, columns, columns});
+    GemmTransposed<float>({a.data(), rows, depth, depth}, {c.data(), rows, columns, columns},
+                          {sums.data(), depth, columns, columns}, GetParam());
   };
   const int threads = Threads();
   SetThreads(1);  // each thread has its own
   run(64 + 16 + 4 + 1);
+  run(1024 + 128);
   const std::int64_t before = PrimitivesCreated();
-  for (std::int64_t rows = 1; rows < 300; rows += 7) run(rows);
+  for (std::int64_t rows = 1; rows < 1400; rows += 7) run(rows);
   EXPECT_EQ(PrimitivesCreated(), before);
   SetThreads(threads);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, GemmCompute, ::testing::ValuesIn(Computes<float>()), [](const auto& instance) {
+  return instance.param == Compute::float32 ? "float32" : "bfloat16";
+});
+
+TEST(Bfloat16, RoundsToNearestTiesToEven) {
+  if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";
+  std::vector<float> values = Values<float>(1003, 5);
+  for (float& value : values) value = std::ldexp(value, static_cast<int>(1e5F * std::abs(value)) % 60 - 30);
+  // Halfway between two: the even one. Beyond the largest: infinity.
+  const std::vector<std::pair<std::uint32_t, std::uint16_t>> known = {
+      {0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81}, {0xbf818000, 0xbf82},
+      {0x7f7fffff, 0x7f80}, {0x7f800000, 0x7f80}, {0x00000000, 0x0000}, {0x80000000, 0x8000}};
+  for (const auto& pair : known) values.push_back(std::bit_cast<float>(pair.first));
+  std::vector<std::uint16_t> rounded(values.size() + 1, 0xabcd);
+  ToBfloat16(values.data(), static_cast<std::int64_t>(values.size()), rounded.data());
+  EXPECT_EQ(rounded.back(), 0xabcd);
+  for (std::size_t i = 0; i < 1003; ++i) {
+    const double kept = std::bit_cast<float>(static_cast<std::uint32_t>(rounded[i]) << 16);
+    EXPECT_LE(std::abs(kept - values[i]), std::abs(values[i]) / 256) << values[i];
+  }
+  for (std::size_t i = 0; i < known.size(); ++i) EXPECT_EQ(rounded[1003 + i], known[i].second) << i;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  ToBfloat16(&nan, 1, rounded.data());
+  EXPECT_TRUE(std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(rounded[0]) << 16)));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ Tensor Context::Use(const Parameter& parameter) const {
 }
 
 ops::Weight Context::UseWeight(const Parameter& parameter) const {
-  ops::Weight weight{Use(parameter)};
+  ops::Weight weight{.value = Use(parameter), .compute = parameter.compute};
   if (parameter.packed.columns() != 0) weight.packed = &parameter.packed;
   return weight;
 }

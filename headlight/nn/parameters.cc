@@ -1,5 +1,6 @@
 #include "headlight/nn/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -78,13 +79,22 @@ void Parameters::Pack() {
   for (Parameter& parameter : parameters_) {
     if (!parameter.in_products) continue;
     if (parameter.packed.columns() == 0)
-      parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0]);
+      parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], parameter.compute);
     parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
   }
 }
 
 void Parameters::Unpack() {
   for (Parameter& parameter : parameters_) parameter.packed = {};
+}
+
+void Parameters::SetCompute(kernels::Compute compute) {
+  Check(kernels::CpuHas(compute), "this processor has no instructions for {} (AVX-512 BF16); it computes in float32",
+        Name(compute));
+  const bool packed = std::ranges::any_of(parameters_, [](const Parameter& p) { return p.packed.columns() != 0; });
+  Unpack();
+  for (Parameter& parameter : parameters_) parameter.compute = compute;
+  if (packed) Pack();
 }
 
 std::int64_t Parameters::count() const {

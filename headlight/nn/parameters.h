@@ -31,8 +31,9 @@ struct Parameter {
   std::vector<std::string> names;
   Shape shape;
   Initialisation initialisation;
-  bool trained = true;       // false: part of the checkpoint, but constant
-  bool in_products = false;  // a matrix that rows are multiplied by
+  bool trained = true;                                   // false: part of the checkpoint, but constant
+  bool in_products = false;                              // a matrix that rows are multiplied by
+  kernels::Compute compute = kernels::Compute::float32;  // of those products
   Tensor value;
   Tensor gradient;                      // empty until Parameters::PrepareTraining
   kernels::PackedMatrix<float> packed;  // of products; empty while nobody keeps it
@@ -57,6 +58,10 @@ class HEADLIGHT_API Parameters {
   // Packs the matrices of products, for many products with few rows: decoding. Values may not change until Unpack.
   void Pack();
   void Unpack();
+
+  // What the factors of products are rounded to, of every matrix; values and gradients stay as they are. Throws Error
+  // where the processor has no instructions for it.
+  void SetCompute(kernels::Compute compute);
 
   const std::deque<Parameter>& all() const { return parameters_; }
   std::deque<Parameter>& all() { return parameters_; }

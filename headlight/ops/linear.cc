@@ -55,7 +55,7 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
                     }
                     if (weight.value.node() != nullptr) {
                       const Tensor dw = SumSlotFor(weight.value.node());
-                      kernels::GemmTransposed<T>(dy.matrix<T>(), x.matrix<T>(), dw.matrix<T>());
+                      kernels::GemmTransposed<T>(dy.matrix<T>(), x.matrix<T>(), dw.matrix<T>(), weight.compute);
                     }
                     if (bias_node != nullptr)
                       kernels::AddColumnSums<T>(dy.matrix<T>(), SumSlotFor(bias_node).template data<T>());

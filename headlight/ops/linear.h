@@ -13,6 +13,7 @@ namespace headlight::ops {
 struct Weight {
   Tensor value;                                          // [outputs, inputs]
   const kernels::PackedMatrix<float>* packed = nullptr;  // value^T, for y = x value^T
+  kernels::Compute compute = kernels::Compute::float32;  // of all products with it
 };
 
 // x [..., inputs], bias of as many numbers as there are outputs or empty; y [..., outputs]. Throws Error where shapes

@@ -49,7 +49,7 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
       }
       kernels::CrossEntropyRowsGradient<T>(block, block_labels, label_smoothing, scale, block_losses);
       if (x.node() != nullptr) kernels::Gemm<T>(block, packed_back, dx.matrix<T>().Rows(begin, rows));
-      if (w.node() != nullptr) kernels::GemmTransposed<T>(block, block_x, dw.matrix<T>());
+      if (w.node() != nullptr) kernels::GemmTransposed<T>(block, block_x, dw.matrix<T>(), weight.compute);
     }
     loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(losses.begin(), losses.end(), 0.0));
   });

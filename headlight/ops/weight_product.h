@@ -12,7 +12,7 @@ template <typename T>
 const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::PackedMatrix<T>& made) {
   if constexpr (std::is_same_v<T, float>)
     if (weight.packed != nullptr) return *weight.packed;
-  made = kernels::PackedMatrix<T>(weight.value.columns(), weight.value.rows());
+  made = kernels::PackedMatrix<T>(weight.value.columns(), weight.value.rows(), weight.compute);
   made.Pack(weight.value.matrix<T>(), /*transposed=*/true);
   return made;
 }
@@ -20,7 +20,7 @@ const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::
 // value, for dx = dy value.
 template <typename T>
 kernels::PackedMatrix<T> Packed(const Weight& weight) {
-  kernels::PackedMatrix<T> packed(weight.value.rows(), weight.value.columns());
+  kernels::PackedMatrix<T> packed(weight.value.rows(), weight.value.columns(), weight.compute);
   packed.Pack(weight.value.matrix<T>(), /*transposed=*/false);
   return packed;
 }
