@@ -39,6 +39,8 @@ def arguments():
     parser.add_argument("--heads", type=int, default=8)
     parser.add_argument("--ffn", type=int, default=1024)
     parser.add_argument("--vocabulary", type=int, default=8000)
+    parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
+                        help="of headlight's products; PyTorch runs in float32 and, for bfloat16, also in that")
     options = parser.parse_args()
     if options.steps % options.warmup_steps != 0:
         parser.error("--steps must be a multiple of --warmup-steps, at which headlight writes its log")
@@ -65,7 +67,7 @@ def train_headlight(options, folder):
         "--valid", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz",
         "--layers", options.layers, "--model-dim", options.model, "--heads", options.heads, "--ffn-dim", options.ffn,
         "--vocabulary-size", options.vocabulary, "--dropout", 0.1, "--label-smoothing", 0.1, "--seed", 1,
-        "--batch-tokens", options.batch_tokens, "--threads", options.threads,
+        "--batch-tokens", options.batch_tokens, "--threads", options.threads, "--compute", options.compute,
         "--steps", options.warmup_steps + options.steps, "--log-every", options.warmup_steps,
         "--validate-every", options.warmup_steps + options.steps])
     with open(Path(folder) / "metrics.jsonl") as file:
@@ -74,9 +76,9 @@ def train_headlight(options, folder):
     return (last["target_tokens"] - first["target_tokens"]) / (last["seconds"] - first["seconds"]), peak
 
 
-def train_torch(job, folder, compiled):
+def train_torch(job, folder):
     path = Path(folder) / "job.json"
-    path.write_text(json.dumps({**job, "compile": compiled}))
+    path.write_text(json.dumps(job))
     output, peak = run([sys.executable, WORKER, path])
     return json.loads(output), peak
 
@@ -116,15 +118,15 @@ def check_same_computation(folder, config, shape, pairs):
 
 
 def gemm_rate(options):
-    """GFLOP/s of float32 products of the model's own shape, the best of a few: the machine's measured rate."""
+    """GFLOP/s of square products in this run's type, the best of many: the machine's measured rate."""
     torch.set_num_threads(options.threads)
-    a, b = torch.rand(options.batch_tokens, options.ffn), torch.rand(options.ffn, options.model)
+    a, b = (torch.rand(2048, 2048).to(getattr(torch, options.compute)) for _ in range(2))
     best = float("inf")
-    for _ in range(50):
+    for _ in range(30):
         began = time.perf_counter()
         torch.mm(a, b)
         best = min(best, time.perf_counter() - began)
-    return 2 * options.batch_tokens * options.ffn * options.model / best / 1e9
+    return 2 * 2048**3 / best / 1e9
 
 
 def main():
@@ -143,33 +145,39 @@ def main():
                "dropout": 0.1, "label_smoothing": 0.1, "batch_tokens": options.batch_tokens,
                "start": config["decoder_start_token_id"], "padding": config["pad_token_id"],
                "warmup_steps": options.warmup_steps, "steps": options.steps}
+        peers = {}
+        for compute in ["float32"] if options.compute == "float32" else ["float32", "bfloat16"]:
+            ways = [{**job, "bfloat16": compute == "bfloat16", "compile": compiled} for compiled in (False, True)]
+            eager, compiled = (train_torch(way, work)[0]["tokens_per_second"] for way in ways)
+            print(f"PyTorch {torch.__version__} {compute}: {eager:.0f} target tokens/s eager, {compiled:.0f} compiled; "
+                  f"{'compiled' if compiled > eager else 'eager'} runs the race", flush=True)
+            peers[f"PyTorch {compute}"] = ways[compiled > eager]
 
-        tried = {compiled: train_torch(job, work, compiled)[0]["tokens_per_second"] for compiled in (False, True)}
-        compiled = tried[True] > tried[False]
-        print(f"PyTorch {torch.__version__}: {tried[False]:.0f} target tokens/s eager, {tried[True]:.0f} compiled; "
-              f"{'compiled' if compiled else 'eager'} runs the race")
-
-        rates, peaks, gemm, work_per_token = {"headlight": [], "PyTorch": []}, {}, [], 0
+        ours = f"headlight {options.compute}"
+        rates, peaks, gemm, work_per_token = {ours: []} | {peer: [] for peer in peers}, {}, [], 0
         for repeat in range(options.repeats):
             gemm.append(gemm_rate(options))
             rate, peak = train_headlight(options, Path(work) / f"repeat{repeat}")
-            rates["headlight"].append(rate)
-            peaks["headlight"] = max(peak, peaks.get("headlight", 0))
-            result, peak = train_torch(job, work, compiled)
-            rates["PyTorch"].append(result["tokens_per_second"])
-            peaks["PyTorch"] = max(peak, peaks.get("PyTorch", 0))
-            work_per_token = result["operations_per_token"]
+            rates[ours].append(rate)
+            peaks[ours] = max(peak, peaks.get(ours, 0))
+            for peer, way in peers.items():
+                result, peak = train_torch(way, work)
+                rates[peer].append(result["tokens_per_second"])
+                peaks[peer] = max(peak, peaks.get(peer, 0))
+                work_per_token = result["operations_per_token"]
 
-    machine = statistics.median(gemm)
+    machine = max(gemm)
     print(f"\n{options.repeats} turns of {options.steps} steps after {options.warmup_steps}, medians; "
-          f"{work_per_token / 1e6:.1f} MFLOP a target token; GEMM {machine:.0f} GFLOP/s on {options.threads} threads\n")
-    print(f"{'':10} {'target tokens/s':>15} {'(min to max)':>16} {'of GEMM rate':>12} {'peak memory':>12}")
+          f"{work_per_token / 1e6:.1f} MFLOP a target token; {options.compute} GEMM {machine:.0f} GFLOP/s on "
+          f"{options.threads} threads\n")
+    print(f"{'':18} {'target tokens/s':>15} {'(min to max)':>16} {'of GEMM rate':>12} {'peak memory':>12}")
     for name, values in rates.items():
         rate = statistics.median(values)
         spread = f"({min(values):.0f} to {max(values):.0f})"
-        print(f"{name:10} {rate:15.0f} {spread:>16} {rate * work_per_token / machine / 1e9:12.0%} {peaks[name]:9.0f} MB")
-    ratio = statistics.median(rates["headlight"]) / statistics.median(rates["PyTorch"])
-    print(f"{'ratio':10} {ratio:15.2f} {'':16} {'':12} {peaks['headlight'] / peaks['PyTorch']:12.2f}")
+        print(f"{name:18} {rate:15.0f} {spread:>16} {rate * work_per_token / machine / 1e9:12.0%} {peaks[name]:9.0f} MB")
+    for peer in peers:
+        ratio = statistics.median(rates[ours]) / statistics.median(rates[peer])
+        print(f"{'over ' + peer:18} {ratio:15.2f} {'':16} {'':12} {peaks[ours] / peaks[peer]:12.2f}")
 
 
 if __name__ == "__main__":

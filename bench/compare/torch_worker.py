@@ -68,14 +68,16 @@ def main():
     random.Random(job["seed"]).shuffle(batches)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
     loss_of = torch.compile(model.loss, dynamic=True) if job["compile"] else model.loss
+    in_bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16, enabled=job["bfloat16"])
 
     model.train()
     seconds, tokens, work, losses = 0.0, 0, 0.0, []
     for step in range(job["warmup_steps"] + job["steps"]):
         batch = batches[step % len(batches)]
         began = time.perf_counter()
-        loss = loss_of(batch["source"], batch["mask"], batch["target_in"], batch["rows"], batch["labels"],
-                       job["label_smoothing"])
+        with in_bfloat16:
+            loss = loss_of(batch["source"], batch["mask"], batch["target_in"], batch["rows"], batch["labels"],
+                           job["label_smoothing"])
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()

@@ -22,11 +22,11 @@ const std::map<std::string, Preset> kPresets = {
       {"--heads", "8"},
       {"--ffn-dim", "1024"},
       {"--dropout", "0.3"},
+      {"--schedule", "cosine"},
       {"--warmup", "1000"},
       {"--learning-rate", "0.002"},
       {"--batch-tokens", "2500"},
-      {"--epochs", "20"},
-      {"--average-last", "5"}}},
+      {"--epochs", "24"}}},
 };
 
 enum class ComputeChoice { automatic, float32, bfloat16 };
