@@ -43,8 +43,9 @@ struct Case {
   std::int64_t rows, depth, columns;
 };
 // Tiles and panels exactly, one more, one less, and hardly anything.
-const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},     {15, 7, 33},   {64, 64, 256},
-                                  {65, 31, 257}, {131, 100, 500}, {200, 256, 512}, {79, 513, 19}, {1300, 9, 21}, {0, 4, 4}};
+const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},     {4, 16, 16},     {15, 7, 33},
+                                  {64, 64, 256}, {65, 31, 257}, {131, 100, 500}, {200, 256, 512},
+                                  {79, 513, 19}, {1300, 9, 21}, {0, 4, 4}};
 
 template <typename T>
 class GemmTest : public ::testing::Test {};
