@@ -89,7 +89,8 @@ void AddCommonOptions(CLI::App& command) {
 }  // namespace headlight
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is noticed where it is written to
+  // A reader that goes away and a file that may not grow are noticed where they are written to.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   const int exit_code = headlight::Run(argc, argv);
   // What the C library still holds was written or given up; threads that wait for input would otherwise outlive it.
   std::fflush(stderr);

@@ -1,6 +1,8 @@
 // `headlight train translation`, end to end and with everything wrong that can be.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
@@ -169,6 +171,16 @@ TEST_F(TrainTest, SaysWhatItComputesIn) {
   EXPECT_THAT(Refusal({"--compute", "float16"}), HasSubstr("--compute"));
 }
 
+TEST_F(TrainTest, TellsWhereTheTimeWent) {
+  const Outcome outcome = RunProgram(Command({"--profile", "--validate-every", "12"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("7 steps of"));
+  for (const char* operation :
+       {"product, 16 to 48", "weight gradient, 16 to 300", "attention gradient", "Adam", "GFLOP/s", "everything else"})
+    EXPECT_THAT(outcome.err, HasSubstr(operation));
+  EXPECT_THAT(RunProgram(Command({}, "train.de", "other")).err, Not(HasSubstr("everything else")));
+}
+
 TEST_F(TrainTest, LeavesAFolderThatHoldsSomethingElse) {
   fs::create_directory(In("out"));
   WriteFile(In("out/letter.txt"), "dear");
@@ -192,6 +204,48 @@ TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {
   const Outcome outcome = RunProgram(Command({"--learning-rate", "1e30", "--warmup", "7", "--steps", "50"}));
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("the last checkpoint is kept"));
+}
+
+TEST_F(TrainTest, ATerminalThatGoesAwayEndsItWithACheckpoint) {
+  ASSERT_EQ(RunProgram(Command({"--steps", "400"}, "train.de", "whole")).exit_code, 0);
+  std::vector<std::string> command = Command({"--steps", "400"});
+  command.insert(command.begin(), "headlight");
+  std::vector<char*> argv;
+  for (std::string& argument : command) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  int terminal = -1;
+  const pid_t process = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (process == 0) {
+    execv(HEADLIGHT_BINARY_DIR "/headlight", argv.data());
+    _exit(127);
+  }
+  std::string seen;
+  char letter = 0;
+  while (seen.find("] epoch") == std::string::npos && read(terminal, &letter, 1) == 1) seen += letter;
+  close(terminal);
+  EXPECT_EQ(AwaitProgram(process), 0) << seen;
+  const Outcome resumed = RunProgram(Command({"--steps", "400", "--resume"}));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
+  EXPECT_TRUE(ReadFile(In("out/last/model.safetensors")) == ReadFile(In("whole/last/model.safetensors")));
+}
+
+TEST_F(TrainTest, ADiskThatIsFullKeepsTheLastCheckpoint) {
+  ASSERT_EQ(RunProgram(Command({"--steps", "24"}, "train.de", "whole")).exit_code, 0);
+  ASSERT_EQ(RunProgram(Command({"--steps", "12"})).exit_code, 0);
+  const std::string model = ReadFile(In("out/model.safetensors"));
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{static_cast<rlim_t>(fs::file_size(In("out/model.safetensors")) / 2), before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);  // no file may grow beyond this: a disk that fills while a checkpoint is saved
+  const Outcome full = RunProgram(Command({"--steps", "24", "--resume"}));
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(full.exit_code, 2) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("cannot write"));
+  EXPECT_TRUE(ReadFile(In("out/model.safetensors")) == model);
+  const Outcome resumed = RunProgram(Command({"--steps", "24", "--resume"}));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_TRUE(ReadFile(In("out/last/model.safetensors")) == ReadFile(In("whole/last/model.safetensors")));
 }
 
 }  // namespace

@@ -213,6 +213,7 @@ void AddTrain(CLI::App& program) {
       {{"auto", ComputeChoice::automatic}, {"float32", ComputeChoice::float32}, {"bfloat16", ComputeChoice::bfloat16}},
       "of matrix products; weights and sums are float32 (auto: the fastest)")
       ->group("Training");
+  command->add_flag("--profile", t.profile, "tell after fifty steps where their time went")->group("Training");
   command->add_option("--log-every", t.training.log_every, "steps between lines of the log")
       ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->capture_default_str()

@@ -35,7 +35,8 @@ void TrainingProgress::Step(const StepReport& report) {
   last_drawn_ = report.seconds;
   constexpr int width = 24;
   const int done = static_cast<int>(report.progress * width);
-  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {}", "", done, "", width - done, Summary(report));
+  // Where the terminal is gone, the training is not.
+  std::fputs(fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] {}", "", done, "", width - done, Summary(report)).c_str(), stderr);
   std::fflush(stderr);
 }
 
@@ -62,7 +63,7 @@ void TrainingProgress::Note(const std::string& text) {
 }
 
 void TrainingProgress::Clear() {
-  if (terminal_) fmt::print(stderr, "\r\x1b[K");
+  if (terminal_) std::fputs("\r\x1b[K", stderr);
 }
 
 }  // namespace headlight

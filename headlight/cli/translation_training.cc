@@ -1,12 +1,14 @@
 #include "headlight/cli/translation_training.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
+#include "headlight/cli/profile_report.h"
 #include "headlight/cli/training_progress.h"
 #include "headlight/data/lines.h"
 #include "headlight/inspect/drawing/training_drawing.h"
@@ -21,9 +23,9 @@ namespace fs = std::filesystem;
 
 volatile std::sig_atomic_t interrupted = 0;
 
-void Interrupt(int) {
+void Interrupt(int signal) {
   interrupted = 1;
-  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C ends the program at once
+  std::signal(signal, SIG_DFL);  // a second Ctrl-C ends the program at once
 }
 
 std::string In(const std::string& folder, const char* name) { return fmt::format("{}/{}", folder, name); }
@@ -152,6 +154,40 @@ std::int64_t StepsOf(const TrainingOptions& options, const Corpus& corpus) {
   return options.steps == 0 ? steps : std::min(steps, options.steps);
 }
 
+// Looks at fifty steps after the first five, or at fewer where a validation comes, and then tells what it saw.
+class StepProfiler {
+ public:
+  StepProfiler(const TranslationTraining& settings, TrainingProgress& progress)
+      : compute_(settings.compute), validate_every_(settings.training.validate_every), progress_(progress) {}
+
+  void Step(const StepReport& report) {
+    if (done_) return;
+    if (first_ == 0 && ++steps_ == 5) {
+      machine_ = MeasureMachine(compute_);
+      first_ = report.step;
+      begin_ = std::chrono::steady_clock::now();
+      StartProfile();
+    } else if (first_ != 0 && (report.step == first_ + 50 || Validates(report))) {
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+      progress_.Note(ProfileReport(TakeProfile(), report.step - first_, seconds.count(), machine_));
+      done_ = true;
+    }
+  }
+
+ private:
+  bool Validates(const StepReport& report) const {
+    return validate_every_ > 0 ? report.step % validate_every_ == 0 : report.batch == report.batches_in_epoch;
+  }
+
+  kernels::Compute compute_;
+  std::int64_t validate_every_;
+  TrainingProgress& progress_;
+  MachineRates machine_;
+  std::int64_t steps_ = 0, first_ = 0;
+  bool done_ = false;
+  std::chrono::steady_clock::time_point begin_;
+};
+
 void SaveModel(const Transformer& model, const Tokenizer& tokenizer, const std::string& folder) {
   tokenizer.Save(folder, model.config().positions);
   SaveTransformer(model, folder);
@@ -160,7 +196,11 @@ void SaveModel(const Transformer& model, const Tokenizer& tokenizer, const std::
 }  // namespace
 
 bool Interrupted() { return interrupted != 0; }
-void CatchInterrupts() { std::signal(SIGINT, Interrupt); }
+
+void CatchInterrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, Interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
+}
 
 TrainingResult TrainTranslation(const TranslationTraining& given) {
   TranslationTraining settings = given;
@@ -214,12 +254,17 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
   const std::int64_t resumed_step =
       resuming ? ReadJson(In(CheckpointOf(settings), "state.json"))["step"].Integer(0) : 0;
   Metrics metrics(settings.out, resumed_step);
+  StepProfiler profiler(settings, progress);
   const TrainingObserver observer{.step =
                                       [&](const StepReport& report) {
                                         metrics.Add(report);
                                         progress.Log(report);
                                       },
-                                  .progress = [&](const StepReport& report) { progress.Step(report); },
+                                  .progress =
+                                      [&](const StepReport& report) {
+                                        progress.Step(report);
+                                        if (settings.profile) profiler.Step(report);
+                                      },
                                   .validation =
                                       [&](const ValidationReport& report) {
                                         metrics.Add(report);

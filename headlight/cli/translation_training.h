@@ -21,7 +21,8 @@ struct TranslationTraining {
   TrainingOptions training;
   kernels::Compute compute = kernels::Compute::float32;  // of matrix products; weights and sums stay float32
   bool resume = false;
-  bool quiet = false;  // tells nothing but warnings and errors
+  bool quiet = false;    // tells nothing but warnings and errors
+  bool profile = false;  // tells after some steps where their time went
 };
 
 // out/ becomes a model folder (config.json, model.safetensors, the tokenizer's files), the best on the validation set;
@@ -29,7 +30,7 @@ struct TranslationTraining {
 // training.svg. Throws Error where a file or setting is wrong, before anything is written where that can be known.
 TrainingResult TrainTranslation(const TranslationTraining& settings);
 
-// Set by the first Ctrl-C: long work saves and stops.
+// Set by the first Ctrl-C, by a request to end and by a terminal that goes away: long work saves and stops.
 bool Interrupted();
 void CatchInterrupts();
 

@@ -10,6 +10,7 @@
 
 #include <numbers>
 
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/functions-inl.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -178,6 +179,7 @@ HEADLIGHT_EXPORT(ActivationGradientChunk);
 
 template <typename T>
 void ActivationRows(Activation activation, Matrix<const T> x, Matrix<T> y) {
+  const Profiled profiled("activation", 0, BytesOf(x, 2));
   const auto chunk = HEADLIGHT_DISPATCH(ActivationChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(activation, x.Rows(first, rows), y.Rows(first, rows));
@@ -186,6 +188,7 @@ void ActivationRows(Activation activation, Matrix<const T> x, Matrix<T> y) {
 
 template <typename T>
 void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<const T> d_y, Matrix<T> d_x) {
+  const Profiled profiled("activation gradient", 0, BytesOf(x, 3));
   const auto chunk = HEADLIGHT_DISPATCH(ActivationGradientChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(activation, x.Rows(first, rows), d_y.Rows(first, rows), d_x.Rows(first, rows));

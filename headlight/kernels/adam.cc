@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "headlight/base/error.h"
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/lanes-inl.h"
 #include "headlight/kernels/rows.h"
@@ -83,6 +84,7 @@ void AdamUpdate(const AdamStep& step, std::span<T> value, std::span<const T> gra
              (average.empty() || average.size() == value.size()),
          "AdamUpdate: {} values, {} gradients, {} and {} moments, {} averages", value.size(), gradient.size(), m.size(),
          v.size(), average.size());
+  const Profiled profiled("Adam", 0, 7.0 * static_cast<double>(value.size_bytes()));
   const auto chunk = HEADLIGHT_DISPATCH(AdamChunk, T);
   ForRowChunks(std::ssize(value), 1, [&](std::int64_t first, std::int64_t count) {
     chunk(step, count, value.data() + first, gradient.data() + first, m.data() + first, v.data() + first,
@@ -92,6 +94,7 @@ void AdamUpdate(const AdamStep& step, std::span<T> value, std::span<const T> gra
 
 template <typename T>
 double SumOfSquares(std::span<const T> values) {
+  const Profiled profiled("gradient norm", 0, static_cast<double>(values.size_bytes()));
   const auto chunk = HEADLIGHT_DISPATCH(SumOfSquaresChunk, T);
   struct Partial;
   const std::int64_t chunks = std::ssize(values) / elements_a_chunk + 1;

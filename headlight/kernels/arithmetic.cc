@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/lanes-inl.h"
 #include "headlight/kernels/rows.h"
@@ -101,6 +102,7 @@ HEADLIGHT_EXPORT(ColumnSumsChunk);
 
 template <typename T>
 void AddRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
+  const Profiled profiled("add", 0, BytesOf(a, 3));
   const auto chunk = HEADLIGHT_DISPATCH(AddChunk, T);
   ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(a.Rows(first, rows), b.Rows(first, rows), y.Rows(first, rows));
@@ -109,6 +111,7 @@ void AddRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
 
 template <typename T>
 void MultiplyRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
+  const Profiled profiled("multiply", 0, BytesOf(a, 3));
   const auto chunk = HEADLIGHT_DISPATCH(MultiplyChunk, T);
   ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(a.Rows(first, rows), b.Rows(first, rows), y.Rows(first, rows));
@@ -117,6 +120,7 @@ void MultiplyRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
 
 template <typename T>
 void ScaleRows(Matrix<const T> x, double factor, Matrix<T> y) {
+  const Profiled profiled("scale", 0, BytesOf(x, 2));
   const auto chunk = HEADLIGHT_DISPATCH(ScaleChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(x.Rows(first, rows), static_cast<T>(factor), y.Rows(first, rows));
@@ -125,6 +129,7 @@ void ScaleRows(Matrix<const T> x, double factor, Matrix<T> y) {
 
 template <typename T>
 void AddVectorToRows(Matrix<const T> x, const T* vector, Matrix<T> y) {
+  const Profiled profiled("add a vector", 0, BytesOf(x, 2));
   const auto chunk = HEADLIGHT_DISPATCH(AddVectorChunk, T);
   ForRowChunks(x.rows, x.columns,
                [&](std::int64_t first, std::int64_t rows) { chunk(x.Rows(first, rows), vector, y.Rows(first, rows)); });
@@ -132,6 +137,7 @@ void AddVectorToRows(Matrix<const T> x, const T* vector, Matrix<T> y) {
 
 template <typename T>
 void AddColumnSums(Matrix<const T> x, T* sums) {
+  const Profiled profiled("bias gradient", 0, BytesOf(x, 1));
   const auto chunk = HEADLIGHT_DISPATCH(ColumnSumsChunk, T);
   AddRowSums(x.rows, x.columns, sums,
              [&](std::int64_t first, std::int64_t rows, T* partial) { chunk(x.Rows(first, rows), partial); });

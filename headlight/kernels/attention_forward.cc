@@ -13,6 +13,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/base/profile.h"
 #include "headlight/kernels/attention_tile-inl.h"
 #include "headlight/kernels/dispatch.h"
 
@@ -141,6 +142,7 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
         "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
         input.heads);
 
+  const Profiled profiled("attention", OperationsOf(input), 0);
   struct Block {
     std::int32_t sentence, query;
   };

@@ -96,6 +96,15 @@ struct AttentionHead {
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input);
 
+// Floating-point operations of the scores and of their weighted sums of values.
+template <typename T>
+double OperationsOf(const AttentionInput<T>& input) {
+  double pairs = 0;  // of a query and a key that it sees
+  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence)
+    pairs += static_cast<double>(input.queries[sentence].length) * input.keys[sentence].length;
+  return (input.causal ? 1 : 2) * pairs * static_cast<double>(input.query.columns + input.value.columns);
+}
+
 // How many of `pairs` (of a part of the sentences and a head) a thread takes at a time, so that taking them (a tenth of
 // a microsecond) is lost beside the work.
 template <typename T>

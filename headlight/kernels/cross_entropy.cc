@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "headlight/base/error.h"
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/functions-inl.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -82,6 +83,7 @@ void Run(Matrix<const T> logits, std::span<const std::int32_t> labels, double la
     Check(labels[row] < logits.columns, "cross-entropy: the label of row {} is {}, but there are {} classes", row,
           labels[row], logits.columns);
   }
+  const Profiled profiled("cross-entropy", 0, BytesOf(logits, 2));
   const auto chunk = HEADLIGHT_DISPATCH(CrossEntropyChunk, T);
   ForRowChunks(logits.rows, logits.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(logits.Rows(first, rows), labels.data() + first, static_cast<T>(label_smoothing), static_cast<T>(weight),

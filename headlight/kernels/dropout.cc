@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/dropout-inl.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -59,6 +60,7 @@ HEADLIGHT_EXPORT(ResidualChunk);
 
 template <typename T>
 void DropoutRows(Matrix<const T> x, Dropout dropout, Matrix<T> y) {
+  const Profiled profiled("dropout", 0, BytesOf(x, 2));
   const auto chunk = HEADLIGHT_DISPATCH(DropoutChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(x.Rows(first, rows), dropout, first, y.Rows(first, rows));
@@ -67,6 +69,7 @@ void DropoutRows(Matrix<const T> x, Dropout dropout, Matrix<T> y) {
 
 template <typename T>
 void ResidualRows(Matrix<const T> x, Matrix<const T> sublayer, Dropout dropout, Matrix<T> y) {
+  const Profiled profiled("residual", 0, BytesOf(x, 3));
   const auto chunk = HEADLIGHT_DISPATCH(ResidualChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(x.Rows(first, rows), sublayer.Rows(first, rows), dropout, first, y.Rows(first, rows));

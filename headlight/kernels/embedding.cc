@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "headlight/base/error.h"
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/dropout-inl.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -82,6 +83,7 @@ void EmbeddingRows(std::span<const std::int32_t> ids, Matrix<const T> table, dou
          "EmbeddingRows: {} ids and {} positions for {} rows", ids.size(), positions.size(), y.rows);
   CheckBelow("id", ids, table.rows);
   if (position_table.data) CheckBelow("position", positions, position_table.rows);
+  const Profiled profiled("embedding", 0, BytesOf(y, 2));
   const auto chunk = HEADLIGHT_DISPATCH(EmbeddingChunk, T);
   ForRowChunks(y.rows, y.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(ids.data() + first, table, static_cast<T>(scale), position_table.data ? positions.data() + first : nullptr,
@@ -94,6 +96,7 @@ void EmbeddingRowsGradient(std::span<const std::int32_t> ids, Matrix<const T> d_
                            Matrix<T> d_table) {
   Ensure(std::ssize(ids) == d_y.rows, "EmbeddingRowsGradient: {} ids for {} rows", ids.size(), d_y.rows);
   CheckBelow("id", ids, d_table.rows);
+  const Profiled profiled("embedding gradient", 0, BytesOf(d_y, 3));
   // (id, row) in one number: sorted, the rows of an id lie together and in order, and a thread owns all of them.
   struct Uses;
   std::uint64_t* const uses = KeptScratch<Uses, std::uint64_t>(d_y.rows);

@@ -12,8 +12,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/base/profile.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/rows.h"
 
 namespace headlight::kernels {
 namespace {
@@ -311,6 +313,7 @@ void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
                     : source.rows == rows_ && source.columns == columns_,
          "a [{}, {}] matrix is packed as [{}, {}]", source.rows, source.columns, rows_, columns_);
   if (rows_ == 0) return;
+  const Profiled profiled("pack weights", 0, BytesOf(source, 2));
   ParallelFor(static_cast<std::int64_t>(panels_.size()), [&](std::int64_t index) {
     const Panel& panel = panels_[static_cast<std::size_t>(index)];
     if constexpr (std::is_same_v<T, float>) {
@@ -332,6 +335,7 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
          a.rows, a.columns, b.rows(), b.columns(), c.rows, c.columns);
   Ensure(!accumulate || (bias == nullptr && !relu), "Gemm: a sum takes no bias or relu");
   if (a.rows == 0 || c.columns == 0) return;
+  const Profiled profiled("product", a.rows, a.columns, c.columns);
   if (!b.whole()) {  // AVX2
     const std::int64_t blocks = (a.rows + kTileRows[0] - 1) / kTileRows[0];
     // Panel by panel, so that a panel stays in the cache for all rows.
@@ -380,6 +384,7 @@ void GemmTransposed(Matrix<const float> a, Matrix<const float> b, Matrix<float> 
   Ensure(a.rows == b.rows && a.columns == c.rows && b.columns == c.columns,
          "GemmTransposed: [{}, {}]^T x [{}, {}] -> [{}, {}]", a.rows, a.columns, b.rows, b.columns, c.rows, c.columns);
   if (a.rows == 0) return;
+  const Profiled profiled("weight gradient", a.rows, b.columns, a.columns);
   const RoundedRows rounded_a(a, compute), rounded_b(b, compute);
   // Threads own blocks of the result, so that the order of the sum over rows is the same for any number of them.
   constexpr std::int64_t block_rows = 128, block_columns = 256;

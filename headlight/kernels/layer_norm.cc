@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/dropout-inl.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -134,6 +135,7 @@ HEADLIGHT_EXPORT(LayerNormGradientChunk);
 template <typename T>
 void LayerNormRows(Matrix<const T> x, const T* gain, const T* bias, double epsilon, Matrix<T> y,
                    RowMoments<T> moments) {
+  const Profiled profiled("layer norm", 0, BytesOf(x, 2));
   const auto chunk = HEADLIGHT_DISPATCH(LayerNormChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(x.Rows(first, rows), gain, bias, static_cast<T>(epsilon), first, y.Rows(first, rows), moments);
@@ -143,6 +145,7 @@ void LayerNormRows(Matrix<const T> x, const T* gain, const T* bias, double epsil
 template <typename T>
 void ResidualLayerNormRows(Matrix<const T> x, Matrix<const T> sublayer, Dropout dropout, const T* gain, const T* bias,
                            double epsilon, Matrix<T> sum, Matrix<T> y, RowMoments<T> moments) {
+  const Profiled profiled("residual and layer norm", 0, BytesOf(x, 4));
   const auto chunk = HEADLIGHT_DISPATCH(ResidualLayerNormChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(x.Rows(first, rows), sublayer.Rows(first, rows), dropout, gain, bias, static_cast<T>(epsilon), first,
@@ -153,6 +156,7 @@ void ResidualLayerNormRows(Matrix<const T> x, Matrix<const T> sublayer, Dropout 
 template <typename T>
 void ResidualLayerNormRowsGradient(Matrix<const T> sum, const T* gain, RowMoments<T> moments, Dropout dropout,
                                    Matrix<const T> d_y, Matrix<T> d_x, Matrix<T> d_sublayer, T* d_gain, T* d_bias) {
+  const Profiled profiled("layer norm gradient", 0, BytesOf(sum, 4));
   const auto chunk = HEADLIGHT_DISPATCH(LayerNormGradientChunk, T);
   const std::int64_t columns = sum.columns;
   struct GainAndBias;

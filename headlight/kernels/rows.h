@@ -7,9 +7,17 @@
 #include <functional>
 #include <vector>
 
+#include "headlight/base/matrix.h"
 #include "headlight/base/parallel.h"
 
 namespace headlight {
+
+// What a kernel moves that goes over the matrix so many times.
+template <typename T>
+double BytesOf(const Matrix<T>& matrix, int times) {
+  return static_cast<double>(times) * static_cast<double>(sizeof(T)) * static_cast<double>(matrix.rows) *
+         static_cast<double>(matrix.columns);
+}
 
 // Enough elements that handing a chunk to a thread (about a microsecond) is lost beside the work on it.
 constexpr std::int64_t elements_a_chunk = 16384;

@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/functions-inl.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -109,6 +110,7 @@ HEADLIGHT_EXPORT(LogSoftmaxGradientChunk);
 
 template <typename T>
 void SoftmaxRows(Matrix<const T> x, Matrix<T> y) {
+  const Profiled profiled("softmax", 0, BytesOf(x, 2));
   const auto chunk = HEADLIGHT_DISPATCH(SoftmaxChunk, T);
   ForRowChunks(x.rows, x.columns,
                [&](std::int64_t first, std::int64_t rows) { chunk(x.Rows(first, rows), y.Rows(first, rows)); });
@@ -116,6 +118,7 @@ void SoftmaxRows(Matrix<const T> x, Matrix<T> y) {
 
 template <typename T>
 void SoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x) {
+  const Profiled profiled("softmax gradient", 0, BytesOf(y, 3));
   const auto chunk = HEADLIGHT_DISPATCH(SoftmaxGradientChunk, T);
   ForRowChunks(y.rows, y.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(y.Rows(first, rows), d_y.Rows(first, rows), d_x.Rows(first, rows));
@@ -124,6 +127,7 @@ void SoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x) 
 
 template <typename T>
 void LogSoftmaxRows(Matrix<const T> x, Matrix<T> y) {
+  const Profiled profiled("log-softmax", 0, BytesOf(x, 2));
   const auto chunk = HEADLIGHT_DISPATCH(LogSoftmaxChunk, T);
   ForRowChunks(x.rows, x.columns,
                [&](std::int64_t first, std::int64_t rows) { chunk(x.Rows(first, rows), y.Rows(first, rows)); });
@@ -131,6 +135,7 @@ void LogSoftmaxRows(Matrix<const T> x, Matrix<T> y) {
 
 template <typename T>
 void LogSoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x) {
+  const Profiled profiled("log-softmax gradient", 0, BytesOf(y, 3));
   const auto chunk = HEADLIGHT_DISPATCH(LogSoftmaxGradientChunk, T);
   ForRowChunks(y.rows, y.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(y.Rows(first, rows), d_y.Rows(first, rows), d_x.Rows(first, rows));

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "headlight/base/error.h"
+#include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/lanes-inl.h"
 #include "headlight/kernels/rows.h"
@@ -74,6 +75,7 @@ template <typename T>
 void TopKRows(Matrix<const T> x, Matrix<T> values, Matrix<std::int32_t> columns) {
   Ensure(values.columns >= 1 && values.columns <= x.columns && columns.columns == values.columns,
          "TopKRows: {} values and {} columns from rows of {}", values.columns, columns.columns, x.columns);
+  const Profiled profiled("top k", 0, BytesOf(x, 1));
   const auto chunk = HEADLIGHT_DISPATCH(TopKChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(x.Rows(first, rows), values.Rows(first, rows), columns.Rows(first, rows));

@@ -230,7 +230,6 @@ class Training {
         if (result.averaged && keep_.save_best) keep_.save_best();
       });
     }
-    state_.finished = true;
     Save();
     return result;
   }
