@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/signals.h"
 
 namespace headlight {
 namespace {
@@ -40,6 +41,7 @@ class Pool {
   // At most `threads` threads, the caller among them.
   void Run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
     while (static_cast<int>(workers_) < threads - 1) {
+      const SignalsHeld held;  // before its first instruction too
       std::thread([this] { Work(); }).detach();
       ++workers_;
     }
@@ -71,6 +73,7 @@ class Pool {
   }
 
   void Work() {
+    const SignalsHeld held;  // handlers are the business of the threads of whoever set them
     std::uint64_t seen = 0;  // the last round this worker has left
     for (;;) {
       std::uint64_t state = AwaitRoundAfter(seen);

@@ -13,6 +13,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/profile.h"
+#include "headlight/base/signals.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/bfloat16.h"
 #include "headlight/kernels/rows.h"
@@ -46,7 +47,8 @@ dnnl::stream& Stream() {
 }
 
 // Primitives are made for and run on one thread: we divide the work ourselves, so that results do not depend on how
-// many there are. (oneDNN's own threads would also wait for each other at every call.)
+// many there are. (oneDNN's own threads would also wait for each other at every call.) Some of oneDNN's products use
+// the stack pointer for addresses of their own, where a signal's handler would overwrite what lies below.
 class OneThread {
  public:
   OneThread() : threads_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -55,6 +57,7 @@ class OneThread {
   OneThread& operator=(const OneThread&) = delete;
 
  private:
+  SignalsHeld signals_held_;
   int threads_;
 };
 
