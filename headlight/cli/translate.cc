@@ -19,6 +19,7 @@ namespace {
 struct Options {
   std::string folder, input = "-", attention_file;
   TranslateOptions translate;
+  kernels::Compute compute = kernels::Compute::float32;
 };
 
 std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
@@ -41,7 +42,7 @@ void Warn(const Translation& best, const std::string& place, std::int64_t positi
 }
 
 void Run(const Options& options) {
-  const Translator translator = Translator::Load(options.folder);
+  const Translator translator = Translator::Load(options.folder, options.compute);
   translator.TranslateBatch({}, options.translate);  // refuses impossible options before anything is read
   AttentionFile attention(options.attention_file);
   const std::string name = options.input == "-" ? "standard input" : options.input;
@@ -72,7 +73,7 @@ void AddTranslate(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   command.add_option("DIR", options->folder, "The model's folder")->required();
   command.add_option("FILE", options->input, "Text, a sentence a line, plain or gzip; - is standard input [-]");
-  AddTranslationOptions(command, options->translate);
+  AddTranslationOptions(command, options->translate, options->compute);
   command
       .add_option("--n-best", options->translate.n_best,
                   "Print so many translations of each line, best first, as\n"

@@ -1,12 +1,22 @@
 #include "headlight/cli/translation_options.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <string>
 
 #include "headlight/serve/translator.h"
 
 namespace headlight {
 
-void AddTranslationOptions(CLI::App& command, TranslateOptions& options) {
+void AddTranslationOptions(CLI::App& command, TranslateOptions& options, kernels::Compute& compute) {
+  const std::map<std::string, kernels::Compute> names = {{"float32", kernels::Compute::float32},
+                                                         {"bfloat16", kernels::Compute::bfloat16},
+                                                         {"int8", kernels::Compute::int8}};
+  command
+      .add_option("--compute", compute,
+                  "What matrix products compute with; int8 is the fastest, bfloat16\nneeds AVX-512 BF16 [float32]")
+      ->type_name("float32|bfloat16|int8")
+      ->transform(CLI::CheckedTransformer(names).description(""));
   command
       .add_option("--beam-size", options.beam_size, "Beams; 1 is greedy [the model's num_beams, where it gives none 4]")
       ->type_name("N");

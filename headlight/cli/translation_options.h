@@ -7,9 +7,14 @@ class App;
 
 namespace headlight {
 
+namespace kernels {
+enum class Compute;
+}
+
 struct TranslateOptions;
 
-// Binds --beam-size, --length-penalty, --max-length and --batch-tokens to `options`, which must outlive the program.
-void AddTranslationOptions(CLI::App& command, TranslateOptions& options);
+// Binds --compute to `compute` and --beam-size, --length-penalty, --max-length and --batch-tokens to `options`; both
+// must outlive the program.
+void AddTranslationOptions(CLI::App& command, TranslateOptions& options, kernels::Compute& compute);
 
 }  // namespace headlight

@@ -16,6 +16,7 @@
 #include "headlight/base/signals.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/int8.h"
 #include "headlight/kernels/rows.h"
 
 namespace headlight::kernels {
@@ -30,7 +31,8 @@ constexpr std::int64_t kFewRows = 512;
 
 // Threads share a result's columns in panels: of 64 to 256, an eighth of the columns if that is between. On AVX2 all
 // products are in panels, whose rows are plain: of 512 columns they lose a third to cache lines that collide.
-std::int64_t PanelColumns(std::int64_t columns) {
+std::int64_t PanelColumns(std::int64_t columns, Compute compute) {
+  if (compute == Compute::int8) return kInt8PanelColumns;
   return std::clamp<std::int64_t>((columns / 8 + 63) / 64 * 64, 64, 256);
 }
 
@@ -251,6 +253,38 @@ void PackPanel(Matrix<const float> source, bool transposed, const PackedMatrix<f
   found->second.execute(Stream(), from, to);
 }
 
+void PackPanelInt8(Matrix<const float> source, bool transposed, const PackedMatrix<float>::Panel& panel,
+                   std::int64_t rows) {
+  std::vector<float> copy(static_cast<std::size_t>(transposed ? 0 : rows));
+  std::vector<std::int8_t> quantized(static_cast<std::size_t>(rows));
+  std::fill_n(panel.data, Int8PanelBytes(rows), std::byte{0});
+  for (std::int64_t column = 0; column < panel.columns; ++column) {
+    const std::int64_t index = panel.begin + column;
+    for (std::size_t row = 0; row < copy.size(); ++row) copy[row] = source.row(static_cast<std::int64_t>(row))[index];
+    const float scale = QuantizeRow(transposed ? source.row(index) : copy.data(), rows, quantized.data());
+    PackInt8Column(panel.data, rows, column, quantized.data(), scale);
+  }
+}
+
+void GemmInt8(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias, bool relu) {
+  struct Quantized;
+  const std::int64_t stride = Int8Stride(a.columns);
+  auto* values = KeptScratch<Quantized, std::uint8_t>(a.rows * stride);
+  auto* scales = KeptScratch<Quantized, float>(a.rows);
+  QuantizeRows(a, values, scales);
+  const Profiled profiled("product", a.rows, a.columns, c.columns);
+  const Int8Product product = Int8Paths().front().product;
+  constexpr std::int64_t most_rows = 96;  // of 512 numbers, a third of a level-2 cache with a panel beside them
+  const std::int64_t blocks = (a.rows + most_rows - 1) / most_rows;
+  ParallelFor(blocks * static_cast<std::int64_t>(b.panels().size()), [&](std::int64_t index) {
+    const PackedMatrix<float>::Panel& panel = b.panels()[static_cast<std::size_t>(index / blocks)];
+    const std::int64_t row = index % blocks * most_rows, rows = std::min(most_rows, a.rows - row);
+    product({values + row * stride, scales + row, rows, a.columns}, panel.data,
+            c.Rows(row, rows).Columns(panel.begin, panel.columns), bias == nullptr ? nullptr : bias + panel.begin,
+            relu);
+  });
+}
+
 // Sums over rows are cut into tiles of these, so that few primitives do for any number of rows.
 constexpr std::array<std::int64_t, 2> kDepths = {1024, 128};
 
@@ -283,19 +317,27 @@ class RoundedRows {
 
 std::int64_t PrimitivesCreated() { return primitives_created.load(std::memory_order_relaxed); }
 
-const char* Name(Compute compute) { return compute == Compute::bfloat16 ? "bfloat16" : "float32"; }
+const char* Name(Compute compute) {
+  if (compute == Compute::int8) return "int8";
+  return compute == Compute::bfloat16 ? "bfloat16" : "float32";
+}
 
-bool CpuHas(Compute compute) { return compute == Compute::float32 || CpuHasBfloat16(); }
+bool CpuHas(Compute compute) { return compute != Compute::bfloat16 || CpuHasBfloat16(); }
 
 template <typename T>
 PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute)
     : rows_(rows), columns_(columns), compute_(compute) {
   Ensure(CpuHas(compute), "products in bfloat16 on a processor without it");
   std::vector<std::size_t> begins;
-  for (std::int64_t begin = 0; begin < columns; begin += PanelColumns(columns)) {
-    panels_.push_back({begin, std::min(PanelColumns(columns), columns - begin), nullptr});
+  const std::int64_t width = PanelColumns(columns, compute);
+  Ensure(compute != Compute::int8 || (std::is_same_v<T, float> && rows <= kInt8MostDepth),
+         "a product of depth {} in int8, where {} is the most", rows, kInt8MostDepth);
+  for (std::int64_t begin = 0; begin < columns; begin += width) {
+    panels_.push_back({begin, std::min(width, columns - begin), nullptr});
     begins.push_back(bytes_);
-    if constexpr (std::is_same_v<T, float>)
+    if (compute == Compute::int8)
+      bytes_ += static_cast<std::size_t>(Int8PanelBytes(rows));
+    else if constexpr (std::is_same_v<T, float>)
       bytes_ += PackedLayout(rows, panels_.back().columns, compute).get_size();
     else
       bytes_ += static_cast<std::size_t>(rows * panels_.back().columns) * sizeof(T);
@@ -303,7 +345,7 @@ PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns, Compute c
   // oneDNN's layout for AVX-512 is blocks of 64 columns, one block after another: so panels of them side by side are
   // the layout of the whole.
   if constexpr (std::is_same_v<T, float>)
-    if (columns > 0)
+    if (columns > 0 && compute != Compute::int8)
       whole_ = PackedLayout(rows, columns, compute).data.format_desc.blocking.inner_nblks > 0 &&
                PackedLayout(rows, columns, compute).get_size() == bytes_;
   data_ = AllocateStorage(static_cast<std::int64_t>(bytes_));
@@ -319,7 +361,9 @@ void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
   const Profiled profiled("pack weights", 0, BytesOf(source, 2));
   ParallelFor(static_cast<std::int64_t>(panels_.size()), [&](std::int64_t index) {
     const Panel& panel = panels_[static_cast<std::size_t>(index)];
-    if constexpr (std::is_same_v<T, float>) {
+    if (compute_ == Compute::int8) {
+      if constexpr (std::is_same_v<T, float>) PackPanelInt8(source, transposed, panel, rows_);
+    } else if constexpr (std::is_same_v<T, float>) {
       const OneThread one_thread;
       PackPanel(source, transposed, panel, rows_, compute_);
     } else {
@@ -331,6 +375,28 @@ void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
   });
 }
 
+template <typename T>
+void PackedMatrix<T>::PackQuantized(Matrix<const std::int8_t> values, const float* scales) {
+  Ensure(compute_ == Compute::int8 && values.rows == columns_ && values.columns == rows_,
+         "a [{}, {}] matrix of int8 is packed as the transpose of a [{}, {}] one of {}", values.rows, values.columns,
+         rows_, columns_, Name(compute_));
+  ParallelFor(static_cast<std::int64_t>(panels_.size()), [&](std::int64_t index) {
+    const Panel& panel = panels_[static_cast<std::size_t>(index)];
+    std::fill_n(panel.data, Int8PanelBytes(rows_), std::byte{0});
+    for (std::int64_t column = 0; column < panel.columns; ++column)
+      PackInt8Column(panel.data, rows_, column, values.row(panel.begin + column), scales[panel.begin + column]);
+  });
+}
+
+template <typename T>
+void PackedMatrix<T>::Column(std::int64_t index, T* to) const {
+  Ensure(compute_ == Compute::int8 && index >= 0 && index < columns_, "column {} of a [{}, {}] matrix of {}", index,
+         rows_, columns_, Name(compute_));
+  if constexpr (std::is_same_v<T, float>)
+    UnpackInt8Column(panels_[static_cast<std::size_t>(index / kInt8PanelColumns)].data, rows_,
+                     index % kInt8PanelColumns, to);
+}
+
 template <>
 void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias, bool relu,
           bool accumulate) {
@@ -338,6 +404,10 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
          a.rows, a.columns, b.rows(), b.columns(), c.rows, c.columns);
   Ensure(!accumulate || (bias == nullptr && !relu), "Gemm: a sum takes no bias or relu");
   if (a.rows == 0 || c.columns == 0) return;
+  if (b.compute() == Compute::int8) {
+    Ensure(!accumulate, "Gemm: a sum in int8");
+    return GemmInt8(a, b, c, bias, relu);
+  }
   const Profiled profiled("product", a.rows, a.columns, c.columns);
   if (!b.whole()) {  // AVX2
     const std::int64_t blocks = (a.rows + kTileRows[0] - 1) / kTileRows[0];
@@ -386,6 +456,7 @@ template <>
 void GemmTransposed(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, Compute compute) {
   Ensure(a.rows == b.rows && a.columns == c.rows && b.columns == c.columns,
          "GemmTransposed: [{}, {}]^T x [{}, {}] -> [{}, {}]", a.rows, a.columns, b.rows, b.columns, c.rows, c.columns);
+  Ensure(compute != Compute::int8, "a weight that is int8 has no gradient");
   if (a.rows == 0) return;
   const Profiled profiled("weight gradient", a.rows, b.columns, a.columns);
   const RoundedRows rounded_a(a, compute), rounded_b(b, compute);

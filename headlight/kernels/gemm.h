@@ -12,15 +12,18 @@
 
 namespace headlight::kernels {
 
-// What the factors of a float32 product are rounded to before they are multiplied. Sums are float32.
-enum class Compute { float32, bfloat16 };
+// What the factors of a float32 product are rounded to before they are multiplied. Sums are float32, and exact for
+// int8: there each row of the left side and each column of the right has a scale, the largest of it over 127. int8 is
+// for models that learn no more.
+enum class Compute { float32, bfloat16, int8 };
 
 HEADLIGHT_API const char* Name(Compute compute);
 
 // Whether this processor has instructions for it.
 HEADLIGHT_API bool CpuHas(Compute compute);
 
-// The right-hand side B of a product, in the order the arithmetic wants it: panels of columns, each packed by oneDNN.
+// The right-hand side B of a product, in the order the arithmetic wants it: panels of columns, each packed by oneDNN
+// or, for int8, by us.
 template <typename T>
 class PackedMatrix {
  public:
@@ -30,6 +33,10 @@ class PackedMatrix {
 
   // Packs B = source, or B = source^T where `transposed`; the shape must be this one's.
   void Pack(Matrix<const T> source, bool transposed);
+  // Packs B^T = values * scales, for int8: values [columns, rows], a scale for each of its rows.
+  void PackQuantized(Matrix<const std::int8_t> values, const float* scales);
+  // Writes column `index` of B, as it is rounded: rows() numbers. For int8.
+  void Column(std::int64_t index, T* to) const;
 
   std::int64_t rows() const { return rows_; }        // the depth of the product
   std::int64_t columns() const { return columns_; }  // of the result

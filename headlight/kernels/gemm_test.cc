@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -121,8 +122,9 @@ TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
 }
 
 class GemmCompute : public ::testing::TestWithParam<Compute> {};
+class GemmRows : public ::testing::TestWithParam<Compute> {};
 
-TEST_P(GemmCompute, ARowDoesNotDependOnItsNeighboursNorOnThreads) {
+TEST_P(GemmRows, DoNotDependOnTheirNeighboursNorOnThreads) {
   // So many rows that all of them at once go another way than few.
   constexpr std::int64_t rows = 600, depth = 300, columns = 300;
   const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2),
@@ -210,9 +212,16 @@ TEST_P(GemmCompute, LetsNoSignalIntoAProduct) {
   EXPECT_EQ(signals_elsewhere, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, GemmCompute, ::testing::ValuesIn(Computes<float>()), [](const auto& instance) {
-  return instance.param == Compute::float32 ? "float32" : "bfloat16";
-});
+std::string NameOf(const testing::TestParamInfo<Compute>& info) { return Name(info.param); }
+
+std::vector<Compute> ComputesWithInt8() {
+  std::vector<Compute> computes = Computes<float>();
+  computes.push_back(Compute::int8);
+  return computes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, GemmCompute, ::testing::ValuesIn(Computes<float>()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Types, GemmRows, ::testing::ValuesIn(ComputesWithInt8()), NameOf);
 
 TEST(Bfloat16, RoundsToNearestTiesToEven) {
   if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";

@@ -264,9 +264,10 @@ bool HarmlessTensor(std::string_view name, const TransformerConfig& config, cons
 
 }  // namespace
 
-std::unique_ptr<Transformer> LoadTransformer(const std::string& folder) {
+std::unique_ptr<Transformer> LoadTransformer(const std::string& folder, kernels::Compute compute) {
   const ModelFolder files = OpenModelFolder(folder);
   auto model = std::make_unique<Transformer>(ReadConfig(files.config));
+  model->parameters().SetCompute(compute);
   LoadParameters(model->parameters(), files.weights,
                  [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); });
   return model;

@@ -57,8 +57,10 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
 };
 
 // A folder as Hugging Face Transformers lays it out: config.json and model.safetensors. Throws Error for what is
-// missing, foreign or of a wrong shape, and for a setting that this model does not have.
-HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder);
+// missing, foreign or of a wrong shape, for a setting that this model does not have, and for a type of products that this
+// processor does not have.
+HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder,
+                                                           kernels::Compute compute = kernels::Compute::float32);
 
 // Writes config.json, generation_config.json and model.safetensors into `folder`, which exists.
 HEADLIGHT_API void SaveTransformer(const Transformer& model, const std::string& folder);

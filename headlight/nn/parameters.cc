@@ -89,7 +89,7 @@ void Parameters::Unpack() {
 }
 
 void Parameters::SetCompute(kernels::Compute compute) {
-  Check(kernels::CpuHas(compute), "this processor has no instructions for {} (AVX-512 BF16); it computes in float32",
+  Check(kernels::CpuHas(compute), "this processor has no instructions for {} (AVX-512 BF16), only for float32 and int8",
         Name(compute));
   const bool packed = std::ranges::any_of(parameters_, [](const Parameter& p) { return p.packed.columns() != 0; });
   Unpack();

@@ -121,8 +121,8 @@ void Append(Translation& translation, const EncoderDecoder& model, const Tokeniz
 
 }  // namespace
 
-Translator Translator::Load(const std::string& folder) {
-  std::unique_ptr<const EncoderDecoder> model = LoadTransformer(folder);
+Translator Translator::Load(const std::string& folder, kernels::Compute compute) {
+  std::unique_ptr<const EncoderDecoder> model = LoadTransformer(folder, compute);
   Tokenizer tokenizer = Tokenizer::Load(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const auto same = [&](const char* what, std::int64_t of_tokenizer, std::int64_t of_model) {

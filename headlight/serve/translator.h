@@ -44,8 +44,9 @@ struct Translation {
 // depend on what it is translated with.
 class HEADLIGHT_API Translator {
  public:
-  // A MarianMT or Pegasus folder: the model and its tokenizer. Throws Error naming the file and what is wrong with it.
-  static Translator Load(const std::string& folder);
+  // A MarianMT or Pegasus folder: the model and its tokenizer. Throws Error naming the file and what is wrong with it, and
+  // where the processor cannot compute as asked.
+  static Translator Load(const std::string& folder, kernels::Compute compute = kernels::Compute::float32);
 
   std::string Translate(std::string_view text) const;
 

@@ -1,0 +1,267 @@
+#include "headlight/kernels/int8.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "headlight/base/profile.h"
+#include "headlight/kernels/rows.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace headlight::kernels {
+namespace {
+
+constexpr std::int64_t kQuad = 4;  // integers of a column that one instruction multiplies and sums
+constexpr std::int64_t kHeader = kInt8PanelColumns * (sizeof(float) + sizeof(std::int32_t));
+constexpr std::int64_t kQuadRow = kInt8PanelColumns * kQuad;  // bytes
+
+struct PanelView {
+  explicit PanelView(const std::byte* panel)
+      : scales(reinterpret_cast<const float*>(panel)),
+        offsets(reinterpret_cast<const std::int32_t*>(scales + kInt8PanelColumns)),
+        values(reinterpret_cast<const std::int8_t*>(panel + kHeader)) {}
+  const float* scales;
+  const std::int32_t* offsets;  // what a sum has too much, since a left-hand value is 128 too large
+  const std::int8_t* values;    // [depth / 4][64][4]
+};
+
+// What every path makes of a row's sums, so that it is the same: the same operations in the same order.
+[[gnu::always_inline]] inline void FinishRow(const std::int32_t* sums, std::int64_t columns, float row_scale,
+                                             const float* column_scales, const float* bias, bool relu, float* c) {
+  for (std::int64_t i = 0; i < columns; ++i)
+    c[i] = std::fma(static_cast<float>(sums[i]) * row_scale, column_scales[i], bias == nullptr ? 0 : bias[i]);
+  if (!relu) return;
+  for (std::int64_t i = 0; i < columns; ++i) c[i] = c[i] < 0 ? 0 : c[i];
+}
+
+void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu) {
+  const PanelView b(panel);
+  const std::int64_t stride = Int8Stride(a.depth);
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    std::array<std::int32_t, kInt8PanelColumns> sums{};
+    for (std::int64_t k = 0; k < a.depth; ++k) {
+      const std::int32_t left = a.values[row * stride + k];
+      const std::int8_t* right = b.values + k / kQuad * kQuadRow + k % kQuad;
+      for (std::int64_t column = 0; column < c.columns; ++column)
+        sums[static_cast<std::size_t>(column)] += left * right[column * kQuad];
+    }
+    for (std::int64_t column = 0; column < c.columns; ++column)
+      sums[static_cast<std::size_t>(column)] -= b.offsets[column];
+    FinishRow(sums.data(), c.columns, a.scales[row], b.scales, bias, relu, c.row(row));
+  }
+}
+
+#if defined(__x86_64__)
+
+// Products of some rows with a panel, with one instruction set.
+using Tile = void (*)(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
+                      const float* row_scales, Matrix<float> c, const float* bias, bool relu);
+
+// Tiles[i] computes i + 1 rows.
+template <std::size_t most>
+void ProductByTiles(const std::array<Tile, most>& tiles, const Int8Rows& a, const std::byte* panel, Matrix<float> c,
+                    const float* bias, bool relu) {
+  const PanelView b(panel);
+  const std::int64_t stride = Int8Stride(a.depth), quads = (a.depth + kQuad - 1) / kQuad;
+  for (std::int64_t row = 0; row < a.rows;) {
+    const std::int64_t rows = std::min<std::int64_t>(most, a.rows - row);
+    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, quads, b, a.scales + row,
+                                              c.Rows(row, rows), bias, relu);
+    row += rows;
+  }
+}
+
+#define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
+
+template <int rows>
+HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
+                             const float* row_scales, Matrix<float> c, const float* bias, bool relu) {
+  constexpr int vectors = 4;  // of 16 columns
+  __m512i sums[rows][vectors];
+#pragma GCC unroll 8
+  for (auto& row : sums)
+    for (int v = 0; v < vectors; ++v)
+      row[v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(b.offsets + v * 16));
+  const std::int8_t* values = b.values;
+  for (std::int64_t quad = 0; quad < quads; ++quad, values += kQuadRow, a += kQuad) {
+    __m512i right[vectors];
+    for (int v = 0; v < vectors; ++v) right[v] = _mm512_loadu_si512(values + v * 64);
+#pragma GCC unroll 8
+    for (int row = 0; row < rows; ++row) {
+      std::int32_t four;
+      std::memcpy(&four, a + row * a_stride, sizeof(four));
+      const __m512i left = _mm512_set1_epi32(four);
+      for (int v = 0; v < vectors; ++v) sums[row][v] = _mm512_dpbusd_epi32(sums[row][v], left, right[v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int row = 0; row < rows; ++row) {
+    alignas(64) std::int32_t all[vectors * 16];
+    for (int v = 0; v < vectors; ++v) _mm512_store_si512(all + v * 16, sums[row][v]);
+    FinishRow(all, c.columns, row_scales[row], b.scales, bias, relu, c.row(row));
+  }
+}
+
+void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu) {
+  // Six rows of four vectors of sums leave eight registers of 32 for the factors.
+  static constexpr std::array<Tile, 6> tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>,
+                                                VnniTile<4>, VnniTile<5>, VnniTile<6>};
+  ProductByTiles(tiles, a, panel, c, bias, relu);
+}
+
+#define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
+
+// The bytes' product instruction saturates its sums of two at 16 bits. |b| * (a with b's sign) is at most 127 * 127,
+// of which two fit.
+template <int rows>
+HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
+                             const float* row_scales, Matrix<float> c, const float* bias, bool relu) {
+  constexpr int vectors = 2;  // of 8 columns
+  const __m256i offset = _mm256_set1_epi8(static_cast<char>(0x80)), ones = _mm256_set1_epi16(1);
+  for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
+    __m256i sums[rows][vectors];
+#pragma GCC unroll 8
+    for (auto& row : sums)
+      for (__m256i& sum : row) sum = _mm256_setzero_si256();
+    const std::int8_t* values = b.values + begin * kQuad;
+    for (std::int64_t quad = 0; quad < quads; ++quad, values += kQuadRow) {
+      __m256i right[vectors], size[vectors];
+      for (int v = 0; v < vectors; ++v) {
+        right[v] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + v * 32));
+        size[v] = _mm256_abs_epi8(right[v]);
+      }
+#pragma GCC unroll 8
+      for (int row = 0; row < rows; ++row) {
+        std::int32_t four;
+        std::memcpy(&four, a + row * a_stride + quad * kQuad, sizeof(four));
+        const __m256i left = _mm256_xor_si256(_mm256_set1_epi32(four), offset);
+        for (int v = 0; v < vectors; ++v) {
+          const __m256i pairs = _mm256_maddubs_epi16(size[v], _mm256_sign_epi8(left, right[v]));
+          sums[row][v] = _mm256_add_epi32(sums[row][v], _mm256_madd_epi16(pairs, ones));
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (int row = 0; row < rows; ++row) {
+      alignas(32) std::int32_t all[vectors * 8];
+      for (int v = 0; v < vectors; ++v) _mm256_store_si256(reinterpret_cast<__m256i*>(all + v * 8), sums[row][v]);
+      FinishRow(all, std::min<std::int64_t>(vectors * 8, c.columns - begin), row_scales[row], b.scales + begin,
+                bias == nullptr ? nullptr : bias + begin, relu, c.row(row) + begin);
+    }
+  }
+}
+
+void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu) {
+  static constexpr std::array<Tile, 4> tiles = {Avx2Tile<1>, Avx2Tile<2>, Avx2Tile<3>, Avx2Tile<4>};
+  ProductByTiles(tiles, a, panel, c, bias, relu);
+}
+
+#endif
+
+// Signed integers, or unsigned ones that are 128 larger. In operations on bits where those on floats would keep the
+// compiler from vectors.
+template <typename Integer>
+[[gnu::always_inline]] inline float Quantize(const float* x, std::int64_t count, Integer* quantized) {
+  constexpr std::int32_t zero = std::is_signed_v<Integer> ? 0 : 128;
+  std::int32_t largest_bits = 0;
+  for (std::int64_t i = 0; i < count; ++i)
+    largest_bits = std::max(largest_bits, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
+  const float largest = std::bit_cast<float>(largest_bits);
+  constexpr float smallest = 1e-30F;  // whose inverse is still a number
+  if (!(largest >= smallest && largest <= std::numeric_limits<float>::max())) {
+    std::fill_n(quantized, count, static_cast<Integer>(zero));
+    return largest < smallest ? 0 : std::numeric_limits<float>::quiet_NaN();
+  }
+  const float inverse = 127 / largest;
+  constexpr float rounder = 12582912;  // 1.5 * 2^23: a sum with it has the rounded integer in its last bits
+  for (std::int64_t i = 0; i < count; ++i)
+    quantized[i] = static_cast<Integer>(std::bit_cast<std::int32_t>(x[i] * inverse + rounder) -
+                                        std::bit_cast<std::int32_t>(rounder) + zero);
+  return largest / 127;
+}
+
+template <typename Integer>
+float PlainQuantize(const float* x, std::int64_t count, Integer* quantized) {
+  return Quantize(x, count, quantized);
+}
+
+#if defined(__x86_64__)
+template <typename Integer>
+__attribute__((target("avx2"))) float Avx2Quantize(const float* x, std::int64_t count, Integer* quantized) {
+  return Quantize(x, count, quantized);
+}
+#endif
+
+template <typename Integer>
+auto BestQuantize() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return Avx2Quantize<Integer>;
+#endif
+  return PlainQuantize<Integer>;
+}
+
+}  // namespace
+
+float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized) {
+  return BestQuantize<std::int8_t>()(x, count, quantized);
+}
+
+std::int64_t Int8Stride(std::int64_t depth) { return (depth + kQuad - 1) / kQuad * kQuad; }
+
+void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales) {
+  const Profiled profiled("quantize", 0, BytesOf(x, 1) * 1.25);
+  const auto quantize = BestQuantize<std::uint8_t>();
+  const std::int64_t stride = Int8Stride(x.columns);
+  ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t row = first; row < first + rows; ++row) {
+      std::uint8_t* to = values + row * stride;
+      scales[row] = quantize(x.row(row), x.columns, to);
+      std::fill(to + x.columns, to + stride, std::uint8_t{128});
+    }
+  });
+}
+
+std::int64_t Int8PanelBytes(std::int64_t depth) { return kHeader + Int8Stride(depth) * kInt8PanelColumns; }
+
+void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale) {
+  std::int32_t sum = 0;
+  auto* to = reinterpret_cast<std::int8_t*>(panel + kHeader) + column * kQuad;
+  for (std::int64_t k = 0; k < Int8Stride(depth); ++k) {
+    const std::int8_t value = k < depth ? values[k] : std::int8_t{0};
+    to[k / kQuad * kQuadRow + k % kQuad] = value;
+    sum += value;
+  }
+  reinterpret_cast<float*>(panel)[column] = scale;
+  reinterpret_cast<std::int32_t*>(panel + kInt8PanelColumns * sizeof(float))[column] = 128 * sum;
+}
+
+void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values) {
+  const PanelView b(panel);
+  for (std::int64_t k = 0; k < depth; ++k)
+    values[k] = b.scales[column] * static_cast<float>(b.values[k / kQuad * kQuadRow + column * kQuad + k % kQuad]);
+}
+
+const std::vector<Int8Path>& Int8Paths() {
+  static const std::vector<Int8Path> paths = [] {
+    std::vector<Int8Path> found;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+      found.push_back({"AVX-512 VNNI", VnniProduct});
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back({"AVX2", Avx2Product});
+#endif
+    found.push_back({"plain", PlainProduct});
+    return found;
+  }();
+  return paths;
+}
+
+}  // namespace headlight::kernels

@@ -1,0 +1,44 @@
+// Products of 8-bit integers, whose sums are exact in 32 bits: the same integers, and the same floats made of them, on
+// every processor, for any number of rows and threads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/matrix.h"
+
+namespace headlight::kernels {
+
+// Writes round(x / scale), at most 127 in size, and returns the scale, max |x| / 127: 0 where that
+// max is below 1e-30, and NaN where an x is not finite (the integers then are 0).
+HEADLIGHT_API float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized);
+
+// Up to 64 columns of a right-hand side, packed: their scales, 128 times the sum of each column, and the integers, four
+// of a column side by side.
+inline constexpr std::int64_t kInt8PanelColumns = 64;
+inline constexpr std::int64_t kInt8MostDepth = 65536;  // whose sums fit in 32 bits
+std::int64_t Int8PanelBytes(std::int64_t depth);
+void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale);
+void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values);
+
+// Rows of a left-hand side: x = scale * (value - 128), each with Int8Stride(depth) values.
+struct Int8Rows {
+  const std::uint8_t* values = nullptr;
+  const float* scales = nullptr;
+  std::int64_t rows = 0, depth = 0;
+};
+std::int64_t Int8Stride(std::int64_t depth);
+void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales);
+
+// c[:, first columns] = a * panel + bias, its negative elements 0 where `relu`. c has the columns of this panel.
+using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu);
+
+// What this processor can run, the fastest first: AVX-512 with VNNI, AVX2, plain C++.
+struct Int8Path {
+  const char* name;
+  Int8Product product;
+};
+HEADLIGHT_API const std::vector<Int8Path>& Int8Paths();
+
+}  // namespace headlight::kernels

@@ -1,0 +1,172 @@
+#include "headlight/kernels/int8.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "headlight/base/parallel.h"
+#include "headlight/base/random.h"
+#include "headlight/kernels/gemm.h"
+
+namespace headlight::kernels {
+namespace {
+
+std::vector<float> Values(std::int64_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(random.Normal());
+  return values;
+}
+
+// A left and a right side in 8 bits.
+struct Factors {
+  Factors(std::int64_t row_count, std::int64_t depth, std::int64_t column_count, const std::vector<float>& left,
+          const std::vector<float>& right)
+      : values(static_cast<std::size_t>(row_count * Int8Stride(depth))),
+        scales(static_cast<std::size_t>(row_count)),
+        panel(static_cast<std::size_t>(Int8PanelBytes(depth))),
+        rows(row_count),
+        columns(column_count) {
+    QuantizeRows({left.data(), rows, depth, depth}, values.data(), scales.data());
+    left_side = {values.data(), scales.data(), rows, depth};
+    quantized.resize(static_cast<std::size_t>(columns * depth));
+    for (std::int64_t column = 0; column < columns; ++column) {
+      std::int8_t* to = quantized.data() + column * depth;
+      column_scales.push_back(QuantizeRow(right.data() + column * depth, depth, to));
+      PackInt8Column(panel.data(), depth, column, to, column_scales.back());
+    }
+  }
+  Factors(const Factors&) = delete;
+  Factors& operator=(const Factors&) = delete;
+
+  std::vector<float> Product(const Int8Path& path, const float* bias, bool relu) const {
+    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // a column that nothing may touch
+    path.product(left_side, panel.data(), {c.data(), rows, columns, columns + 1}, bias, relu);
+    return c;
+  }
+
+  std::vector<std::uint8_t> values;
+  std::vector<float> scales, column_scales;
+  std::vector<std::byte> panel;
+  std::vector<std::int8_t> quantized;
+  std::int64_t rows, columns;
+  Int8Rows left_side;
+};
+
+TEST(Int8, IsTheExactSumOfTheIntegers) {
+  for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 13})
+    for (const std::int64_t depth : {1, 3, 4, 31, 512})
+      for (const std::int64_t columns : {1, 15, 16, 17, 63, 64}) {
+        SCOPED_TRACE(testing::Message() << rows << " " << depth << " " << columns);
+        const auto bias = Values(columns, 3);
+        const Factors factors(rows, depth, columns, Values(rows * depth, 1), Values(columns * depth, 2));
+        std::vector<float> expected(static_cast<std::size_t>(rows * (columns + 1)), -7);
+        for (std::int64_t row = 0; row < rows; ++row)
+          for (std::int64_t column = 0; column < columns; ++column) {
+            std::int32_t sum = 0;
+            for (std::int64_t k = 0; k < depth; ++k)
+              sum += (factors.values[static_cast<std::size_t>(row * Int8Stride(depth) + k)] - 128) *
+                     factors.quantized[static_cast<std::size_t>(column * depth + k)];
+            expected[static_cast<std::size_t>(row * (columns + 1) + column)] = std::fma(
+                static_cast<float>(sum) * factors.scales[static_cast<std::size_t>(row)],
+                factors.column_scales[static_cast<std::size_t>(column)], bias[static_cast<std::size_t>(column)]);
+          }
+        for (const Int8Path& path : Int8Paths()) {
+          EXPECT_TRUE(factors.Product(path, bias.data(), false) == expected) << path.name;
+          const auto positive = factors.Product(path, bias.data(), true);
+          for (std::size_t i = 0; i < expected.size(); ++i) {
+            const bool inside = i % static_cast<std::size_t>(columns + 1) != static_cast<std::size_t>(columns);
+            ASSERT_EQ(positive[i], inside ? std::max(expected[i], 0.0F) : -7) << path.name;
+          }
+        }
+      }
+}
+
+// Where the largest integers meet, sums of two products leave 16 bits.
+TEST(Int8, NoSumSaturates) {
+  constexpr std::int64_t depth = 1024;
+  for (const float left : {-1.0F, 1.0F})
+    for (const float right : {-1.0F, 1.0F}) {
+      const Factors factors(5, depth, 64, std::vector<float>(5 * depth, left), std::vector<float>(64 * depth, right));
+      for (const Int8Path& path : Int8Paths()) {
+        const auto c = factors.Product(path, nullptr, false);
+        for (std::size_t i = 0; i < 64; ++i) ASSERT_NEAR(c[i], left * right * depth, 1e-3) << path.name;
+      }
+    }
+}
+
+TEST(Int8, QuantizesToTheNearest) {
+  const std::vector<float> x = {0, 1.27F, -1.27F, 0.004F, 0.006F, -0.006F, 0.6351F};
+  std::vector<std::int8_t> quantized(x.size());
+  EXPECT_FLOAT_EQ(QuantizeRow(x.data(), static_cast<std::int64_t>(x.size()), quantized.data()), 0.01F);
+  EXPECT_EQ(quantized, (std::vector<std::int8_t>{0, 127, -127, 0, 1, -1, 64}));
+  for (const std::int64_t count : {1, 7, 64, 1000}) {
+    const auto values = Values(count, static_cast<std::uint64_t>(count));
+    quantized.resize(values.size());
+    const float scale = QuantizeRow(values.data(), count, quantized.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_LE(std::abs(scale * quantized[i] - values[i]), scale * 0.5001F);
+      ASSERT_LE(std::abs(quantized[i]), 127);
+    }
+  }
+}
+
+TEST(Int8, ZerosStayAndWhatIsNoNumberIsSeen) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> right(64 * 8, 0.5F);
+  const auto row_of = [](float value) { return std::vector<float>{1, 2, 3, value, 4, 5, 6, 7}; };
+  for (const float bad : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()})
+    for (const Int8Path& path : Int8Paths())
+      for (const bool relu : {false, true})
+        EXPECT_TRUE(std::isnan(Factors(1, 8, 64, row_of(bad), right).Product(path, nullptr, relu)[0])) << path.name;
+  for (const float tiny : {0.0F, -0.0F, 1e-38F, std::numeric_limits<float>::denorm_min()})
+    for (const Int8Path& path : Int8Paths())
+      EXPECT_EQ(Factors(1, 8, 64, std::vector<float>(8, tiny), right).Product(path, nullptr, false)[0], 0) << path.name;
+}
+
+TEST(Int8, AMatrixPackedFromFloatsOrFromIntegersIsTheSame) {
+  constexpr std::int64_t rows = 9, depth = 70, columns = 150;
+  const auto a = Values(rows * depth, 1), b = Values(columns * depth, 2), bias = Values(columns, 3);
+  std::vector<float> transposed(b.size());
+  std::vector<std::int8_t> quantized(b.size());
+  std::vector<float> scales(columns);
+  for (std::int64_t column = 0; column < columns; ++column) {
+    for (std::int64_t k = 0; k < depth; ++k)
+      transposed[static_cast<std::size_t>(k * columns + column)] = b[static_cast<std::size_t>(column * depth + k)];
+    scales[static_cast<std::size_t>(column)] =
+        QuantizeRow(b.data() + column * depth, depth, quantized.data() + column * depth);
+  }
+  PackedMatrix<float> from_rows(depth, columns, Compute::int8), from_columns(depth, columns, Compute::int8),
+      from_integers(depth, columns, Compute::int8);
+  from_rows.Pack({b.data(), columns, depth, depth}, /*transposed=*/true);
+  from_columns.Pack({transposed.data(), depth, columns, columns}, /*transposed=*/false);
+  from_integers.PackQuantized({quantized.data(), columns, depth, depth}, scales.data());
+  const auto product = [&](const PackedMatrix<float>& packed) {
+    std::vector<float> c(rows * columns);
+    Gemm<float>({a.data(), rows, depth, depth}, packed, {c.data(), rows, columns, columns}, bias.data());
+    return c;
+  };
+  const auto expected = product(from_rows);
+  EXPECT_TRUE(product(from_columns) == expected);
+  EXPECT_TRUE(product(from_integers) == expected);
+
+  std::vector<float> column(depth);
+  from_rows.Column(149, column.data());
+  for (std::int64_t k = 0; k < depth; ++k)
+    EXPECT_EQ(column[static_cast<std::size_t>(k)],
+              scales[149] * static_cast<float>(quantized[static_cast<std::size_t>(149 * depth + k)]));
+
+  // Near the product of floats: each factor is off by half a step at most.
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t i = 0; i < columns; ++i) {
+      double exact = bias[static_cast<std::size_t>(i)];
+      for (std::int64_t k = 0; k < depth; ++k)
+        exact += double{a[static_cast<std::size_t>(row * depth + k)]} * b[static_cast<std::size_t>(i * depth + k)];
+      EXPECT_NEAR(expected[static_cast<std::size_t>(row * columns + i)], exact, 0.5);
+    }
+}
+
+}  // namespace
+}  // namespace headlight::kernels
