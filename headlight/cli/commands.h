@@ -8,6 +8,7 @@ class App;
 namespace headlight {
 
 void AddBleu(CLI::App& program);
+void AddConvert(CLI::App& program);
 void AddDemo(CLI::App& program);
 void AddEvaluate(CLI::App& program);
 void AddForward(CLI::App& program);

@@ -26,7 +26,7 @@ struct Options {
   std::string folder, source, reference, output;
   bool lowercase = false, json = false;
   TranslateOptions translate;
-  kernels::Compute compute = kernels::Compute::float32;
+  std::optional<kernels::Compute> compute;
 };
 
 std::vector<std::string> TranslateAll(const Translator& translator, const std::vector<std::string>& sources,

@@ -22,13 +22,12 @@ const char* Name(SubwordAlgorithm algorithm) { return algorithm == SubwordAlgori
 
 Json Describe(const std::string& folder) {
   const std::string family = OpenModelFolder(folder).config["model_type"].String();
-  const auto model = LoadTransformer(folder);
+  const auto model = LoadTransformer(folder, std::nullopt);
   const TransformerConfig& config = model->config();
   const Tokenizer tokenizer = Tokenizer::Load(folder);
   std::int64_t bytes = 0;
   for (const Parameter& parameter : model->parameters().all()) {
-    const std::int64_t values = parameter.shape.elements() * SizeOf(parameter.value.dtype());
-    bytes += parameter.packed.columns() == 0 ? values : 2 * values;
+    bytes += parameter.value.elements() * SizeOf(DType::float32) + static_cast<std::int64_t>(parameter.packed.bytes());
   }
   return Json::Object{
       {"family", family},
@@ -42,6 +41,7 @@ Json Describe(const std::string& folder) {
       {"decoder_ffn", config.decoder_ffn},
       {"positions", config.positions},
       {"parameters", model->parameters().count()},
+      {"compute", kernels::Name(model->parameters().all().front().compute)},
       {"memory_bytes", bytes},
       {"vocabulary", tokenizer.size()},
       {"source_tokenizer", Name(tokenizer.algorithm(Side::source))},
@@ -68,8 +68,8 @@ void AddInfo(CLI::App& program) {
   command.add_flag("--json", options->json, "Print JSON");
   AddCommonOptions(command);
   command.footer(
-      "\nmemory_bytes is what the weights take when the model is loaded: those of products are held twice, as\n"
-      "they are and packed.\n\nExample:\n  headlight info model --json");
+      "\nmemory_bytes is what the weights take when the model is loaded to translate.\n\nExample:\n  headlight info "
+      "model --json");
   command.callback([options] { Run(*options); });
 }
 

@@ -24,6 +24,7 @@ void AddCommands(CLI::App& program) {
   AddBleu(program);
   AddLook(program);
   AddInfo(program);
+  AddConvert(program);
   AddForward(program);
 }
 

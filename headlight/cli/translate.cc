@@ -19,7 +19,7 @@ namespace {
 struct Options {
   std::string folder, input = "-", attention_file;
   TranslateOptions translate;
-  kernels::Compute compute = kernels::Compute::float32;
+  std::optional<kernels::Compute> compute;
 };
 
 std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options) {

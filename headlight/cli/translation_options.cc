@@ -2,19 +2,21 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "headlight/serve/translator.h"
 
 namespace headlight {
 
-void AddTranslationOptions(CLI::App& command, TranslateOptions& options, kernels::Compute& compute) {
+void AddTranslationOptions(CLI::App& command, TranslateOptions& options, std::optional<kernels::Compute>& compute) {
   const std::map<std::string, kernels::Compute> names = {{"float32", kernels::Compute::float32},
                                                          {"bfloat16", kernels::Compute::bfloat16},
                                                          {"int8", kernels::Compute::int8}};
   command
       .add_option("--compute", compute,
-                  "What matrix products compute with; int8 is the fastest, bfloat16\nneeds AVX-512 BF16 [float32]")
+                  "What matrix products compute with; int8 is the fastest, bfloat16\nneeds AVX-512 BF16 [as the folder "
+                  "is stored: float32 or int8]")
       ->type_name("float32|bfloat16|int8")
       ->transform(CLI::CheckedTransformer(names).description(""));
   command

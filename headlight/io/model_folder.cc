@@ -71,6 +71,10 @@ bool IsPartOfModel(std::string_view name) {
          name.find(".headlight-new-") != std::string_view::npos;  // left by a process that was killed
 }
 
+bool IsOfTraining(std::string_view name) {
+  return name == "metrics.jsonl" || name == "training.json" || name == "training.svg";
+}
+
 }  // namespace
 
 ModelFolder OpenModelFolder(const std::string& path) {
@@ -117,6 +121,17 @@ void SaveModelFolder(const std::string& path, const std::function<void(const std
   fs::create_directories(parent, error);
   Check(!error, "{}: cannot create the folder {}: {}", path, parent.string(), error.message());
   ReplaceFolder(path, fill);
+}
+
+void CopyBesideModel(const std::string& from, const std::string& to) {
+  for (const std::string& name : NamesIn(from)) {
+    std::error_code error;
+    if (!IsPartOfModel(name) || IsOfTraining(name) || name == kConfig || name.ends_with(".safetensors") ||
+        !fs::is_regular_file(File(from, name), error))
+      continue;
+    fs::copy_file(File(from, name), File(to, name), fs::copy_options::overwrite_existing, error);
+    Check(!error, "{}: cannot copy it to {}: {}", File(from, name), to, error.message());
+  }
 }
 
 }  // namespace headlight

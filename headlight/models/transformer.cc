@@ -13,6 +13,8 @@ namespace {
 // The settings of the two model types that are this model: config.json as Transformers' MarianConfig and PegasusConfig.
 constexpr const char* kPostNormType = "marian";
 constexpr const char* kPreNormType = "pegasus";
+// Of folders whose matrices of products are 8-bit integers with a scale a row; Transformers refuses it by this name.
+constexpr const char* kQuantization = "headlight";
 
 Activation ActivationNamed(const JsonView& name) {
   const std::string text = name.String({"relu", "gelu", "gelu_new", "silu", "swish"});
@@ -99,7 +101,9 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : config_
   const Scope root(parameters_), model = root / "model";
   const Initialisation normal = Initialisation::Normal(1 / std::sqrt(static_cast<double>(config.model)));
   const auto table = [&](const Scope& scope, std::int64_t words) -> Parameter& {
-    return scope.Declare("weight", {words, config.model}, normal);
+    Parameter& declared = scope.Declare("weight", {words, config.model}, normal);
+    declared.looked_up = true;
+    return declared;
   };
   if (config.tie_source_target) {
     source_table_ = target_table_ = &table(model / "shared", config.source_vocabulary);
@@ -162,6 +166,10 @@ TransformerConfig ReadConfig(const JsonView& json) {
   config.pad_id = id("pad_token_id", 0);
   config.start_id = id("decoder_start_token_id", config.pad_id);
   config.end_id = id("eos_token_id", 0);
+  if (const JsonView quantization = json["quantization_config"]; quantization.present()) {
+    quantization["quant_method"].String({kQuantization});
+    quantization["bits"].Integer(8, 8);
+  }
   // What remains says how a model was trained, how Transformers generates from it, or what Transformers writes for
   // every model. None of it changes what the model computes.
   json.RefuseUnread({"_name_or_path",
@@ -264,18 +272,36 @@ bool HarmlessTensor(std::string_view name, const TransformerConfig& config, cons
 
 }  // namespace
 
-std::unique_ptr<Transformer> LoadTransformer(const std::string& folder, kernels::Compute compute) {
-  const ModelFolder files = OpenModelFolder(folder);
+namespace {
+
+std::unique_ptr<Transformer> Load(const ModelFolder& files, kernels::Compute compute, LoadFor purpose) {
   auto model = std::make_unique<Transformer>(ReadConfig(files.config));
   model->parameters().SetCompute(compute);
-  LoadParameters(model->parameters(), files.weights,
-                 [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); });
+  LoadParameters(
+      model->parameters(), files.weights,
+      [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); }, purpose);
   return model;
 }
 
-void SaveTransformer(const Transformer& model, const std::string& folder) {
+}  // namespace
+
+std::unique_ptr<Transformer> LoadTransformer(const std::string& folder) {
+  return Load(OpenModelFolder(folder), kernels::Compute::float32, LoadFor::everything);
+}
+
+std::unique_ptr<const Transformer> LoadTransformer(const std::string& folder, std::optional<kernels::Compute> compute) {
+  const ModelFolder files = OpenModelFolder(folder);
+  const bool quantized = files.config["quantization_config"].present();
+  return Load(files, compute.value_or(quantized ? kernels::Compute::int8 : kernels::Compute::float32),
+              LoadFor::computing);
+}
+
+void SaveTransformer(const Transformer& model, const std::string& folder, kernels::Compute compute) {
   const TransformerConfig& config = model.config();
-  WriteFile(folder + "/config.json", ConfigJson(config).Text());
+  Json json = ConfigJson(config);
+  if (compute == kernels::Compute::int8)
+    json.Set("quantization_config", Json::Object{{"quant_method", kQuantization}, {"bits", 8}});
+  WriteFile(folder + "/config.json", json.Text());
   const Json generation = Json::Object{{"pad_token_id", config.pad_id},
                                        {"decoder_start_token_id", config.start_id},
                                        {"eos_token_id", config.end_id},
@@ -292,7 +318,7 @@ void SaveTransformer(const Transformer& model, const std::string& folder) {
       more.push_back(Stored(stack + "embed_tokens.weight", model.parameters().all().front().value));
     if (config.norm == NormPlace::pre) more.push_back(Stored(stack + "embed_positions.weight", positions));
   }
-  SaveParameters(model.parameters(), folder + "/model.safetensors", std::move(more));
+  SaveParameters(model.parameters(), folder + "/model.safetensors", std::move(more), compute);
 }
 
 }  // namespace headlight

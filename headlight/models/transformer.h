@@ -57,12 +57,18 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
 };
 
 // A folder as Hugging Face Transformers lays it out: config.json and model.safetensors. Throws Error for what is
-// missing, foreign or of a wrong shape, for a setting that this model does not have, and for a type of products that this
-// processor does not have.
-HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder,
-                                                           kernels::Compute compute = kernels::Compute::float32);
+// missing, foreign or of a wrong shape, and for a setting that this model does not have. What is stored as 8-bit
+// integers becomes float32.
+HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder);
 
-// Writes config.json, generation_config.json and model.safetensors into `folder`, which exists.
-HEADLIGHT_API void SaveTransformer(const Transformer& model, const std::string& folder);
+// The same, only to compute with: in `compute`, or as the folder is stored, in float32 or int8. Throws Error also where
+// this processor does not have that type.
+HEADLIGHT_API std::unique_ptr<const Transformer> LoadTransformer(const std::string& folder,
+                                                                 std::optional<kernels::Compute> compute);
+
+// Writes config.json, generation_config.json and model.safetensors into `folder`, which exists; for int8, the matrices
+// of products as 8-bit integers, which only headlight reads.
+HEADLIGHT_API void SaveTransformer(const Transformer& model, const std::string& folder,
+                                   kernels::Compute compute = kernels::Compute::float32);
 
 }  // namespace headlight

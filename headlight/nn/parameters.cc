@@ -43,22 +43,25 @@ Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shap
   return parameter;
 }
 
-void Parameters::Initialise(std::uint64_t seed) {
+void Parameters::Allocate() {
+  if (!values_.empty()) return;
   std::int64_t trained = 0;
   for (const Parameter& parameter : parameters_)
     if (parameter.trained) trained += Aligned(parameter.shape.elements());
-  if (values_.empty()) {
-    values_ = Tensor::Zeros({trained}, dtype_);
-    std::int64_t begin = 0;
-    for (Parameter& parameter : parameters_) {
-      if (!parameter.trained) {
-        parameter.value = Tensor::Empty(parameter.shape, dtype_);
-        continue;
-      }
-      parameter.value = values_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
-      begin += Aligned(parameter.shape.elements());
+  values_ = Tensor::Zeros({trained}, dtype_);
+  std::int64_t begin = 0;
+  for (Parameter& parameter : parameters_) {
+    if (!parameter.trained) {
+      parameter.value = Tensor::Empty(parameter.shape, dtype_);
+      continue;
     }
+    parameter.value = values_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
+    begin += Aligned(parameter.shape.elements());
   }
+}
+
+void Parameters::Initialise(std::uint64_t seed) {
+  Allocate();
   for (const Parameter& parameter : parameters_) Fill(parameter, seed);
   Pack();
 }

@@ -33,10 +33,11 @@ struct Parameter {
   Initialisation initialisation;
   bool trained = true;                                   // false: part of the checkpoint, but constant
   bool in_products = false;                              // a matrix that rows are multiplied by
+  bool looked_up = false;                                // a table of which rows are read
   kernels::Compute compute = kernels::Compute::float32;  // of those products
-  Tensor value;
-  Tensor gradient;                      // empty until Parameters::PrepareTraining
-  kernels::PackedMatrix<float> packed;  // of products; empty while nobody keeps it
+  Tensor value;                                          // empty where only the packed form is kept
+  Tensor gradient;                                       // empty until Parameters::PrepareTraining
+  kernels::PackedMatrix<float> packed;                   // of products; empty while nobody keeps it
 };
 
 // The parameters of one model, in the order of their declaration, in contiguous memory.
@@ -49,7 +50,9 @@ class HEADLIGHT_API Parameters {
   // The reference stays valid. Throws Error where a name is taken or the memory has been allocated already.
   Parameter& Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation);
 
-  // Gives every parameter its memory, filled by its rule with numbers that depend on the seed and its name alone.
+  // Gives every parameter its memory, not initialised.
+  void Allocate();
+  // Allocates and fills every parameter by its rule with numbers that depend on the seed and its name alone.
   void Initialise(std::uint64_t seed);
 
   // Gives every trained parameter a gradient of zeros. Nothing is kept packed: values are about to change.

@@ -1,7 +1,12 @@
 #include "headlight/nn/stored_parameters.h"
 
+#include <deque>
+#include <limits>
 #include <set>
 #include <vector>
+
+#include "headlight/base/storage.h"
+#include "headlight/kernels/int8.h"
 
 namespace headlight {
 namespace {
@@ -13,10 +18,10 @@ Shape PartShape(const Parameter& parameter) {
   return Shape(axes);
 }
 
-Tensor Part(const Parameter& parameter, std::size_t index) {
-  if (parameter.names.size() == 1) return parameter.value;
+Tensor Part(const Parameter& parameter, const Tensor& value, std::size_t index) {
+  if (parameter.names.size() == 1) return value;
   const std::int64_t rows = PartShape(parameter)[0];
-  return parameter.value.ViewRows(static_cast<std::int64_t>(index) * rows, rows);
+  return value.ViewRows(static_cast<std::int64_t>(index) * rows, rows);
 }
 
 // At most eight of them: an error is one line.
@@ -26,23 +31,93 @@ std::string List(const std::vector<std::string>& names) {
   return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + most, ", "), names.size() - most);
 }
 
+std::string ScaleName(const std::string& name) { return name + "_scale"; }
+
+bool IsQuantized(const Parameter& parameter, const Safetensors& file) {
+  return parameter.in_products && file.At(parameter.names.front()).type == StoredType::i8;
+}
+
+// A quantized parameter: [outputs, inputs] integers, in the file itself or in `copy`, and a scale for each output.
+struct Quantized {
+  Matrix<const std::int8_t> values;
+  std::vector<float> scales;
+  std::vector<std::int8_t> copy;
+};
+
+Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
+  Quantized quantized;
+  for (const std::string& name : parameter.names) {
+    const StoredTensor& stored = file.At(name);
+    Check(stored.type == StoredType::i8, "{}: tensor {} is {}, where {}, which belongs to the same matrix, is I8",
+          file.path(), name, Name(stored.type), parameter.names.front());
+    const Tensor scales = file.Read(ScaleName(name));
+    for (const float scale : scales.span<float>())
+      Check(scale >= 0 && scale <= std::numeric_limits<float>::max(), "{}: tensor {} holds {}, which is no scale",
+            file.path(), ScaleName(name), scale);
+    quantized.scales.insert(quantized.scales.end(), scales.span<float>().begin(), scales.span<float>().end());
+    const auto* bytes = reinterpret_cast<const std::int8_t*>(stored.bytes.data());
+    if (parameter.names.size() > 1) quantized.copy.insert(quantized.copy.end(), bytes, bytes + stored.bytes.size());
+    quantized.values.data = bytes;
+  }
+  if (!quantized.copy.empty()) quantized.values.data = quantized.copy.data();
+  quantized.values.rows = parameter.shape[0];
+  quantized.values.columns = quantized.values.stride = parameter.shape[1];
+  return quantized;
+}
+
+void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor& value) {
+  if (!IsQuantized(parameter, file)) {
+    for (std::size_t index = 0; index < parameter.names.size(); ++index)
+      Part(parameter, value, index).CopyFrom(file.Read(parameter.names[index], value.dtype()));
+    return;
+  }
+  const Quantized quantized = ReadQuantized(parameter, file);
+  Dispatch(value.dtype(), [&]<typename T>(T) {
+    for (std::int64_t row = 0; row < value.rows(); ++row)
+      for (std::int64_t column = 0; column < value.columns(); ++column)
+        value.matrix<T>().row(row)[column] = static_cast<T>(quantized.scales[static_cast<std::size_t>(row)]) *
+                                             static_cast<T>(quantized.values.row(row)[column]);
+  });
+}
+
+// The packed form, and the values only where they are needed besides.
+void LoadForComputing(Parameter& parameter, const Safetensors& file) {
+  if (!parameter.in_products || parameter.compute != kernels::Compute::int8 || !IsQuantized(parameter, file)) {
+    parameter.value = Tensor::Empty(parameter.shape, DType::float32);
+    ReadInto(parameter, file, parameter.value);
+  }
+  if (!parameter.in_products) return;
+  parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], parameter.compute);
+  if (parameter.value.empty()) {
+    const Quantized quantized = ReadQuantized(parameter, file);
+    parameter.packed.PackQuantized(quantized.values, quantized.scales.data());
+  } else {
+    parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
+    // What is packed for int8 can be unpacked row by row.
+    if (!parameter.looked_up || parameter.compute == kernels::Compute::int8) parameter.value = {};
+  }
+}
+
 }  // namespace
 
 void LoadParameters(Parameters& parameters, const Safetensors& file,
-                    const std::function<bool(std::string_view)>& harmless) {
+                    const std::function<bool(std::string_view)>& harmless, LoadFor purpose) {
   const std::string& path = file.path();
   std::set<std::string, std::less<>> known;
   std::vector<std::string> missing, unknown, misshapen;
+  const auto expect = [&](const std::string& name, const Shape& shape) {
+    known.insert(name);
+    if (!file.contains(name))
+      missing.push_back(name);
+    else if (file.At(name).shape != shape)
+      misshapen.push_back(fmt::format("{} has {} instead of {}", name, ToString(file.At(name).shape), ToString(shape)));
+  };
   for (const Parameter& parameter : parameters.all()) {
     const Shape shape = PartShape(parameter);
     for (const std::string& name : parameter.names) {
-      known.insert(name);
-      if (!file.contains(name)) {
-        missing.push_back(name);
-      } else if (file.At(name).shape != shape) {
-        misshapen.push_back(
-            fmt::format("{} has {} instead of {}", name, ToString(file.At(name).shape), ToString(shape)));
-      }
+      expect(name, shape);
+      if (parameter.in_products && file.contains(name) && file.At(name).type == StoredType::i8)
+        expect(ScaleName(name), {shape[0]});
     }
   }
   for (const auto& [name, tensor] : file.tensors())
@@ -52,17 +127,35 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   Check(misshapen.empty(), "{}: tensors have other shapes than the configuration asks for: {}", path, List(misshapen));
 
   // Only now is memory taken: a configuration that lies about sizes has been found out.
-  if (parameters.values().empty()) parameters.Initialise(0);
-  for (const Parameter& parameter : parameters.all())
-    for (std::size_t index = 0; index < parameter.names.size(); ++index)
-      Part(parameter, index).CopyFrom(file.Read(parameter.names[index], parameters.dtype()));
+  if (purpose == LoadFor::computing) {
+    for (Parameter& parameter : parameters.all()) LoadForComputing(parameter, file);
+    return ReleaseUnusedStorage();
+  }
+  parameters.Allocate();
+  for (const Parameter& parameter : parameters.all()) ReadInto(parameter, file, parameter.value);
   parameters.Pack();
 }
 
-void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more) {
+void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more,
+                    kernels::Compute compute) {
+  std::deque<std::vector<std::int8_t>> quantized;  // until they are written
+  std::deque<Tensor> scales;
   for (const Parameter& parameter : parameters.all())
-    for (std::size_t index = 0; index < parameter.names.size(); ++index)
-      more.push_back(Stored(parameter.names[index], Part(parameter, index)));
+    for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+      const std::string& name = parameter.names[index];
+      const Tensor part = Part(parameter, parameter.value, index);
+      if (!parameter.in_products || compute != kernels::Compute::int8) {
+        more.push_back(Stored(name, part));
+        continue;
+      }
+      std::vector<std::int8_t>& values = quantized.emplace_back(static_cast<std::size_t>(part.elements()));
+      const Tensor& row_scales = scales.emplace_back(Tensor::Empty({part.rows()}, DType::float32));
+      for (std::int64_t row = 0; row < part.rows(); ++row)
+        row_scales.data<float>()[row] =
+            kernels::QuantizeRow(part.matrix<float>().row(row), part.columns(), values.data() + row * part.columns());
+      more.push_back({name, StoredType::i8, part.shape(), std::as_bytes(std::span(values))});
+      more.push_back(Stored(ScaleName(name), row_scales));
+    }
   WriteSafetensors(path, std::move(more));
 }
 

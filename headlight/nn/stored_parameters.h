@@ -12,13 +12,20 @@
 
 namespace headlight {
 
-// Fills every parameter from the file. Missing tensors, wrong shapes and tensors nobody asked for are Errors that list
-// the names; `harmless` says which names a file may hold besides.
-HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
-                                  const std::function<bool(std::string_view name)>& harmless);
+// What a model is loaded for: to learn, to be saved and to be looked at number by number, or only to compute. Then the
+// matrices of products are kept packed alone, which takes half the memory, or an eighth in int8.
+enum class LoadFor { everything, computing };
 
-// With `more` tensors, that others may want besides.
+// Fills every parameter from the file. Missing tensors, wrong shapes and tensors nobody asked for are Errors that list
+// the names; `harmless` says which names a file may hold besides. A matrix of products may be stored as 8-bit integers,
+// with a scale for each row under its name and "_scale".
+HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
+                                  const std::function<bool(std::string_view name)>& harmless,
+                                  LoadFor purpose = LoadFor::everything);
+
+// With `more` tensors, that others may want besides. For int8, the matrices of products as LoadParameters describes.
 HEADLIGHT_API void SaveParameters(const Parameters& parameters, const std::string& path,
-                                  std::vector<StoredTensor> more = {});
+                                  std::vector<StoredTensor> more = {},
+                                  kernels::Compute compute = kernels::Compute::float32);
 
 }  // namespace headlight

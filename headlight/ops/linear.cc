@@ -17,14 +17,14 @@ Shape WithLastAxis(const Shape& shape, std::int64_t last) {
 }  // namespace
 
 Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activation activation) {
-  const Tensor& w = weight.value;
-  Check(w.shape().rank() == 2 && x.shape().rank() >= 1 && x.columns() == w.shape()[1],
-        "Linear: x of shape {} does not fit a weight of shape {}", ToString(x.shape()), ToString(w.shape()));
-  Check(bias.empty() || bias.elements() == w.shape()[0], "Linear: a bias of shape {} does not fit a weight of shape {}",
-        ToString(bias.shape()), ToString(w.shape()));
-  const bool wants_gradient = WantsGradient({&x, &w, &bias});
+  const Shape w = weight.shape();
+  Check(w.rank() == 2 && x.shape().rank() >= 1 && x.columns() == w[1],
+        "Linear: x of shape {} does not fit a weight of shape {}", ToString(x.shape()), ToString(w));
+  Check(bias.empty() || bias.elements() == w[0], "Linear: a bias of shape {} does not fit a weight of shape {}",
+        ToString(bias.shape()), ToString(w));
+  const bool wants_gradient = WantsGradient({&x, &weight.value, &bias});
   const bool fused = activation == Activation::none || activation == Activation::relu;
-  const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w.shape()[0]), x.dtype());
+  const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w[0]), x.dtype());
   // What the activation's gradient asks for: relu's result will do, the others need what they were given.
   Tensor of_activation = y;
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -38,7 +38,7 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
   if (!wants_gradient) return y;
   if (activation == Activation::none) of_activation = {};
 
-  return Record(y, {&x, &w, &bias},
+  return Record(y, {&x, &weight.value, &bias},
                 [x = x.Detached(), x_node = x.node(), weight, bias_node = bias.node(), activation,
                  of_activation](const Tensor& gradient) {
                   Dispatch(x.dtype(), [&]<typename T>(T) {

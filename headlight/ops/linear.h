@@ -9,11 +9,14 @@
 namespace headlight::ops {
 
 // A matrix that rows are multiplied by: its values, as checkpoints store them, and, where somebody keeps it up to date,
-// the packed form that products run on. Without it a product packs for itself, which is nothing beside many rows.
+// the packed form that products run on. Without it a product packs for itself, which is nothing beside many rows. What
+// learns no more needs no values.
 struct Weight {
   Tensor value;                                          // [outputs, inputs]
   const kernels::PackedMatrix<float>* packed = nullptr;  // value^T, for y = x value^T
   kernels::Compute compute = kernels::Compute::float32;  // of all products with it
+
+  Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
 };
 
 // x [..., inputs], bias of as many numbers as there are outputs or empty; y [..., outputs]. Throws Error where shapes

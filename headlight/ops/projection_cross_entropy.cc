@@ -19,12 +19,13 @@ constexpr std::int64_t kBlockRows = 256;
 Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tensor& bias,
                               std::span<const std::int32_t> labels, double label_smoothing, double scale) {
   const Tensor& w = weight.value;
-  Check(w.shape().rank() == 2 && x.shape().rank() == 2 && x.columns() == w.shape()[1] &&
+  const Shape shape = weight.shape();
+  Check(shape.rank() == 2 && x.shape().rank() == 2 && x.columns() == shape[1] &&
             static_cast<std::int64_t>(labels.size()) == x.rows(),
         "ProjectionCrossEntropy: x of shape {} does not fit a weight of shape {} and {} labels", ToString(x.shape()),
-        ToString(w.shape()), labels.size());
+        ToString(shape), labels.size());
   Ensure(bias.node() == nullptr, "ProjectionCrossEntropy: its bias gets no gradient");
-  const std::int64_t vocab = w.shape()[0];
+  const std::int64_t vocab = shape[0];
   // The gradients are computed here, while a block's scores exist, for a gradient of the loss of 1.
   const bool wants_gradient = WantsGradient({&x, &w});
   const Tensor dx = wants_gradient ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();

@@ -121,7 +121,7 @@ void Append(Translation& translation, const EncoderDecoder& model, const Tokeniz
 
 }  // namespace
 
-Translator Translator::Load(const std::string& folder, kernels::Compute compute) {
+Translator Translator::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
   std::unique_ptr<const EncoderDecoder> model = LoadTransformer(folder, compute);
   Tokenizer tokenizer = Tokenizer::Load(folder);
   const EncoderDecoder::Limits& limits = model->limits();

@@ -44,9 +44,10 @@ struct Translation {
 // depend on what it is translated with.
 class HEADLIGHT_API Translator {
  public:
-  // A MarianMT or Pegasus folder: the model and its tokenizer. Throws Error naming the file and what is wrong with it, and
-  // where the processor cannot compute as asked.
-  static Translator Load(const std::string& folder, kernels::Compute compute = kernels::Compute::float32);
+  // A MarianMT or Pegasus folder: the model and its tokenizer. Products are computed in `compute`, or as the folder is
+  // stored: in float32 or, where it has been converted, int8. Throws Error naming the file and what is wrong with it,
+  // and where the processor does not have that type.
+  static Translator Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
 
   std::string Translate(std::string_view text) const;
 

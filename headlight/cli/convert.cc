@@ -1,0 +1,56 @@
+// headlight convert: the same model, smaller.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/transformer.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, out, compute;
+};
+
+void Run(const Options& options) {
+  std::error_code ignored;
+  Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
+        "{}: is the folder to convert, which would be lost: name another for the result", options.out);
+  const auto model = LoadTransformer(options.folder);
+  SaveModelFolder(options.out, [&](const std::string& folder) {
+    SaveTransformer(*model, folder, kernels::Compute::int8);
+    CopyBesideModel(options.folder, folder);
+  });
+  const auto megabytes = [](const std::string& folder) {
+    return static_cast<double>(std::filesystem::file_size(folder + "/model.safetensors")) / 1e6;
+  };
+  Note("{} has {:.1f} MB of weights, where {} has {:.1f}", options.out, megabytes(options.out), options.folder,
+       megabytes(options.folder));
+}
+
+}  // namespace
+
+void AddConvert(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("convert", "Write a model's folder with 8-bit integers for weights");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder")->required();
+  command.add_option("OUT", options->out, "A new folder for the result, or one with a model that it replaces")
+      ->required();
+  command.add_option("--compute", options->compute, "What it shall compute with")
+      ->required()
+      ->type_name("int8")
+      ->check(CLI::IsMember({"int8"}).description(""));
+  AddCommonOptions(command);
+  command.footer(
+      "\nThe matrices of products become integers with a scale for each row: a quarter of the size, and exactly what\n"
+      "--compute int8 makes of them when it loads DIR. What remains stays float32. Only headlight reads the result.\n\n"
+      "Example:\n"
+      "  headlight convert model model-int8 --compute int8");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight
