@@ -47,9 +47,10 @@ Profiled::Profiled(const char* operation, double operations, double bytes)
   if (operation_ != nullptr) begin_ = std::chrono::steady_clock::now();
 }
 
-Profiled::Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs)
+Profiled::Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs,
+                   std::size_t bytes)
     : Profiled(operation, 2 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs),
-               0) {
+               static_cast<double>(bytes) + sizeof(float) * static_cast<double>(rows * (inputs + outputs))) {
   inputs_ = inputs;
   outputs_ = outputs;
 }

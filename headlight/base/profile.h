@@ -15,7 +15,7 @@ struct ProfileEntry {
   std::int64_t calls = 0;
   double seconds = 0;
   double operations = 0;  // floating-point ones, where products are what it does
-  double bytes = 0;       // read and written, where that is what it does
+  double bytes = 0;       // read and written
 };
 
 // From here on what kernels say is kept; what was kept before is forgotten. Until then it costs nothing.
@@ -27,8 +27,8 @@ HEADLIGHT_API std::vector<ProfileEntry> TakeProfile();
 // What a kernel does while this exists. Not to be nested: every moment belongs to one operation.
 class HEADLIGHT_API Profiled {
  public:
-  // A product between rows of `inputs` and of `outputs` numbers.
-  Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs);
+  // A product between rows of `inputs` and of `outputs` numbers, with a factor of so many bytes besides.
+  Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs, std::size_t bytes);
   Profiled(const char* operation, double operations, double bytes);
   ~Profiled();
   Profiled(const Profiled&) = delete;

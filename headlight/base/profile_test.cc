@@ -8,7 +8,7 @@ namespace {
 TEST(Profile, SumsWhatIsSaidWhileSomebodyAsks) {
   { const Profiled before("before", 1, 1); }
   StartProfile();
-  for (int call = 0; call < 3; ++call) const Profiled product("product", 10, 4, 5);
+  for (int call = 0; call < 3; ++call) const Profiled product("product", 10, 4, 5, 100);
   { const Profiled copy("copy", 0, 7); }
   std::vector<ProfileEntry> entries = TakeProfile();
   { const Profiled after("after", 1, 1); }

@@ -7,6 +7,7 @@ class App;
 
 namespace headlight {
 
+void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
 void AddConvert(CLI::App& program);
 void AddDemo(CLI::App& program);

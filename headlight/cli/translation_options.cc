@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-void AddTranslationOptions(CLI::App& command, TranslateOptions& options, std::optional<kernels::Compute>& compute) {
+void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& compute) {
   const std::map<std::string, kernels::Compute> names = {{"float32", kernels::Compute::float32},
                                                          {"bfloat16", kernels::Compute::bfloat16},
                                                          {"int8", kernels::Compute::int8}};
@@ -19,6 +19,10 @@ void AddTranslationOptions(CLI::App& command, TranslateOptions& options, std::op
                   "is stored: float32 or int8]")
       ->type_name("float32|bfloat16|int8")
       ->transform(CLI::CheckedTransformer(names).description(""));
+}
+
+void AddTranslationOptions(CLI::App& command, TranslateOptions& options, std::optional<kernels::Compute>& compute) {
+  AddComputeOption(command, compute);
   command
       .add_option("--beam-size", options.beam_size, "Beams; 1 is greedy [the model's num_beams, where it gives none 4]")
       ->type_name("N");

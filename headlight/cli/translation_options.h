@@ -15,8 +15,10 @@ enum class Compute;
 
 struct TranslateOptions;
 
-// Binds --compute to `compute` and --beam-size, --length-penalty, --max-length and --batch-tokens to `options`; both
-// must outlive the program.
+// Binds --compute to `compute`, which must outlive the program.
+void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& compute);
+
+// Binds --beam-size, --length-penalty, --max-length and --batch-tokens to `options`, and --compute, likewise.
 void AddTranslationOptions(CLI::App& command, TranslateOptions& options, std::optional<kernels::Compute>& compute);
 
 }  // namespace headlight

@@ -67,6 +67,7 @@ class Decoding {
     Check(std::isfinite(options.length_penalty), "the length penalty must be a finite number");
     Check(options.max_length >= 0 && options.max_length <= positions,
           "the longest translation must be from 1 to the model's {} positions, not {}", positions, options.max_length);
+    Check(options.min_length >= 0, "the shortest translation must have at least 0 tokens, not {}", options.min_length);
   }
 
   std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources) {
@@ -113,7 +114,9 @@ class Decoding {
     const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
     const Tensor logits = model_.Logits(context, hidden);
     kernels::LogSoftmaxRows<float>(logits.matrix<float>(), logits.matrix<float>());
-    logits.ViewColumns(model_.limits().pad_id, 1).Fill(-std::numeric_limits<float>::infinity());
+    constexpr float impossible = -std::numeric_limits<float>::infinity();
+    logits.ViewColumns(model_.limits().pad_id, 1).Fill(impossible);
+    if (length <= options_.min_length) logits.ViewColumns(model_.limits().end_id, 1).Fill(impossible);
     const std::int64_t per_row =
         std::min<std::int64_t>(options_.beam_size == 1 ? 1 : 2 * options_.beam_size, model_.limits().target_vocabulary);
     std::vector<std::int32_t> words(static_cast<std::size_t>(logits.rows() * per_row));

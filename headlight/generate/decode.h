@@ -17,6 +17,7 @@ struct DecodingOptions {
   // Tokens of a target sentence, its end included; 0: three times the source's and 50 more, so that a model that goes
   // round in circles ends soon; never more than the model has positions.
   std::int32_t max_length = 0;
+  std::int32_t min_length = 0;           // the end is no candidate before so many tokens
   std::function<bool()> cancelled = {};  // asked between steps; where it says yes, Decode throws Cancelled
 };
 

@@ -272,7 +272,7 @@ void GemmInt8(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float>
   auto* values = KeptScratch<Quantized, std::uint8_t>(a.rows * stride);
   auto* scales = KeptScratch<Quantized, float>(a.rows);
   QuantizeRows(a, values, scales);
-  const Profiled profiled("product", a.rows, a.columns, c.columns);
+  const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
   const Int8Product product = Int8Paths().front().product;
   constexpr std::int64_t most_rows = 96;  // of 512 numbers, a third of a level-2 cache with a panel beside them
   const std::int64_t blocks = (a.rows + most_rows - 1) / most_rows;
@@ -408,7 +408,7 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
     Ensure(!accumulate, "Gemm: a sum in int8");
     return GemmInt8(a, b, c, bias, relu);
   }
-  const Profiled profiled("product", a.rows, a.columns, c.columns);
+  const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
   if (!b.whole()) {  // AVX2
     const std::int64_t blocks = (a.rows + kTileRows[0] - 1) / kTileRows[0];
     // Panel by panel, so that a panel stays in the cache for all rows.
@@ -458,7 +458,8 @@ void GemmTransposed(Matrix<const float> a, Matrix<const float> b, Matrix<float> 
          "GemmTransposed: [{}, {}]^T x [{}, {}] -> [{}, {}]", a.rows, a.columns, b.rows, b.columns, c.rows, c.columns);
   Ensure(compute != Compute::int8, "a weight that is int8 has no gradient");
   if (a.rows == 0) return;
-  const Profiled profiled("weight gradient", a.rows, b.columns, a.columns);
+  const Profiled profiled("weight gradient", a.rows, b.columns, a.columns,
+                          sizeof(float) * static_cast<std::size_t>(c.rows * c.columns));
   const RoundedRows rounded_a(a, compute), rounded_b(b, compute);
   // Threads own blocks of the result, so that the order of the sum over rows is the same for any number of them.
   constexpr std::int64_t block_rows = 128, block_columns = 256;

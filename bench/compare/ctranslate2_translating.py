@@ -1,0 +1,161 @@
+"""Translates random sentences with random weights in headlight and in CTranslate2, turn by turn, and prints how fast
+each was.
+
+The weights are those of one MarianMT folder. Both get the same ids and write translations of the same fixed length; in
+float32 the tokens must agree. CTranslate2 runs as one worker with all threads and as one worker a thread, whichever is
+faster.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HEADLIGHT = "build/release/headlight"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--model", type=int, default=512)
+    parser.add_argument("--heads", type=int, default=8)
+    parser.add_argument("--ffn", type=int, default=2048)
+    parser.add_argument("--vocabulary", type=int, default=32000)
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 32, 128])
+    parser.add_argument("--beams", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--compute", nargs="+", default=["float32", "int8"], choices=["float32", "bfloat16", "int8"],
+                        help="of headlight; CTranslate2 runs int8 beside int8 and float32 beside the others")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=4, help="of one side's turn, at least one batch")
+    # One turn of CTranslate2, in a process of its own.
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def make_models(options, work):
+    """A MarianMT folder with random weights, and the same for CTranslate2."""
+    import torch
+    from ctranslate2.converters.transformers import MarianMTLoader
+    from transformers import MarianConfig, MarianMTModel
+
+    torch.manual_seed(1)
+    config = MarianConfig(
+        vocab_size=options.vocabulary, decoder_vocab_size=options.vocabulary, d_model=options.model,
+        encoder_layers=options.layers, decoder_layers=options.layers, encoder_attention_heads=options.heads,
+        decoder_attention_heads=options.heads, encoder_ffn_dim=options.ffn, decoder_ffn_dim=options.ffn,
+        activation_function="relu", max_position_embeddings=512, scale_embedding=True, init_std=options.model**-0.5,
+        eos_token_id=0, forced_eos_token_id=0, bos_token_id=None, pad_token_id=options.vocabulary - 1,
+        decoder_start_token_id=options.vocabulary - 1)
+    model = MarianMTModel(config).eval()
+    with torch.no_grad():
+        model.model.shared.weight[config.pad_token_id] = 0  # CTranslate2 starts from zeros, and has no such word
+    model.save_pretrained(work / "model")
+    spec = MarianMTLoader().get_model_spec(model)
+    words = [f"w{index}" for index in range(options.vocabulary - 1)]
+    words[0] = "</s>"
+    spec.register_source_vocabulary(words)
+    spec.register_target_vocabulary(words)
+    spec.config.eos_token = spec.config.decoder_start_token = "</s>"
+    spec.config.unk_token = "w1"
+    spec.validate()
+    spec.optimize(quantization=None)
+    (work / "ctranslate2").mkdir()
+    spec.save(str(work / "ctranslate2"))
+
+
+def worker(job):
+    """One turn: batches of the given sentences, over and over until the time is up."""
+    import ctranslate2
+
+    translator = ctranslate2.Translator(
+        job["model"], device="cpu", compute_type=job["compute"], inter_threads=job["workers"],
+        intra_threads=job["threads"] // job["workers"])
+    with open(job["tokens"]) as file:
+        sentences = [[f"w{word}" if word else "</s>" for word in json.loads(line)["source"]] for line in file]
+    batches = [sentences[begin:begin + job["batch"]] for begin in range(0, len(sentences), job["batch"])]
+
+    def translate(batch):
+        part = -(-len(batch) // job["workers"])  # a part for each worker
+        results = translator.translate_batch(
+            batch, beam_size=job["beam"], max_decoding_length=job["length"], min_decoding_length=job["length"],
+            max_batch_size=part)
+        return [[int(word[1:]) for word in result.hypotheses[0]] for result in results]
+
+    written = [translate(batch) for batch in batches]
+    tokens, began = 0, time.perf_counter()
+    while tokens == 0 or time.perf_counter() - began < job["seconds"]:
+        for batch in batches:
+            tokens += sum(map(len, translate(batch)))
+    seconds = time.perf_counter() - began
+    print(json.dumps({"tokens_per_second": tokens / seconds, "targets": sum(written, [])}))
+
+
+def run(command):
+    finished = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if finished.returncode != 0:
+        sys.exit(f"ctranslate2_translating: exit code {finished.returncode} of {' '.join(map(str, command))}\n"
+                 f"{finished.stderr}")
+    return finished.stdout
+
+
+def main():
+    options = arguments()
+    if options.worker:
+        return worker(json.loads(options.worker))
+    length = 25
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        make_models(options, work)
+
+        def ours(batch, beam, compute, repetitions, tokens):
+            output = run([HEADLIGHT, "bench", "translate", work / "model", "--batch", batch, "--beam-size", beam,
+                          "--compute", compute, "--source-length", "10:30", "--target-length", length, "--threads",
+                          options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"])
+            return json.loads(output)
+
+        def theirs(batch, beam, compute, workers, tokens):
+            job = {"model": str(work / "ctranslate2"), "compute": compute, "workers": workers, "batch": batch,
+                   "threads": options.threads, "beam": beam, "length": length, "tokens": str(tokens),
+                   "seconds": options.seconds}
+            return json.loads(run([sys.executable, __file__, "--worker", json.dumps(job)]))
+
+        import ctranslate2
+        print(f"{options.layers} + {options.layers} layers, model {options.model}, ffn {options.ffn}, vocabulary "
+              f"{options.vocabulary}; {options.threads} threads; CTranslate2 {ctranslate2.__version__}; "
+              f"medians of {options.repeats} turns\n")
+        print(f"{'batch':>5} {'beam':>4} {'headlight':>18} {'CTranslate2':>28} {'ratio':>6}  same tokens")
+        for compute in options.compute:
+            peer = "int8" if compute == "int8" else "float32"
+            for batch in options.batches:
+                for beam in options.beams:
+                    tokens = work / "tokens.jsonl"
+                    first = ours(batch, beam, compute, 2, tokens)
+                    per_batch = first["latency_ms"]["p50"] / 1000
+                    repetitions = max(1, min(200, round(options.seconds / per_batch)))
+                    ours(batch, beam, compute, min(repetitions, 16), tokens)
+                    with open(tokens) as file:
+                        written = [json.loads(line)["target"] for line in file]
+                    layouts = {workers: theirs(batch, beam, peer, workers, tokens)
+                               for workers in ([1] if batch == 1 else [1, options.threads])}
+                    workers = max(layouts, key=lambda count: layouts[count]["tokens_per_second"])
+                    pairs = list(zip(written, layouts[workers]["targets"]))
+                    same = sum(mine == other for mine, other in pairs) / len(pairs)
+                    mine, others = [], []
+                    for _ in range(options.repeats):
+                        mine.append(ours(batch, beam, compute, repetitions, work / "more.jsonl")
+                                    ["target_tokens_per_second"])
+                        others.append(theirs(batch, beam, peer, workers, tokens)["tokens_per_second"])
+                    a, b = statistics.median(mine), statistics.median(others)
+                    print(f"{batch:5} {beam:4} {compute:>9} {a:8.0f} {peer:>9} {b:8.0f} ({workers} x "
+                          f"{options.threads // workers}) {a / b:6.2f}  {same:.0%}", flush=True)
+                    if compute == "float32" and same < 0.99:
+                        sys.exit("ctranslate2_translating: the two do not compute the same thing")
+
+
+if __name__ == "__main__":
+    main()
