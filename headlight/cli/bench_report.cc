@@ -31,18 +31,20 @@ std::int64_t PeakMemory() {
 // Four digits are more than a measurement has.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
-  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
-  return std::round(value / unit) * unit;
+  const double digits = 3 - std::floor(std::log10(std::abs(value)));  // after the decimal point
+  const double unit = std::pow(10, std::abs(digits));
+  return digits > 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
 }
 
-}  // namespace
-
+// The value below which `share` of the values lie, by the nearest rank.
 double Percentile(std::vector<double> values, double share) {
   Ensure(!values.empty(), "a percentile of nothing");
   std::ranges::sort(values);
   const double rank = std::ceil(share * static_cast<double>(values.size()));
   return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
+
+}  // namespace
 
 void PrintBench(const BenchResult& result, bool json) {
   const std::int64_t peak = PeakMemory();  // before the machine is measured
@@ -80,8 +82,8 @@ void PrintBench(const BenchResult& result, bool json) {
   }
   WriteResult(fmt::format("{:18}{}, {} threads\n", "computed in", kernels::Name(result.compute), Threads()));
   WriteResult(fmt::format("{:18}{:.0f} target tokens a second\n", "speed", rate));
-  WriteResult(fmt::format("{:18}{:.1f} ms (median of {}), 9 of 10 within {:.1f}, 99 of 100 within {:.1f}\n", "a batch",
-                          percentile(0.5), result.latencies.size(), percentile(0.9), percentile(0.99)));
+  WriteResult(fmt::format("{:18}{:.1f} ms (median of {}), 9 of 10 within {:.1f}, 99 of 100 within {:.1f}\n",
+                          result.unit, percentile(0.5), result.latencies.size(), percentile(0.9), percentile(0.99)));
   WriteResult(fmt::format("{:18}{:.0f} MB at the most\n", "memory", static_cast<double>(peak) / 1e6));
   WriteResult(
       fmt::format("{:18}{:.0f}% of the {:.0f} GFLOP/s that products reach here, {:.0f}% of the {:.1f} GB/s of "

@@ -13,7 +13,8 @@
 namespace headlight {
 
 struct BenchResult {
-  Json::Object settings;  // what was measured
+  const char* unit = "a batch";  // of a repetition
+  Json::Object settings;         // what was measured
   kernels::Compute compute = kernels::Compute::float32;
   std::vector<double> latencies;      // seconds of each repetition
   std::int64_t target_tokens = 0;     // of all repetitions
@@ -24,8 +25,5 @@ struct BenchResult {
 // Prints it, beside the most memory that the process has held and what the machine reaches: gemm_share is the part of
 // its rate of products, bandwidth_share the part of its rate of copies, that the whole repetition reached.
 void PrintBench(const BenchResult& result, bool json);
-
-// The value below which `share` of the values lie, by the nearest rank.
-double Percentile(std::vector<double> values, double share);
 
 }  // namespace headlight

@@ -9,6 +9,9 @@ namespace headlight {
 
 void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
+// Commands of `bench`.
+void AddTrainBench(CLI::App& bench);
+void AddTranslateBench(CLI::App& bench);
 void AddConvert(CLI::App& program);
 void AddDemo(CLI::App& program);
 void AddEvaluate(CLI::App& program);

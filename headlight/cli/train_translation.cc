@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_training.h"
@@ -29,8 +30,6 @@ const std::map<std::string, Preset> kPresets = {
       {"--epochs", "24"}}},
 };
 
-enum class ComputeChoice { automatic, float32, bfloat16 };
-
 struct Flags {
   TranslationTraining training;
   std::vector<std::string> train, valid;
@@ -41,20 +40,6 @@ struct Flags {
   double attention_dropout = -1;
   ComputeChoice compute = ComputeChoice::automatic;
 };
-
-// An option that is one of a few words; what stands in `value` is the default.
-template <typename Enum>
-CLI::Option* AddChoice(CLI::App& command, const std::string& name, Enum& value,
-                       const std::vector<std::pair<std::string, Enum>>& choices, const std::string& description) {
-  std::string names, chosen;
-  for (const auto& [word, choice] : choices) {
-    names += (names.empty() ? "" : "|") + word;
-    if (choice == value) chosen = word;
-  }
-  CLI::CheckedTransformer words(choices);
-  words.description("");
-  return command.add_option(name, value, description)->transform(words)->type_name(names)->default_str(chosen);
-}
 
 void Run(Flags& flags) {
   TranslationTraining& t = flags.training;
@@ -67,11 +52,7 @@ void Run(Flags& flags) {
   t.model.encoder_ffn = t.model.decoder_ffn = flags.ffn;
   t.model.attention_dropout = flags.attention_dropout < 0 ? t.model.dropout : flags.attention_dropout;
   t.training.schedule.model = t.model.model;
-  const bool has_bfloat16 = kernels::CpuHas(kernels::Compute::bfloat16);
-  Check(flags.compute != ComputeChoice::bfloat16 || has_bfloat16,
-        "--compute bfloat16: this processor has no instructions for it (AVX-512 BF16), only for float32");
-  t.compute =
-      flags.compute == ComputeChoice::float32 || !has_bfloat16 ? kernels::Compute::float32 : kernels::Compute::bfloat16;
+  t.compute = Chosen(flags.compute);
   t.vocabulary.seed = t.training.seed;
   if (t.training.epochs == 0 && t.training.steps == 0 && t.training.minutes == 0) t.training.epochs = 20;
   Check(!FallsToZero(t.training.schedule.kind) || t.training.epochs > 0 || t.training.steps > 0,
@@ -208,11 +189,7 @@ void AddTrain(CLI::App& program) {
   command->add_option("--patience", t.training.patience, "validations without a better one until it stops; 0: any")
       ->capture_default_str()
       ->group("Training");
-  AddChoice<ComputeChoice>(
-      *command, "--compute", flags->compute,
-      {{"auto", ComputeChoice::automatic}, {"float32", ComputeChoice::float32}, {"bfloat16", ComputeChoice::bfloat16}},
-      "of matrix products; weights and sums are float32 (auto: the fastest)")
-      ->group("Training");
+  AddTrainingCompute(*command, flags->compute)->group("Training");
   command->add_flag("--profile", t.profile, "tell after fifty steps where their time went")->group("Training");
   command->add_option("--log-every", t.training.log_every, "steps between lines of the log")
       ->check(CLI::Validator(CLI::PositiveNumber).description(""))

@@ -59,23 +59,6 @@ void CheckText(const std::string& source, const std::string& target) {
   Check(source_lines > 0, "{}: there is no line in it", source);
 }
 
-Tokenizer TrainOrLoadTokenizer(const TranslationTraining& settings) {
-  if (fs::exists(In(settings.out, "source.spm"))) return Tokenizer::Load(settings.out);
-  LineReader source(settings.train_source), target(settings.train_target);
-  bool of_source = true;
-  return TrainVocabulary(
-      [&](std::string_view& line) {
-        std::optional<std::string_view> next = of_source ? source.Next() : target.Next();
-        if (!next && of_source) {
-          of_source = false;
-          next = target.Next();
-        }
-        if (next) line = *next;
-        return next.has_value();
-      },
-      settings.vocabulary);
-}
-
 ValidationSet ReadValidation(const TranslationTraining& settings, const Tokenizer& tokenizer) {
   ValidationSet set;
   set.source_texts = ReadLines(settings.valid_source);
@@ -195,6 +178,22 @@ void SaveModel(const Transformer& model, const Tokenizer& tokenizer, const std::
 
 }  // namespace
 
+Tokenizer LearnVocabulary(const std::string& source, const std::string& target, const VocabularyOptions& options) {
+  LineReader source_lines(source), target_lines(target);
+  bool of_source = true;
+  return TrainVocabulary(
+      [&](std::string_view& line) {
+        std::optional<std::string_view> next = of_source ? source_lines.Next() : target_lines.Next();
+        if (!next && of_source) {
+          of_source = false;
+          next = target_lines.Next();
+        }
+        if (next) line = *next;
+        return next.has_value();
+      },
+      options);
+}
+
 bool Interrupted() { return interrupted != 0; }
 
 void CatchInterrupts() {
@@ -215,7 +214,9 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
   if (!resuming)
     progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
                               settings.train_source, settings.train_target));
-  const Tokenizer tokenizer = TrainOrLoadTokenizer(settings);
+  const Tokenizer tokenizer = fs::exists(In(settings.out, "source.spm"))
+                                  ? Tokenizer::Load(settings.out)
+                                  : LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary);
   tokenizer.Save(settings.out, settings.model.positions);
   settings.model.source_vocabulary = settings.model.target_vocabulary = tokenizer.size();
   settings.model.start_id = settings.model.pad_id = tokenizer.pad();

@@ -30,6 +30,9 @@ struct TranslationTraining {
 // training.svg. Throws Error where a file or setting is wrong, before anything is written where that can be known.
 TrainingResult TrainTranslation(const TranslationTraining& settings);
 
+// Learns subwords from both sides' lines.
+Tokenizer LearnVocabulary(const std::string& source, const std::string& target, const VocabularyOptions& options);
+
 // Set by the first Ctrl-C, by a request to end and by a terminal that goes away: long work saves and stops.
 bool Interrupted();
 void CatchInterrupts();

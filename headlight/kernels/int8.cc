@@ -245,8 +245,11 @@ void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, c
 
 void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values) {
   const PanelView b(panel);
-  for (std::int64_t k = 0; k < depth; ++k)
-    values[k] = b.scales[column] * static_cast<float>(b.values[k / kQuad * kQuadRow + column * kQuad + k % kQuad]);
+  const std::int8_t* from = b.values + column * kQuad;
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const std::int8_t quantized = from[k / kQuad * kQuadRow + k % kQuad];
+    values[k] = b.scales[column] * static_cast<float>(quantized);
+  }
 }
 
 const std::vector<Int8Path>& Int8Paths() {

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 
+#include "headlight/autograd/tape.h"
 #include "headlight/base/error.h"
+#include "headlight/kernels/dropout_hash.h"
 #include "headlight/ops/projection_cross_entropy.h"
 
 namespace headlight {
 namespace {
+
+// Labels of a batch whose activations exist at the same time: more makes no product faster, but takes more memory.
+constexpr std::int64_t kTokensAtOnce = 2560;
 
 using Sentences = std::span<const std::vector<std::int32_t>>;
 
@@ -38,6 +43,27 @@ Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const Ba
   const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target, memory);
   return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), model.OutputBias(context), batch.labels,
                                      label_smoothing, scale);
+}
+
+double AddGradients(EncoderDecoder& model, std::span<const Batch> batches, double label_smoothing, std::uint64_t seed) {
+  std::int64_t tokens = 0;
+  for (const Batch& batch : batches) tokens += static_cast<std::int64_t>(batch.labels.size());
+  double loss = 0;
+  std::uint64_t part_index = 0;
+  for (const Batch& batch : batches) {
+    for (const Batch& part : SplitBatch(batch, kTokensAtOnce)) {
+      Tape tape;
+      Context context;
+      context.tape = &tape;
+      context.training = true;
+      context.seed = MixBits(MixBits(seed) + ++part_index);
+      const Tensor part_loss =
+          TeacherForcedLoss(model, context, part, label_smoothing, 1 / static_cast<double>(tokens));
+      loss += static_cast<double>(part_loss.data<float>()[0]);
+      tape.Backward(part_loss);
+    }
+  }
+  return loss;
 }
 
 ReferenceLoss MeanLoss(const EncoderDecoder& model, Sentences sources, Sentences targets) {

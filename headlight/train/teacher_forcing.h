@@ -15,6 +15,11 @@ namespace headlight {
 Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const Batch& batch, double label_smoothing,
                          double scale);
 
+// Adds to the model's gradients those of the mean loss of all target tokens, and returns that loss. Batches go through
+// the model in parts, whose activations are all that exists at a time; dropout follows from `seed`.
+HEADLIGHT_API double AddGradients(EncoderDecoder& model, std::span<const Batch> batches, double label_smoothing,
+                                  std::uint64_t seed);
+
 struct ReferenceLoss {
   double mean = 0;          // negative log-probability of a target token, in nats
   std::int64_t tokens = 0;  // of the targets, their ends included

@@ -14,9 +14,6 @@
 namespace headlight {
 namespace {
 
-// Labels of a batch whose activations exist at the same time: more makes no product faster, but takes more memory.
-constexpr std::int64_t kTokensAtOnce = 2560;
-
 using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -92,21 +89,8 @@ class Training {
       epoch_ended = step.back().next.batch == 0;
     }
     const BatchPosition place = state_.position;
-    double loss = 0;
-    std::uint64_t part_index = 0;
-    for (const Batch& batch : step) {
-      for (const Batch& part : SplitBatch(batch, kTokensAtOnce)) {
-        Tape tape;
-        Context context;
-        context.tape = &tape;
-        context.training = true;
-        context.seed = MixBits(MixBits(options_.seed + static_cast<std::uint64_t>(optimizer_.step)) + ++part_index);
-        const Tensor part_loss =
-            TeacherForcedLoss(model_, context, part, options_.label_smoothing, 1 / static_cast<double>(tokens));
-        loss += static_cast<double>(part_loss.data<float>()[0]);
-        tape.Backward(part_loss);
-      }
-    }
+    const double loss = AddGradients(model_, step, options_.label_smoothing,
+                                     options_.seed + static_cast<std::uint64_t>(optimizer_.step));
     const auto failed_at = [&] {
       return fmt::format(
           "at step {} (epoch {}, batch {}); the last checkpoint is kept. A smaller learning rate, a longer "

@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+
+#include "headlight/cli/testing.h"
+#include "headlight/io/json_view.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+struct BenchTest : ProgramTest {
+  // The one JSON object that it prints.
+  static JsonView Bench(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "bench");
+    arguments.insert(arguments.end(), {"--json", "--quiet"});
+    const Outcome outcome = RunProgram(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(outcome.out.find('\n') + 1, outcome.out.size());
+    return JsonView(ParseJson(outcome.out, "bench"), "bench");
+  }
+
+  static void ExpectMeasured(const JsonView& json) {
+    EXPECT_GT(json["target_tokens_per_second"].Number(), 0);
+    EXPECT_GT(json["latency_ms"]["p50"].Number(), 0);
+    EXPECT_GE(json["latency_ms"]["p99"].Number(), json["latency_ms"]["p90"].Number());
+    EXPECT_GT(json["peak_memory_bytes"].Integer(), 1 << 20);
+    EXPECT_GT(json["gemm_share"].Number(), 0);
+    EXPECT_GT(json["bandwidth_share"].Number(), 0);
+    EXPECT_NE(json["machine"]["processor"].String(), "");
+  }
+};
+
+TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer.json"})
+    std::filesystem::remove(model + "/" + name);  // it needs no tokenizer
+  for (const std::string compute : {"float32", "int8"}) {
+    const JsonView json =
+        Bench({"translate", model, "--batch", "3", "--beam-size", "2", "--source-length", "2:5", "--target-length", "7",
+               "--repetitions", "2", "--compute", compute, "--tokens", folder.File("tokens")});
+    ExpectMeasured(json);
+    EXPECT_EQ(json["compute"].String(), compute);
+    const std::string text = ReadFile(folder.File("tokens"));
+    std::size_t lines = 0;
+    for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1, ++lines) {
+      const JsonView line(ParseJson(text.substr(begin, text.find('\n', begin) - begin), "tokens"), "tokens");
+      EXPECT_THAT(line["source"].Items().size(), testing::AllOf(testing::Ge(3U), testing::Le(6U)));
+      EXPECT_EQ(line["target"].Items().size(), 7U);
+    }
+    EXPECT_EQ(lines, 6U);
+  }
+}
+
+TEST_F(BenchTest, TrainsOnText) {
+  std::string source, target;
+  for (int i = 0; i < 40; ++i) {
+    source += std::string(kSentences[static_cast<std::size_t>(i % 3 * 2)]) + "\n";
+    target += std::string(kSentences[static_cast<std::size_t>(i % 3 * 2 + 1)]) + "\n";
+  }
+  const JsonView json = Bench({"train", "--train", Write("train.de", source), Write("train.en", target), "--layers",
+                               "1", "--model-dim", "16", "--heads", "2", "--ffn-dim", "32", "--vocabulary-size", "60",
+                               "--batch-tokens", "50", "--steps", "3"});
+  ExpectMeasured(json);
+  EXPECT_EQ(json["repetitions"].Integer(), 3);
+}
+
+TEST_F(BenchTest, RefusesImpossibleOptions) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--batch", "0"}, "--batch"},
+      {{"--source-length", "5:x"}, "5:x is no range"},
+      {{"--source-length", "0"}, "0 is no range"},
+      {{"--source-length", "9:3"}, "ends before it begins"},
+      {{"--source-length", "3:99"}, "from 1 to 39"},
+      {{"--target-length", "41"}, "40 positions"},
+      {{"--repetitions", "0"}, "--repetitions"},
+      {{"--compute", "int4"}, "--compute"},
+  };
+  for (const auto& [arguments, expected] : cases) {
+    std::vector<std::string> all = {"bench", "translate", model};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    EXPECT_THAT(RefusalOf(all), HasSubstr(expected));
+  }
+  EXPECT_THAT(RefusalOf({"bench", "train", "--train", "a", "b", "--layers", "0"}), HasSubstr("layers"));
+  EXPECT_THAT(RefusalOf({"bench"}), HasSubstr("subcommand"));
+}
+
+}  // namespace
+}  // namespace headlight

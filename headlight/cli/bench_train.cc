@@ -1,0 +1,146 @@
+// headlight bench train: how fast a model of given sizes trains here.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/cli/bench_report.h"
+#include "headlight/cli/choice.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_training.h"
+#include "headlight/data/prefetch.h"
+#include "headlight/train/optimizer.h"
+#include "headlight/train/teacher_forcing.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::vector<std::string> train;
+  TransformerConfig model;
+  int layers = 6;
+  std::int32_t heads = 8;
+  std::int64_t ffn = 2048;
+  VocabularyOptions vocabulary;
+  BatchOptions batches;
+  ComputeChoice compute = ComputeChoice::automatic;
+  std::int64_t steps = 40, warmup_steps = 5;
+  bool json = false;
+};
+
+// A folder for what is needed meanwhile, gone afterwards.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("headlight-bench-{}", getpid())) {
+    std::filesystem::create_directories(path_);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::string File(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void Run(const Options& options) {
+  Check(options.steps >= 1 && options.warmup_steps >= 0,
+        "--steps must be at least 1 and --warmup-steps 0, not {} and {}", options.steps, options.warmup_steps);
+  const kernels::Compute compute = Chosen(options.compute);
+  TransformerConfig config = options.model;
+  config.encoder_layers = config.decoder_layers = options.layers;
+  config.encoder_heads = config.decoder_heads = options.heads;
+  config.encoder_ffn = config.decoder_ffn = options.ffn;
+  config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
+  CheckConfig(config);  // better known before the vocabulary is learned
+  Note("learning a vocabulary of {} from {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
+  const Tokenizer tokenizer = LearnVocabulary(options.train[0], options.train[1], options.vocabulary);
+  config.source_vocabulary = config.target_vocabulary = tokenizer.size();
+  config.start_id = config.pad_id = tokenizer.pad();
+  config.end_id = tokenizer.eos();
+  const ScratchFolder scratch;
+  const Corpus corpus({options.train[0], options.train[1], scratch.File("corpus")},
+                      [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); }, 0, {});
+
+  Transformer model(config);
+  model.parameters().Initialise(1);
+  model.parameters().SetCompute(compute);
+  model.parameters().PrepareTraining();
+  Optimizer optimizer({}, model.parameters());
+  BatchOptions batch_options = options.batches;
+  batch_options.start_id = config.start_id;
+  batch_options.eos_id = config.end_id;
+  BatchStream stream(corpus, batch_options);
+  Prefetch<Batch> batches([&] { return stream.Next(); }, 4);
+
+  BenchResult result;
+  result.unit = "a step";
+  result.compute = compute;
+  result.settings = {{"benchmark", "train"},
+                     {"layers", options.layers},
+                     {"model_dim", config.model},
+                     {"heads", options.heads},
+                     {"ffn_dim", options.ffn},
+                     {"vocabulary_size", tokenizer.size()},
+                     {"parameters", model.parameters().count()},
+                     {"batch_tokens", batch_options.batch_tokens}};
+  // Seconds, and target tokens.
+  const auto step = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<Batch> next = {batches.Next()};
+    AddGradients(model, next, /*label_smoothing=*/0.1, static_cast<std::uint64_t>(optimizer.step));
+    optimizer.Step(model.parameters(), 1e-4);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    return std::pair(seconds.count(), static_cast<std::int64_t>(next[0].labels.size()));
+  };
+  Progress progress("steps");
+  for (std::int64_t i = 0; i < options.warmup_steps; ++i) step();
+  for (std::int64_t i = 0; i < options.steps; ++i) {
+    const auto [seconds, tokens] = step();
+    result.latencies.push_back(seconds);
+    result.target_tokens += tokens;
+    progress.Show(i + 1, options.steps);
+  }
+  StartProfile();
+  for (int i = 0; i < 5; ++i) result.profiled_seconds += step().first;
+  result.profile = TakeProfile();
+  PrintBench(result, options.json);
+}
+
+}  // namespace
+
+void AddTrainBench(CLI::App& bench) {
+  CLI::App& command = *bench.add_subcommand("train", "How fast a translation model of given sizes trains");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--train", options->train, "Parallel text, plain or gzip")
+      ->required()
+      ->expected(2)
+      ->type_name("SOURCE TARGET");
+  command.add_option("--layers", options->layers, "Layers of the encoder and of the decoder")->capture_default_str();
+  command.add_option("--model-dim", options->model.model, "Size of embeddings and layers")->capture_default_str();
+  command.add_option("--heads", options->heads, "Attention heads")->capture_default_str();
+  command.add_option("--ffn-dim", options->ffn, "Inner size of the feed-forward network")->capture_default_str();
+  command.add_option("--dropout", options->model.dropout, "Of embeddings and sublayers")->capture_default_str();
+  command.add_option("--vocabulary-size", options->vocabulary.size, "Subwords of both languages together")
+      ->capture_default_str();
+  command.add_option("--batch-tokens", options->batches.batch_tokens, "Target tokens of a step")->capture_default_str();
+  AddTrainingCompute(command, options->compute);
+  command.add_option("--steps", options->steps, "Steps that are measured")->capture_default_str();
+  command.add_option("--warmup-steps", options->warmup_steps, "Steps before them that are not")->capture_default_str();
+  command.add_flag("--json", options->json, "Print one JSON object");
+  AddCommonOptions(command);
+  command.footer(
+      "\nExample:\n"
+      "  headlight bench train --train train.de train.en --layers 3 --model-dim 256 --ffn-dim 1024 --compute float32");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,156 @@
+// headlight bench translate: how fast a model translates here.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/random.h"
+#include "headlight/cli/bench_report.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/generate/decode.h"
+#include "headlight/models/transformer.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, source_length = "10:30", tokens;
+  std::int32_t batch = 32, target_length = 25, repetitions = 10;
+  DecodingOptions decoding;
+  std::optional<kernels::Compute> compute;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+using Ids = std::vector<std::int32_t>;
+
+// "10:30" or "20".
+std::pair<std::int64_t, std::int64_t> Range(const std::string& text, std::int64_t most) {
+  const std::size_t colon = text.find(':');
+  const auto number = [&](const std::string& part) {
+    std::int64_t value = 0;
+    Check(CLI::detail::lexical_cast(part, value) && value >= 1 && value <= most,
+          "--source-length: {} is no range of lengths from 1 to {}, such as 10:30", text, most);
+    return value;
+  };
+  const std::int64_t least = number(text.substr(0, colon));
+  const std::int64_t last = colon == std::string::npos ? least : number(text.substr(colon + 1));
+  Check(least <= last, "--source-length: {} ends before it begins", text);
+  return {least, last};
+}
+
+std::vector<Ids> RandomSources(const Options& options, const EncoderDecoder::Limits& limits, Random& random) {
+  const auto [least, most] = Range(options.source_length, limits.positions - 1);
+  std::vector<Ids> sources(static_cast<std::size_t>(options.batch));
+  for (Ids& source : sources) {
+    const auto length = static_cast<std::size_t>(
+        least + static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(most - least + 1))));
+    while (source.size() < length) {
+      const auto id = static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(limits.source_vocabulary)));
+      if (id != limits.end_id && id != limits.pad_id && id != limits.start_id) source.push_back(id);
+    }
+    source.push_back(limits.end_id);
+  }
+  return sources;
+}
+
+std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, const std::vector<Ids>& sources,
+                                               const DecodingOptions& options) {
+  Ids ids, lengths;
+  for (const Ids& source : sources) {
+    ids.insert(ids.end(), source.begin(), source.end());
+    lengths.push_back(static_cast<std::int32_t>(source.size()));
+  }
+  return Decode(model, ids, PackedSequences(lengths), options);
+}
+
+Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
+
+void Run(const Options& options) {
+  Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
+  Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
+  if (!options.tokens.empty()) CheckWritable(options.tokens);
+  const auto model = LoadTransformer(options.folder, options.compute);
+  const EncoderDecoder::Limits& limits = model->limits();
+  Check(limits.source_vocabulary > 3, "{}: a vocabulary of {} has no words", options.folder, limits.source_vocabulary);
+  Check(options.target_length >= 1 && options.target_length <= limits.positions,
+        "--target-length must be from 1 to the model's {} positions, not {}", limits.positions, options.target_length);
+  DecodingOptions decoding = options.decoding;
+  decoding.max_length = decoding.min_length = options.target_length;
+
+  Random random(options.seed);
+  BenchResult result;
+  result.settings = {{"benchmark", "translate"},
+                     {"model", options.folder},
+                     {"parameters", model->parameters().count()},
+                     {"batch", options.batch},
+                     {"beam_size", decoding.beam_size},
+                     {"source_length", options.source_length},
+                     {"target_length", options.target_length}};
+  result.compute = model->parameters().all().front().compute;
+  std::string tokens;
+  const auto seconds_of = [&](const std::vector<Ids>& sources, bool counted) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto translations = Translate(*model, sources, decoding);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    for (std::size_t i = 0; i < sources.size() && counted; ++i) {
+      const Hypothesis& best = translations[i].front();
+      result.target_tokens += static_cast<std::int64_t>(best.ids.size());
+      if (!options.tokens.empty())
+        tokens += Json(Json::Object{{"source", Numbers(sources[i])},
+                                    {"target", Numbers(best.ids)},
+                                    {"log_probability", best.log_probability}})
+                      .Line() +
+                  "\n";
+    }
+    return seconds.count();
+  };
+  const std::vector<Ids> warm_up = RandomSources(options, limits, random);
+  seconds_of(warm_up, /*counted=*/false);
+  Progress progress("batches");
+  for (std::int32_t i = 0; i < options.repetitions; ++i) {
+    result.latencies.push_back(seconds_of(RandomSources(options, limits, random), /*counted=*/true));
+    progress.Show(i + 1, options.repetitions);
+  }
+  StartProfile();
+  result.profiled_seconds = seconds_of(warm_up, /*counted=*/false);
+  result.profile = TakeProfile();
+  if (!options.tokens.empty()) WriteFile(options.tokens, tokens);
+  PrintBench(result, options.json);
+}
+
+}  // namespace
+
+void AddTranslateBench(CLI::App& bench) {
+  CLI::App& command = *bench.add_subcommand("translate", "How fast a model translates batches of random sentences");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder, with or without a tokenizer")->required();
+  command.add_option("--batch", options->batch, "Sentences that are translated at once")->capture_default_str();
+  command.add_option("--beam-size", options->decoding.beam_size, "Beams; 1 is greedy")->capture_default_str();
+  command.add_option("--source-length", options->source_length, "Tokens of a source sentence")
+      ->type_name("FROM:TO")
+      ->capture_default_str();
+  command.add_option("--target-length", options->target_length, "Tokens of a translation, which does not end before")
+      ->capture_default_str();
+  AddComputeOption(command, options->compute);
+  command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Of the random sentences")->capture_default_str();
+  command
+      .add_option("--tokens", options->tokens, "Write each sentence and its translation there, as JSON lines of ids")
+      ->type_name("FILE");
+  command.add_flag("--json", options->json, "Print one JSON object");
+  AddCommonOptions(command);
+  command.footer(
+      "\nExample:\n"
+      "  headlight bench translate model --batch 1 --beam-size 4 --compute int8 --threads 2");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight
