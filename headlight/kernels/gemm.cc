@@ -98,9 +98,7 @@ struct TileProduct {
 struct TileKey {
   std::int64_t rows, depth, columns, a_stride, c_stride;
   bool bias, relu, accumulate;
-  Compute compute;            // the type of a and b
-  std::int64_t b_stride = 0;  // 0: b is packed
-  bool a_transposed = false;  // then a_stride is that of a's columns
+  Compute compute;  // the type of a and b
   auto operator<=>(const TileKey&) const = default;
 };
 
@@ -116,10 +114,8 @@ TileProduct& ProductFor(const TileKey& key) {
   if (key.accumulate) after.append_sum(1.0F);
   if (key.relu) after.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
   attributes.set_post_ops(after);
-  const dnnl::memory::desc a = key.a_transposed ? Plain(key.rows, key.depth, 1, key.a_stride, key.compute)
-                                                : Plain(key.rows, key.depth, key.a_stride, 1, key.compute);
-  const dnnl::memory::desc b = key.b_stride == 0 ? PackedLayout(key.depth, key.columns, key.compute)
-                                                 : Plain(key.depth, key.columns, key.b_stride, 1, key.compute);
+  const dnnl::memory::desc a = Plain(key.rows, key.depth, key.a_stride, 1, key.compute);
+  const dnnl::memory::desc b = PackedLayout(key.depth, key.columns, key.compute);
   const dnnl::memory::desc c = Plain(key.rows, key.columns, key.c_stride, 1);
   const dnnl::memory::desc bias = Plain(1, key.columns, key.columns, 1);
   const dnnl::matmul::desc description = key.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
@@ -285,34 +281,6 @@ void GemmInt8(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float>
   });
 }
 
-// Sums over rows are cut into tiles of these, so that few primitives do for any number of rows.
-constexpr std::array<std::int64_t, 2> kDepths = {1024, 128};
-
-// A matrix in bfloat16, its rows side by side, with rows of zeros up to a whole number of tiles. Nothing for float32.
-class RoundedRows {
- public:
-  RoundedRows(Matrix<const float> source, Compute compute) : columns_(source.columns) {
-    if (compute != Compute::bfloat16) return;
-    rows_ = (source.rows + kDepths.back() - 1) / kDepths.back() * kDepths.back();
-    storage_ = AllocateStorage(rows_ * columns_ * 2);
-    data_ = reinterpret_cast<std::uint16_t*>(storage_.get());
-    constexpr std::int64_t block = 32;  // rows
-    ParallelFor((source.rows + block - 1) / block, [&](std::int64_t index) {
-      for (std::int64_t r = index * block; r < std::min(source.rows, (index + 1) * block); ++r)
-        ToBfloat16(source.row(r), columns_, data_ + r * columns_);
-    });
-    std::fill(data_ + source.rows * columns_, data_ + rows_ * columns_, std::uint16_t{0});
-  }
-
-  std::int64_t rows() const { return rows_; }
-  const std::uint16_t* row(std::int64_t index) const { return data_ + index * columns_; }
-
- private:
-  std::int64_t rows_ = 0, columns_;
-  std::shared_ptr<std::byte> storage_;
-  std::uint16_t* data_ = nullptr;
-};
-
 }  // namespace
 
 std::int64_t PrimitivesCreated() { return primitives_created.load(std::memory_order_relaxed); }
@@ -460,7 +428,7 @@ void GemmTransposed(Matrix<const float> a, Matrix<const float> b, Matrix<float> 
   if (a.rows == 0) return;
   const Profiled profiled("weight gradient", a.rows, b.columns, a.columns,
                           sizeof(float) * static_cast<std::size_t>(c.rows * c.columns));
-  const RoundedRows rounded_a(a, compute), rounded_b(b, compute);
+  if (compute == Compute::bfloat16) return GemmTransposedBfloat16(a, b, c);
   // Threads own blocks of the result, so that the order of the sum over rows is the same for any number of them.
   constexpr std::int64_t block_rows = 128, block_columns = 256;
   const std::int64_t down = (c.rows + block_rows - 1) / block_rows;
@@ -469,24 +437,6 @@ void GemmTransposed(Matrix<const float> a, Matrix<const float> b, Matrix<float> 
     const std::int64_t row = index / across * block_rows, column = index % across * block_columns;
     const std::int64_t rows = std::min(block_rows, c.rows - row), columns = std::min(block_columns, c.columns - column);
     const OneThread one_thread;
-    if (compute == Compute::bfloat16) {
-      TileKey key{rows,
-                  0,
-                  columns,
-                  a.columns,
-                  c.stride,
-                  /*bias=*/false,
-                  /*relu=*/false,
-                  /*accumulate=*/true,
-                  compute,
-                  b.columns,
-                  /*a_transposed=*/true};
-      std::int64_t k = 0;
-      for (const std::int64_t depth : kDepths)
-        for (key.depth = depth; rounded_a.rows() - k >= depth; k += depth)
-          RunTile(key, rounded_a.row(k) + row, rounded_b.row(k) + column, c.row(row) + column, nullptr);
-      return;
-    }
     const dnnl_status_t status = dnnl_sgemm('T', 'N', rows, columns, a.rows, 1.0F, a.data + row, a.stride,
                                             b.data + column, b.stride, 1.0F, c.row(row) + column, c.stride);
     Ensure(status == dnnl_success, "oneDNN's sgemm failed with status {}", static_cast<int>(status));
