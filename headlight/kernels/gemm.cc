@@ -27,7 +27,7 @@ namespace {
 constexpr std::array<std::int64_t, 3> kTileRows = {64, 16, 4};
 
 // With fewer rows than this, threads share the columns instead of the rows, so that each weight is read by one of them.
-constexpr std::int64_t kFewRows = 512;
+constexpr std::int64_t kFewRows = 256;
 
 // Threads share a result's columns in panels: of 64 to 256, an eighth of the columns if that is between. On AVX2 all
 // products are in panels, whose rows are plain: of 512 columns they lose a third to cache lines that collide.
