@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,16 +11,13 @@
 #include "headlight/base/test_support.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/transformer.h"
+#include "tests/transformer_testing.h"
 
 namespace headlight {
 namespace {
 
 using kernels::Compute;
 using testing::HasSubstr;
-
-std::string FolderOf(const std::string& name) {
-  return std::string(HEADLIGHT_SOURCE_DIR) + "/tests/testdata/transformers/" + name;
-}
 
 std::vector<float> Logits(const Transformer& model) {
   const std::vector<std::int32_t> source = {5, 9, 3, 2}, target = {0, 7, 11};
@@ -34,9 +29,7 @@ std::vector<float> Logits(const Transformer& model) {
 
 class Int8Folder : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Models, Int8Folder,
-                         testing::Values("marian_relu", "marian_swish_untied_output", "marian_gelu_two_tables",
-                                         "pegasus_gelu", "pegasus_relu_unscaled"),
+INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
 TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
@@ -46,7 +39,10 @@ TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
   const auto exact = Logits(*LoadTransformer(folder));
   // Only to compute with, in float32, nothing changes.
   EXPECT_TRUE(Logits(*LoadTransformer(folder, std::nullopt)) == exact);
-  const auto from_floats = Logits(*LoadTransformer(folder, Compute::int8));
+  const auto in_int8 = LoadTransformer(folder, Compute::int8);
+  const auto from_floats = Logits(*in_int8);
+  for (const Parameter& parameter : in_int8->parameters().all())  // packed alone
+    EXPECT_EQ(parameter.value.empty(), parameter.in_products) << parameter.names.front();
   EXPECT_TRUE(Logits(*LoadTransformer(converted.path(), std::nullopt)) == from_floats);
   EXPECT_FALSE(from_floats == exact);
   const auto near = [&](const std::vector<float>& logits, double tolerance) {
@@ -64,20 +60,10 @@ TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
 }
 
 // A converted folder with tensors that `change` has been at: what loading it says, for either purpose.
-std::string ErrorAfter(const std::function<void(std::map<std::string, StoredTensor>& tensors)>& change) {
+std::string ErrorAfter(const ChangeTensors& change) {
   const TemporaryFolder folder;
   SaveTransformer(*LoadTransformer(FolderOf("marian_relu")), folder.path(), Compute::int8);
-  {
-    const Safetensors file(folder.File("model.safetensors"));
-    std::map<std::string, StoredTensor> tensors(file.tensors().begin(), file.tensors().end());
-    change(tensors);
-    std::vector<StoredTensor> changed;
-    for (auto& [name, tensor] : tensors) {
-      tensor.name = name;
-      changed.push_back(tensor);
-    }
-    WriteSafetensors(folder.File("changed.safetensors"), changed);
-  }
+  WriteChanged(folder.File("model.safetensors"), folder.File("changed.safetensors"), change);
   WriteFile(folder.File("model.safetensors"), ReadFile(folder.File("changed.safetensors")));
   const std::string error = ErrorOf([&] { LoadTransformer(folder.path()); });
   EXPECT_EQ(ErrorOf([&] { LoadTransformer(folder.path(), std::nullopt); }), error);

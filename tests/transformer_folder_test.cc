@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -12,21 +11,16 @@
 #include "headlight/base/test_support.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/transformer.h"
+#include "tests/transformer_testing.h"
 
 namespace headlight {
 namespace {
 
 using testing::HasSubstr;
 
-std::string FolderOf(const std::string& name) {
-  return std::string(HEADLIGHT_SOURCE_DIR) + "/tests/testdata/transformers/" + name;
-}
-
 class TransformerFolder : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Models, TransformerFolder,
-                         testing::Values("marian_relu", "marian_swish_untied_output", "marian_gelu_two_tables",
-                                         "pegasus_gelu", "pegasus_relu_unscaled"),
+INSTANTIATE_TEST_SUITE_P(Models, TransformerFolder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
 TEST_P(TransformerFolder, SavesWhatTransformersSaves) {
@@ -60,17 +54,8 @@ class ChangedFolder {
     change(config);
     WriteFile(folder_.File("config.json"), config.Text());
   }
-  explicit ChangedFolder(const std::function<void(std::map<std::string, StoredTensor>& tensors)>& change)
-      : ChangedFolder() {
-    const Safetensors file(FolderOf("marian_relu") + "/model.safetensors");
-    std::map<std::string, StoredTensor> tensors(file.tensors().begin(), file.tensors().end());
-    change(tensors);
-    std::vector<StoredTensor> changed;
-    for (auto& [name, tensor] : tensors) {
-      tensor.name = name;
-      changed.push_back(tensor);
-    }
-    WriteSafetensors(folder_.File("model.safetensors"), changed);
+  explicit ChangedFolder(const ChangeTensors& change) : ChangedFolder() {
+    WriteChanged(FolderOf("marian_relu") + "/model.safetensors", folder_.File("model.safetensors"), change);
   }
 
   // What loading it says, without the path.

@@ -16,15 +16,12 @@
 #include "headlight/ops/projection_cross_entropy.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/schedule.h"
+#include "tests/transformer_testing.h"
 
 namespace headlight {
 namespace {
 
 using Numbers = std::vector<double>;
-
-std::string FolderOf(const std::string& name) {
-  return std::string(HEADLIGHT_SOURCE_DIR) + "/tests/testdata/transformers/" + name;
-}
 
 std::unique_ptr<Transformer> Load(const std::string& folder, DType dtype) {
   std::unique_ptr<Transformer> model = LoadTransformer(folder);

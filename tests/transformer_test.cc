@@ -37,6 +37,20 @@ Tensor Loss(const EncoderDecoder& model, Context& context, const Pairs& pairs) {
                                      0.2);
 }
 
+// A model that would end at once.
+TEST(Decode, DoesNotEndBeforeItsShortestLength) {
+  Transformer model(Tiny());
+  model.parameters().Initialise(5);
+  for (const Parameter& parameter : model.parameters().all())
+    if (parameter.names.front() == "final_logits_bias") parameter.value.data<float>()[model.limits().end_id] = 100;
+  const Pairs pairs;
+  for (const std::int32_t beam_size : {1, 3})
+    for (const std::int32_t min_length : {0, 1, 4})
+      for (const auto& hypotheses : Decode(model, pairs.source, pairs.sources,
+                                           {.beam_size = beam_size, .max_length = 9, .min_length = min_length}))
+        EXPECT_EQ(hypotheses.front().ids.size(), static_cast<std::size_t>(min_length)) << beam_size;
+}
+
 // Every parameter of the whole model, moved one by one, against its gradient, in double.
 void CheckWholeModel(const TransformerConfig& config) {
   Transformer model(config, DType::float64);

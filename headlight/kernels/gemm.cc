@@ -377,7 +377,8 @@ void Gemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, 
     return GemmInt8(a, b, c, bias, relu);
   }
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-  if (!b.whole()) {  // AVX2
+  const SignalsHeld held;  // once, instead of for each tile
+  if (!b.whole()) {        // AVX2
     const std::int64_t blocks = (a.rows + kTileRows[0] - 1) / kTileRows[0];
     // Panel by panel, so that a panel stays in the cache for all rows.
     return ParallelFor(blocks * static_cast<std::int64_t>(b.panels().size()), [&](std::int64_t index) {

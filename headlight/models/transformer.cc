@@ -270,10 +270,6 @@ bool HarmlessTensor(std::string_view name, const TransformerConfig& config, cons
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 std::unique_ptr<Transformer> Load(const ModelFolder& files, kernels::Compute compute, LoadFor purpose) {
   auto model = std::make_unique<Transformer>(ReadConfig(files.config));
   model->parameters().SetCompute(compute);

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/int8.h"
 
@@ -140,7 +141,9 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
                     kernels::Compute compute) {
   std::deque<std::vector<std::int8_t>> quantized;  // until they are written
   std::deque<Tensor> scales;
-  for (const Parameter& parameter : parameters.all())
+  for (const Parameter& parameter : parameters.all()) {
+    Ensure(!parameter.value.empty(), "{} is saved from a model that was loaded only to compute",
+           parameter.names.front());
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const std::string& name = parameter.names[index];
       const Tensor part = Part(parameter, parameter.value, index);
@@ -156,6 +159,7 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
       more.push_back({name, StoredType::i8, part.shape(), std::as_bytes(std::span(values))});
       more.push_back(Stored(ScaleName(name), row_scales));
     }
+  }
   WriteSafetensors(path, std::move(more));
 }
 
