@@ -18,10 +18,15 @@ function(headlight_add_tests folder)
       set(name slow_${name})
     endif()
     add_executable(${name} ${${label}_tests})
-    target_link_libraries(${name} PRIVATE headlight_drawing headlight_core PkgConfig::hwy PkgConfig::sentencepiece
-      nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name} PRIVATE headlight_drawing headlight_core headlight_light_options PkgConfig::hwy
+      PkgConfig::sentencepiece nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
       HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    if(TARGET test_autograd AND NOT name STREQUAL test_autograd)
+      target_precompile_headers(${name} REUSE_FROM test_autograd)
+    else()
+      target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+    endif()
     if(room STREQUAL cli)
       add_dependencies(${name} headlight_program)  # which they run
     endif()
