@@ -63,11 +63,11 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.model.dropout = settings.model.attention_dropout = 0;  // there are more sentences than it ever sees
   settings.model.positions = 128;
   settings.training.steps = options.steps;
-  settings.training.schedule = {ScheduleKind::linear, options.steps / 10, 3e-3, settings.model.model, options.steps};
+  settings.training.schedule = {ScheduleKind::linear, options.steps / 10, 2e-3, settings.model.model, options.steps};
   settings.training.adam.clip_norm = 1;
   // Many small batches: 1.3 million tokens in fewer, larger ones leave the model well below its mark.
   settings.training.batches.batch_tokens = 512;
-  settings.training.validate_every = options.steps / 3;
+  settings.training.validate_every = options.steps;  // BLEU of 200 sentences is too rough to choose among models
   settings.training.log_every = 100;
   settings.training.seed = options.seed;
   settings.quiet = Quiet();
