@@ -16,6 +16,7 @@ set(public_headers
   headlight/data/corpus.h
   headlight/generate/batched.h
   headlight/generate/decode.h
+  headlight/generate/shortlist.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
   headlight/io/json.h

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "headlight/autograd/gradient_check.h"
@@ -49,6 +50,49 @@ TEST(Decode, DoesNotEndBeforeItsShortestLength) {
       for (const auto& hypotheses : Decode(model, pairs.source, pairs.sources,
                                            {.beam_size = beam_size, .max_length = 9, .min_length = min_length}))
         EXPECT_EQ(hypotheses.front().ids.size(), static_cast<std::size_t>(min_length)) << beam_size;
+}
+
+// A hypothesis scores what the whole model gives its words among those of its sentence's list, and does not depend on
+// what else is in the batch.
+TEST(Decode, ChoosesFromTheShortlist) {
+  Transformer model(Tiny());
+  model.parameters().Initialise(5);
+  const Pairs pairs;
+  const Shortlist shortlist{{1}, {0, 0, 0, 0, 2, 4, 6, 7, 9, 9, 9, 9}, {2, 3, 4, 5, 6, 2, 8, 3, 9}};
+  for (const kernels::Compute compute : {kernels::Compute::float32, kernels::Compute::int8}) {
+    model.parameters().SetCompute(compute);
+    for (const std::int32_t beam_size : {1, 3}) {
+      const DecodingOptions options{.beam_size = beam_size, .max_length = 9, .shortlist = &shortlist};
+      const auto together = Decode(model, pairs.source, pairs.sources, options);
+      for (std::size_t sentence = 0; sentence < pairs.sources.size(); ++sentence) {
+        const Sequence place = pairs.sources[sentence];
+        const auto source = std::span(pairs.source)
+                                .subspan(static_cast<std::size_t>(place.begin), static_cast<std::size_t>(place.length));
+        const Sequences alone = {{0, place.length}};
+        const Hypothesis best = together[sentence].front();
+        EXPECT_EQ(best.ids, Decode(model, source, alone, options)[0].front().ids);
+
+        std::vector<std::int32_t> list = shortlist.For(source);
+        list.insert(list.begin(), model.limits().end_id);
+        std::vector<std::int32_t> inputs = {model.limits().start_id}, outputs = best.ids;
+        inputs.insert(inputs.end(), best.ids.begin(), best.ids.end());
+        outputs.push_back(model.limits().end_id);
+        Context context;
+        const Tensor hidden = model.Decode(context, inputs, {{0, static_cast<std::int32_t>(inputs.size())}},
+                                           {model.Encode(context, source, alone), alone});
+        const Tensor logits = model.Logits(context, hidden);
+        double log_probability = 0;
+        for (std::size_t i = 0; i < (best.ended ? outputs.size() : best.ids.size()); ++i) {
+          EXPECT_TRUE(std::ranges::find(list, outputs[i]) != list.end()) << outputs[i];
+          const float* row = logits.matrix<float>().row(static_cast<std::int64_t>(i));
+          double sum = 0;
+          for (const std::int32_t word : list) sum += std::exp(row[word]);
+          log_probability += row[outputs[i]] - std::log(sum);
+        }
+        EXPECT_NEAR(best.log_probability, log_probability, 1e-4) << beam_size;
+      }
+    }
+  }
 }
 
 // Every parameter of the whole model, moved one by one, against its gradient, in double.

@@ -18,6 +18,7 @@ void AddEvaluate(CLI::App& program);
 void AddForward(CLI::App& program);
 void AddInfo(CLI::App& program);
 void AddLook(CLI::App& program);
+void AddShortlist(CLI::App& program);
 void AddTrain(CLI::App& program);
 void AddTranslate(CLI::App& program);
 

@@ -26,7 +26,7 @@ struct Options {
   std::string folder, source, reference, output;
   bool lowercase = false, json = false;
   TranslateOptions translate;
-  std::optional<kernels::Compute> compute;
+  LoadOptions load;
 };
 
 std::vector<std::string> TranslateAll(const Translator& translator, const std::vector<std::string>& sources,
@@ -69,7 +69,7 @@ void Run(const Options& options) {
   Check(sources.size() == references.size(), "{} has {} lines and {} has {}: each source needs its reference",
         options.source, sources.size(), options.reference, references.size());
   if (!options.output.empty()) CheckWritable(options.output);
-  const Translator translator = Translator::Load(options.folder, options.compute);
+  const Translator translator = Translator::Load(options.folder, options.load);
   const std::vector<std::string> translations = TranslateAll(translator, sources, options.translate);
   if (!options.output.empty()) {
     std::string text;
@@ -107,7 +107,7 @@ void AddEvaluate(CLI::App& program) {
   command.add_option("--reference", options->reference, "Its translation")->required()->type_name("FILE");
   command.add_flag("--lowercase", options->lowercase, "BLEU and chrF do not tell upper and lower case apart");
   command.add_option("--output", options->output, "Write the model's translations there")->type_name("FILE");
-  AddTranslationOptions(command, options->translate, options->compute);
+  AddTranslationOptions(command, options->load, options->translate);
   command.add_flag("--json", options->json, "Print JSON");
   AddCommonOptions(command);
   command.footer(

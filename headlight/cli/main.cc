@@ -25,6 +25,7 @@ void AddCommands(CLI::App& program) {
   AddLook(program);
   AddInfo(program);
   AddConvert(program);
+  AddShortlist(program);
   AddBench(program);
   AddForward(program);
 }

@@ -19,7 +19,7 @@ namespace {
 struct Options {
   std::string folder, input = "-", attention_file;
   TranslateOptions translate;
-  std::optional<kernels::Compute> compute;
+  LoadOptions load;
 };
 
 std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
@@ -42,7 +42,7 @@ void Warn(const Translation& best, const std::string& place, std::int64_t positi
 }
 
 void Run(const Options& options) {
-  const Translator translator = Translator::Load(options.folder, options.compute);
+  const Translator translator = Translator::Load(options.folder, options.load);
   translator.TranslateBatch({}, options.translate);  // refuses impossible options before anything is read
   AttentionFile attention(options.attention_file);
   const std::string name = options.input == "-" ? "standard input" : options.input;
@@ -73,7 +73,7 @@ void AddTranslate(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   command.add_option("DIR", options->folder, "The model's folder")->required();
   command.add_option("FILE", options->input, "Text, a sentence a line, plain or gzip; - is standard input [-]");
-  AddTranslationOptions(command, options->translate, options->compute);
+  AddTranslationOptions(command, options->load, options->translate);
   command
       .add_option("--n-best", options->translate.n_best,
                   "Print so many translations of each line, best first, as\n"

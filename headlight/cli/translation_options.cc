@@ -21,8 +21,10 @@ void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& comput
       ->transform(CLI::CheckedTransformer(names).description(""));
 }
 
-void AddTranslationOptions(CLI::App& command, TranslateOptions& options, std::optional<kernels::Compute>& compute) {
-  AddComputeOption(command, compute);
+void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options) {
+  AddComputeOption(command, load.compute);
+  command.add_flag("--shortlist", load.shortlist,
+                   "Choose words from the folder's shortlist alone, which is faster; `headlight shortlist` makes it");
   command
       .add_option("--beam-size", options.beam_size, "Beams; 1 is greedy [the model's num_beams, where it gives none 4]")
       ->type_name("N");

@@ -13,12 +13,14 @@ namespace kernels {
 enum class Compute;
 }
 
+struct LoadOptions;
 struct TranslateOptions;
 
 // Binds --compute to `compute`, which must outlive the program.
 void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& compute);
 
-// Binds --beam-size, --length-penalty, --max-length and --batch-tokens to `options`, and --compute, likewise.
-void AddTranslationOptions(CLI::App& command, TranslateOptions& options, std::optional<kernels::Compute>& compute);
+// Binds --compute and --shortlist to `load`, and --beam-size, --length-penalty, --max-length and --batch-tokens to
+// `options`, likewise.
+void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options);
 
 }  // namespace headlight

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/kernels/softmax.h"
+#include "headlight/generate/output_words.h"
 #include "headlight/kernels/top_k.h"
 #include "headlight/nn/decoder_cache.h"
 
@@ -38,13 +37,15 @@ struct Search {
 // The likeliest `count` words after each of the rows [begin, begin + beams), over all beams; ties go to the earlier
 // beam and the smaller word.
 std::vector<Candidate> BestCandidates(const Search& search, std::int64_t begin, std::int64_t per_row,
-                                      std::span<const std::int32_t> words, std::span<const float> log_probabilities,
-                                      std::size_t count) {
+                                      const OutputWords& output, std::span<const std::int32_t> columns,
+                                      std::span<const float> log_probabilities, std::size_t count) {
   std::vector<Candidate> candidates;
   for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
     const auto row = static_cast<std::size_t>((begin + static_cast<std::int64_t>(beam)) * per_row);
     for (std::size_t i = row; i < row + static_cast<std::size_t>(per_row); ++i)
-      candidates.push_back({beam, words[i], search.beams[beam].log_probability + log_probabilities[i]});
+      if (!std::isinf(log_probabilities[i]))
+        candidates.push_back(
+            {beam, output.Word(columns[i]), search.beams[beam].log_probability + log_probabilities[i]});
   }
   count = std::min(count, candidates.size());
   std::ranges::partial_sort(
@@ -85,10 +86,11 @@ class Decoding {
     Context context;
     DecoderCache cache;
     const Memory memory{model_.Encode(context, source_ids, sources), sources};
+    const OutputWords output(model_, context, options_.shortlist, source_ids, sources);
     context.cache = &cache;
     for (std::int32_t length = 1; !searches.empty(); ++length) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
-      Step(context, memory, searches, length);
+      Step(context, memory, output, searches, length);
       for (Search& search : searches)
         if (search.done) results[search.sentence] = std::move(search.finished);
       std::erase_if(searches, [](const Search& search) { return search.done; });
@@ -105,30 +107,30 @@ class Decoding {
   }
 
   // Gives every running beam its next word, the sentence's `length`-th.
-  void Step(Context& context, const Memory& memory, std::vector<Search>& searches, std::int32_t length) const {
+  void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
+            std::int32_t length) const {
     std::vector<std::int32_t> last_words;
+    std::vector<std::size_t> sentences;
     for (const Search& search : searches)
-      for (const Beam& beam : search.beams)
+      for (const Beam& beam : search.beams) {
         last_words.push_back(beam.ids.empty() ? model_.limits().start_id : beam.ids.back());
+        sentences.push_back(search.sentence);
+      }
     const std::vector<std::int32_t> ones(last_words.size(), 1);
     const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
-    const Tensor logits = model_.Logits(context, hidden);
-    kernels::LogSoftmaxRows<float>(logits.matrix<float>(), logits.matrix<float>());
-    constexpr float impossible = -std::numeric_limits<float>::infinity();
-    logits.ViewColumns(model_.limits().pad_id, 1).Fill(impossible);
-    if (length <= options_.min_length) logits.ViewColumns(model_.limits().end_id, 1).Fill(impossible);
+    const Tensor scores = output.LogProbabilities(context, hidden, sentences, length > options_.min_length);
     const std::int64_t per_row =
-        std::min<std::int64_t>(options_.beam_size == 1 ? 1 : 2 * options_.beam_size, model_.limits().target_vocabulary);
-    std::vector<std::int32_t> words(static_cast<std::size_t>(logits.rows() * per_row));
-    std::vector<float> log_probabilities(words.size());
-    kernels::TopKRows<float>(logits.matrix<float>(), {log_probabilities.data(), logits.rows(), per_row, per_row},
-                             {words.data(), logits.rows(), per_row, per_row});
+        std::min<std::int64_t>(options_.beam_size == 1 ? 1 : 2 * options_.beam_size, scores.columns());
+    std::vector<std::int32_t> columns(static_cast<std::size_t>(scores.rows() * per_row));
+    std::vector<float> log_probabilities(columns.size());
+    kernels::TopKRows<float>(scores.matrix<float>(), {log_probabilities.data(), scores.rows(), per_row, per_row},
+                             {columns.data(), scores.rows(), per_row, per_row});
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
     for (Search& search : searches) {
       const auto rows = static_cast<std::int64_t>(search.beams.size());
-      const std::vector<Candidate> candidates = BestCandidates(search, row, per_row, words, log_probabilities,
+      const std::vector<Candidate> candidates = BestCandidates(search, row, per_row, output, columns, log_probabilities,
                                                                2 * static_cast<std::size_t>(options_.beam_size));
       const std::vector<std::size_t> from = Advance(search, candidates, length);
       for (const std::size_t beam : from)

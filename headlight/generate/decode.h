@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/generate/shortlist.h"
 #include "headlight/nn/encoder_decoder.h"
 
 namespace headlight {
@@ -18,6 +19,7 @@ struct DecodingOptions {
   // round in circles ends soon; never more than the model has positions.
   std::int32_t max_length = 0;
   std::int32_t min_length = 0;           // the end is no candidate before so many tokens
+  const Shortlist* shortlist = nullptr;  // what each sentence is chosen from, and its end; null: the whole vocabulary
   std::function<bool()> cancelled = {};  // asked between steps; where it says yes, Decode throws Cancelled
 };
 

@@ -126,7 +126,7 @@ void SaveModelFolder(const std::string& path, const std::function<void(const std
 void CopyBesideModel(const std::string& from, const std::string& to) {
   for (const std::string& name : NamesIn(from)) {
     std::error_code error;
-    if (!IsPartOfModel(name) || IsOfTraining(name) || name == kConfig || name.ends_with(".safetensors") ||
+    if (!IsPartOfModel(name) || IsOfTraining(name) || name == kConfig || name == kWeights ||
         !fs::is_regular_file(File(from, name), error))
       continue;
     fs::copy_file(File(from, name), File(to, name), fs::copy_options::overwrite_existing, error);

@@ -33,8 +33,8 @@ HEADLIGHT_API void CheckReplaceable(const std::string& path);
 // what CheckReplaceable allows (base/file.h, ReplaceFolder). Folders on the way to `path` are created.
 HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
-// Copies what tells how to use a model into a folder that has its config.json and weights: the tokenizer's files and
-// generation_config.json.
+// Copies what tells how to use a model into a folder that has its config.json and weights: the tokenizer's files,
+// generation_config.json, a shortlist.
 HEADLIGHT_API void CopyBesideModel(const std::string& from, const std::string& to);
 
 }  // namespace headlight

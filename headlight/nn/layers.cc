@@ -17,16 +17,6 @@ std::vector<std::string> WithSuffix(const std::vector<std::string>& names, const
   return full;
 }
 
-// The rows of a table of which only the packed form is kept: [ids, model].
-Tensor UnpackedRows(const Parameter& table, std::span<const std::int32_t> ids) {
-  Tensor rows = Tensor::Empty({static_cast<std::int64_t>(ids.size()), table.shape[1]}, DType::float32);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    Check(ids[i] >= 0 && ids[i] < table.shape[0], "token {} is outside the vocabulary of {}", ids[i], table.shape[0]);
-    table.packed.Column(ids[i], rows.matrix<float>().row(static_cast<std::int64_t>(i)));
-  }
-  return rows;
-}
-
 }  // namespace
 
 Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs)
@@ -108,8 +98,8 @@ Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids
   if (table_->value.empty()) {  // only packed
     std::vector<std::int32_t> rows(ids.size());
     std::iota(rows.begin(), rows.end(), 0);
-    return ops::Embedding(UnpackedRows(*table_, ids), rows, scale_, positions_.Table(context), positions,
-                          context.NextDropout(dropout_));
+    return ops::Embedding(ops::Rows(context.UseWeight(*table_), ids), rows, scale_, positions_.Table(context),
+                          positions, context.NextDropout(dropout_));
   }
   return ops::Embedding(context.Use(*table_), ids, scale_, positions_.Table(context), positions,
                         context.NextDropout(dropout_));

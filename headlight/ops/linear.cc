@@ -1,5 +1,7 @@
 #include "headlight/ops/linear.h"
 
+#include <algorithm>
+
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/arithmetic.h"
 #include "headlight/ops/weight_product.h"
@@ -15,6 +17,21 @@ Shape WithLastAxis(const Shape& shape, std::int64_t last) {
 }
 
 }  // namespace
+
+Tensor Rows(const Weight& weight, std::span<const std::int32_t> ids) {
+  const std::int64_t outputs = weight.shape()[0], inputs = weight.shape()[1];
+  const Tensor rows = Tensor::Empty({static_cast<std::int64_t>(ids.size()), inputs}, DType::float32);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    Check(ids[i] >= 0 && ids[i] < outputs, "row {} of a weight of shape {} is asked for", ids[i],
+          ToString(weight.shape()));
+    float* to = rows.matrix<float>().row(static_cast<std::int64_t>(i));
+    if (weight.value.empty())
+      weight.packed->Column(ids[i], to);
+    else
+      std::copy_n(weight.value.matrix<float>().row(ids[i]), inputs, to);
+  }
+  return rows;
+}
 
 Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activation activation) {
   const Shape w = weight.shape();

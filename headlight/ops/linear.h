@@ -1,6 +1,9 @@
 // y = activation(x W^T + b).
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "headlight/base/export.h"
 #include "headlight/kernels/activation.h"
 #include "headlight/kernels/gemm.h"
@@ -18,6 +21,10 @@ struct Weight {
 
   Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
 };
+
+// Rows `ids` of the weight's values, [ids, inputs], as its packed form rounds them where there is no other. Throws
+// Error for an id outside of it.
+HEADLIGHT_API Tensor Rows(const Weight& weight, std::span<const std::int32_t> ids);
 
 // x [..., inputs], bias of as many numbers as there are outputs or empty; y [..., outputs]. Throws Error where shapes
 // do not fit.

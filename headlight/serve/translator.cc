@@ -1,6 +1,7 @@
 #include "headlight/serve/translator.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -15,6 +16,7 @@ namespace headlight {
 struct Translator::State {
   std::unique_ptr<const EncoderDecoder> model;
   Tokenizer tokenizer;
+  std::optional<Shortlist> shortlist;
   std::int32_t beam_size;
   double length_penalty;
 
@@ -121,8 +123,8 @@ void Append(Translation& translation, const EncoderDecoder& model, const Tokeniz
 
 }  // namespace
 
-Translator Translator::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
-  std::unique_ptr<const EncoderDecoder> model = LoadTransformer(folder, compute);
+Translator Translator::Load(const std::string& folder, const LoadOptions& options) {
+  std::unique_ptr<const EncoderDecoder> model = LoadTransformer(folder, options.compute);
   Tokenizer tokenizer = Tokenizer::Load(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const auto same = [&](const char* what, std::int64_t of_tokenizer, std::int64_t of_model) {
@@ -133,10 +135,17 @@ Translator Translator::Load(const std::string& folder, std::optional<kernels::Co
   same("the target vocabulary's size", tokenizer.size(), limits.target_vocabulary);
   same("the end of a sentence", tokenizer.eos(), limits.end_id);
   same("the padding token", tokenizer.pad(), limits.pad_id);
+  std::optional<Shortlist> shortlist;
+  if (options.shortlist) {
+    const std::string path = folder + "/" + kShortlistName;
+    Check(std::filesystem::exists(path), "{}: there is no such file; `headlight shortlist` makes it", path);
+    shortlist = LoadShortlist(path, tokenizer.hash(), limits.source_vocabulary, limits.target_vocabulary);
+  }
   const JsonView generation = OpenModelFolder(folder).generation_config;
   const auto beam_size = static_cast<std::int32_t>(generation.Get("num_beams", 4).Integer(1, 1024));
   const double length_penalty = generation.Get("length_penalty", 1.0).Number();
-  return Translator(std::make_shared<State>(State{std::move(model), std::move(tokenizer), beam_size, length_penalty}));
+  return Translator(std::make_shared<State>(
+      State{std::move(model), std::move(tokenizer), std::move(shortlist), beam_size, length_penalty}));
 }
 
 const EncoderDecoder& Translator::model() const { return *state_->model; }
@@ -153,6 +162,7 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
                                  .length_penalty = options.length_penalty.value_or(state_->length_penalty),
                                  .n_best = options.n_best,
                                  .max_length = options.max_length,
+                                 .shortlist = state_->shortlist ? &*state_->shortlist : nullptr,
                                  .cancelled = options.cancelled};
   Decode(model(), {}, {}, decoding);  // refuses impossible options even where there is nothing to translate
 
@@ -202,7 +212,9 @@ AttentionRecord Translator::Attention(std::string_view source, std::optional<std
     CheckUtf8(*target, "the target");
     return Attend(model(), tokenizer(), source_ids, tokens_of(*target, Side::target, "target"));
   }
-  const DecodingOptions decoding{.beam_size = state_->beam_size, .length_penalty = state_->length_penalty};
+  const DecodingOptions decoding{.beam_size = state_->beam_size,
+                                 .length_penalty = state_->length_penalty,
+                                 .shortlist = state_->shortlist ? &*state_->shortlist : nullptr};
   const Sequences sentence = {{0, static_cast<std::int32_t>(source_ids.size())}};
   return Attend(model(), tokenizer(), source_ids, Decode(model(), source_ids, sentence, decoding)[0][0].ids);
 }

@@ -18,6 +18,14 @@
 
 namespace headlight {
 
+struct LoadOptions {
+  // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,
+  // int8.
+  std::optional<kernels::Compute> compute = {};
+  // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`), which is faster.
+  bool shortlist = false;
+};
+
 struct TranslateOptions {
   std::optional<std::int32_t> beam_size = {};  // 1: greedy; unless set, num_beams of generation_config.json, or else 4
   std::optional<double> length_penalty =
@@ -44,10 +52,9 @@ struct Translation {
 // depend on what it is translated with.
 class HEADLIGHT_API Translator {
  public:
-  // A MarianMT or Pegasus folder: the model and its tokenizer. Products are computed in `compute`, or as the folder is
-  // stored: in float32 or, where it has been converted, int8. Throws Error naming the file and what is wrong with it,
-  // and where the processor does not have that type.
-  static Translator Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+  // A MarianMT or Pegasus folder: the model and its tokenizer. Throws Error naming the file and what is wrong with it,
+  // and where the processor does not have the type to compute in.
+  static Translator Load(const std::string& folder, const LoadOptions& options = {});
 
   std::string Translate(std::string_view text) const;
 

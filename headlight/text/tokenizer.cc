@@ -8,6 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/hash.h"
 #include "headlight/text/sentencepiece_normalizer.h"
 #include "headlight/text/sentencepiece_segmenter.h"
 #include "headlight/text/tokenizer_files.h"
@@ -228,6 +229,15 @@ std::string Tokenizer::Decode(std::span<const std::int32_t> tokens) const {
 const std::string& Tokenizer::Piece(std::int32_t token) const {
   Check(token >= 0 && token < size(), "token {} is not in the vocabulary of {}", token, size());
   return state_->pieces[token];
+}
+
+std::uint64_t Tokenizer::hash() const {
+  Hash64 hash;
+  for (const std::string& piece : state_->pieces) {
+    hash.Update(piece);
+    hash.Update(std::string_view("\0", 1));
+  }
+  return hash.value();
 }
 
 std::int32_t Tokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }

@@ -63,10 +63,11 @@ class HEADLIGHT_API Tokenizer {
   // A token as the vocabulary spells it: a space is U+2581.
   const std::string& Piece(std::int32_t token) const;
 
-  std::int32_t size() const;  // tokens in the vocabulary, the special ones included
-  std::int32_t eos() const;   // ends a sentence
-  std::int32_t unk() const;   // stands for what no piece has
-  std::int32_t pad() const;   // fills batches elsewhere, and begins a target sentence
+  std::int32_t size() const;   // tokens in the vocabulary, the special ones included
+  std::int32_t eos() const;    // ends a sentence
+  std::int32_t unk() const;    // stands for what no piece has
+  std::int32_t pad() const;    // fills batches elsewhere, and begins a target sentence
+  std::uint64_t hash() const;  // of all pieces in their order
   SubwordAlgorithm algorithm(Side side = Side::source) const;
 
  private:

@@ -1,0 +1,88 @@
+// headlight shortlist: which words may translate which, so that a model need not score its whole vocabulary.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/data/lines.h"
+#include "headlight/text/tokenizer.h"
+#include "headlight/train/learn_shortlist.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder;
+  std::vector<std::string> train;
+  ShortlistOptions shortlist;
+};
+
+std::int64_t CountLines(LineReader& lines) {
+  while (lines.Next()) continue;
+  return lines.line_number();
+}
+
+void Run(const Options& options) {
+  const std::string path = options.folder + "/" + kShortlistName;
+  const Tokenizer tokenizer = Tokenizer::Load(options.folder);
+  CheckWritable(path);
+  LineReader sources(options.train[0]), targets(options.train[1]);
+  Progress progress("pairs read");
+  const auto next = [&](EncodedPair& pair) {
+    const auto source = sources.Next();
+    const auto target = targets.Next();
+    if (source.has_value() != target.has_value()) {
+      const std::int64_t lines_of_source = CountLines(sources), lines_of_target = CountLines(targets);
+      Fail("{} has {} lines, {} has {}: each line needs its translation", sources.name(), lines_of_source,
+           targets.name(), lines_of_target);
+    }
+    if (!source) return false;
+    pair.source = tokenizer.Encode(*source, Side::source);
+    pair.target = tokenizer.Encode(*target, Side::target);
+    if (sources.line_number() % 10'000 == 0) progress.Show(sources.line_number());
+    return true;
+  };
+  const LearnedShortlist learned = LearnShortlist(next, tokenizer.size(), tokenizer.size(), options.shortlist);
+  SaveShortlist(learned.shortlist, path, tokenizer.hash());
+  Note("{} has {} words for every sentence, and {:.1f} for each of {} source words, learned from {}{} pairs", path,
+       learned.shortlist.always.size(),
+       static_cast<double>(learned.shortlist.words.size()) / static_cast<double>(tokenizer.size()), tokenizer.size(),
+       learned.all ? "" : "the first ", learned.pairs);
+}
+
+}  // namespace
+
+void AddShortlist(CLI::App& program) {
+  CLI::App& command =
+      *program.add_subcommand("shortlist", "Learn which words may translate which, to translate faster");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder, which gets a shortlist.safetensors")->required();
+  command
+      .add_option("--train", options->train,
+                  "Source and target text, line by line a pair, plain or gzip: best what the model was trained on")
+      ->required()
+      ->expected(2)
+      ->type_name("SOURCE TARGET");
+  command
+      .add_option("--per-word", options->shortlist.per_word,
+                  fmt::format("Likeliest translations of each source word, at most [{}]", options->shortlist.per_word))
+      ->type_name("N");
+  command
+      .add_option("--frequent", options->shortlist.frequent,
+                  fmt::format("Commonest target words, for every sentence [{}]", options->shortlist.frequent))
+      ->type_name("N");
+  AddCommonOptions(command);
+  command.footer(
+      "\nWith a shortlist, a sentence's translation is chosen among the likely translations of its words alone, so\n"
+      "that the output layer computes a fraction of the vocabulary. `translate --shortlist` uses it; `evaluate\n"
+      "--shortlist` tells what it costs in BLEU.\n\n"
+      "Example:\n"
+      "  headlight shortlist model --train train.de.gz train.en.gz\n"
+      "  headlight translate model --shortlist < news.de");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight
