@@ -19,9 +19,11 @@ function(headlight_add_tests folder)
     endif()
     add_executable(${name} ${${label}_tests})
     target_link_libraries(${name} PRIVATE headlight_drawing headlight_core headlight_light_options PkgConfig::hwy
-      PkgConfig::sentencepiece nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
+      PkgConfig::sentencepiece nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
+      GTest::gtest_main)
     target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
       HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    # The first room's test precompiles GoogleTest's headers, the others take them from it.
     if(TARGET test_autograd AND NOT name STREQUAL test_autograd)
       target_precompile_headers(${name} REUSE_FROM test_autograd)
     else()

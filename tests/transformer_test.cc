@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/generate/decode.h"
@@ -50,6 +51,23 @@ TEST(Decode, DoesNotEndBeforeItsShortestLength) {
       for (const auto& hypotheses : Decode(model, pairs.source, pairs.sources,
                                            {.beam_size = beam_size, .max_length = 9, .min_length = min_length}))
         EXPECT_EQ(hypotheses.front().ids.size(), static_cast<std::size_t>(min_length)) << beam_size;
+}
+
+TEST(Decode, CutsASentenceThatNoWordMayFollow) {
+  Transformer model(Tiny());
+  model.parameters().Initialise(5);
+  for (const Parameter& parameter : model.parameters().all())
+    if (parameter.names.front() == "final_logits_bias")
+      for (std::int32_t word = 0; word < model.limits().target_vocabulary; ++word)
+        if (word != model.limits().pad_id)
+          parameter.value.data<float>()[word] = -std::numeric_limits<float>::infinity();
+  const Pairs pairs;
+  for (const std::int32_t beam_size : {1, 3})
+    for (const auto& hypotheses : Decode(model, pairs.source, pairs.sources, {.beam_size = beam_size})) {
+      ASSERT_EQ(hypotheses.size(), 1U);
+      EXPECT_TRUE(hypotheses.front().ids.empty());
+      EXPECT_FALSE(hypotheses.front().ended);
+    }
 }
 
 // A hypothesis scores what the whole model gives its words among those of its sentence's list, and does not depend on

@@ -24,7 +24,7 @@ void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& comput
 void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options) {
   AddComputeOption(command, load.compute);
   command.add_flag("--shortlist", load.shortlist,
-                   "Choose words from the folder's shortlist alone, which is faster; `headlight shortlist` makes it");
+                   "Choose words from the folder's shortlist alone, often faster; `headlight shortlist` makes it");
   command
       .add_option("--beam-size", options.beam_size, "Beams; 1 is greedy [the model's num_beams, where it gives none 4]")
       ->type_name("N");

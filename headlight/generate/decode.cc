@@ -146,6 +146,13 @@ class Decoding {
                                    std::int32_t length) const {
     const auto beam_size = static_cast<std::size_t>(options_.beam_size);
     const bool last = length == search.max_length;
+    if (candidates.empty()) {  // a model that gives padding all the probability
+      const Beam& best = search.beams.front();
+      if (search.finished.empty())
+        search.finished.push_back({best.ids, best.log_probability, Score(best.log_probability, length), false});
+      search.done = true;
+      return {};
+    }
     std::vector<Beam> beams;
     std::vector<std::size_t> from;
     for (std::size_t rank = 0; rank < candidates.size(); ++rank) {

@@ -33,7 +33,7 @@ struct Hypothesis {
   std::vector<std::int32_t> ids;  // without start and end
   double log_probability = 0;     // of the ids and the end
   double score = 0;               // log_probability / (number of ids and end)^alpha
-  bool ended = true;              // false where the length limit cut it
+  bool ended = true;              // false where the length limit cut it, or no word was possible
 };
 
 // For each source sentence (ids with their end, packed) its n_best hypotheses, best first. Beams, scores and the moment

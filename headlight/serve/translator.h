@@ -22,7 +22,7 @@ struct LoadOptions {
   // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,
   // int8.
   std::optional<kernels::Compute> compute = {};
-  // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`), which is faster.
+  // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`): often faster.
   bool shortlist = false;
 };
 
