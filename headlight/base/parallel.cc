@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/base/signals.h"
 
 namespace headlight {
 namespace {
@@ -41,8 +41,13 @@ class Pool {
   // At most `threads` threads, the caller among them.
   void Run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
     while (static_cast<int>(workers_) < threads - 1) {
-      const SignalsHeld held;  // before its first instruction too
+      // Handlers are the business of the threads of whoever set them; what a worker's own code does wrong is not held.
+      sigset_t held, before;
+      sigfillset(&held);
+      for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&held, fault);
+      pthread_sigmask(SIG_SETMASK, &held, &before);
       std::thread([this] { Work(); }).detach();
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
       ++workers_;
     }
     body_ = &body;
@@ -73,7 +78,6 @@ class Pool {
   }
 
   void Work() {
-    const SignalsHeld held;  // handlers are the business of the threads of whoever set them
     std::uint64_t seen = 0;  // the last round this worker has left
     for (;;) {
       std::uint64_t state = AwaitRoundAfter(seen);

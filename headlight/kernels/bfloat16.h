@@ -1,10 +1,13 @@
-// bfloat16: a float32 without its last 16 bits, rounded to nearest, ties to even.
+// bfloat16: a float32 without its last 16 bits, rounded to nearest, ties to even; and products of it, whose sums are
+// float32.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
+#include "headlight/kernels/panel_product.h"
 
 namespace headlight::kernels {
 
@@ -13,7 +16,28 @@ HEADLIGHT_API bool CpuHasBfloat16();
 
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 
-// c += a^T b with both rounded, summed in float32 over the rows in an order that depends on the shape alone.
-void GemmTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c);
+// A panel (kernels/panel_product.h) in bfloat16: rows two by two, a column's two numbers side by side, [pair][64][2].
+constexpr std::int64_t Bfloat16Pairs(std::int64_t depth) { return (depth + 1) / 2; }
+inline constexpr std::int64_t kBfloat16Pair = 2 * kPanelColumns;  // numbers of a pair of rows
+
+// Rounds `source`, which has the columns of one panel, or, where `transposed`, as many rows.
+void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel);
+
+// The left-hand side of a product: rows whose numbers stand in pairs.
+struct Bfloat16Rows {
+  const std::uint16_t* values = nullptr;
+  std::ptrdiff_t row_stride = 0, pair_stride = 2;  // numbers
+  std::int64_t pairs = 0;
+};
+
+// The rows, rounded into `to`: 2 * Bfloat16Pairs(a.columns) numbers for each.
+Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to);
+
+// c = a * panel, for every row of c; pair by pair in ascending order, so that the bits of an element depend on nothing
+// but its row and its column.
+void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panel, Matrix<float> c, const Ending<float>& ending);
+
+// c += a^T b: a [rows, m], b [rows, n], c [m, n].
+void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c);
 
 }  // namespace headlight::kernels

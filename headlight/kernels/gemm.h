@@ -1,11 +1,10 @@
-// Matrix products. float32 runs on oneDNN, double on plain loops (oneDNN has none; only checks of gradients
-// need it).
+// Matrix products, in tiles of our own. (oneDNN, measured on the same shapes, is as fast with many rows and slower with
+// few, wants some matrices copied, and computes a row in other orders when there are more of them.)
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
@@ -22,8 +21,8 @@ HEADLIGHT_API const char* Name(Compute compute);
 // Whether this processor has instructions for it.
 HEADLIGHT_API bool CpuHas(Compute compute);
 
-// The right-hand side B of a product, in the order the arithmetic wants it: panels of columns, each packed by oneDNN
-// or, for int8, by us.
+// The right-hand side B of a product, in the order the arithmetic wants it: panels of 64 columns
+// (kernels/panel_product.h).
 template <typename T>
 class PackedMatrix {
  public:
@@ -41,22 +40,15 @@ class PackedMatrix {
   std::int64_t rows() const { return rows_; }        // the depth of the product
   std::int64_t columns() const { return columns_; }  // of the result
   Compute compute() const { return compute_; }       // of every product with it
-  std::size_t bytes() const { return bytes_; }
-
-  struct Panel {
-    std::int64_t begin = 0, columns = 0;
-    std::byte* data = nullptr;
-  };
-  const std::vector<Panel>& panels() const { return panels_; }
-  // Whether the panels, one after another, are also the packed form of the whole.
-  bool whole() const { return whole_; }
+  std::int64_t panels() const;
+  std::byte* panel(std::int64_t index) const { return data_.get() + index * panel_bytes_; }
+  std::size_t bytes() const { return static_cast<std::size_t>(panels() * panel_bytes_); }
 
  private:
-  std::int64_t rows_ = 0, columns_ = 0;
+  std::int64_t PanelColumns(std::int64_t panel) const;  // that there really are
+
+  std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0;
   Compute compute_ = Compute::float32;
-  std::size_t bytes_ = 0;
-  bool whole_ = false;
-  std::vector<Panel> panels_;
   std::shared_ptr<std::byte> data_;
 };
 
@@ -70,8 +62,5 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
 // c += a^T b: a [rows, m], b [rows, n], c [m, n]. The gradient of a weight, summed over the rows in a fixed order.
 template <typename T>
 void GemmTransposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Compute compute = Compute::float32);
-
-// How many oneDNN primitives have been created: constant once every shape has been seen.
-HEADLIGHT_API std::int64_t PrimitivesCreated();
 
 }  // namespace headlight::kernels

@@ -1,12 +1,9 @@
 #include "headlight/kernels/gemm.h"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
-#include <sys/time.h>
 
 #include <bit>
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -121,7 +118,6 @@ TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
   for (const Compute compute : Computes<TypeParam>()) CheckTransposedProducts<TypeParam>(compute);
 }
 
-class GemmCompute : public ::testing::TestWithParam<Compute> {};
 class GemmRows : public ::testing::TestWithParam<Compute> {};
 
 TEST_P(GemmRows, DoNotDependOnTheirNeighboursNorOnThreads) {
@@ -147,71 +143,6 @@ TEST_P(GemmRows, DoNotDependOnTheirNeighboursNorOnThreads) {
   SetThreads(threads);
 }
 
-TEST_P(GemmCompute, CreatesNothingForNumbersOfRowsNotSeenBefore) {
-  constexpr std::int64_t depth = 24, columns = 40;
-  const auto a = Values<float>(1400 * depth, 1), b = Values<float>(depth * columns, 2);
-  std::vector<float> c(1400 * columns);
-  PackedMatrix<float> packed(depth, columns, GetParam());
-  packed.Pack({b.data(), depth, columns, columns}, false);
-  std::vector<float> sums(depth * columns);
-  const auto run = [&](std::int64_t rows) {
-    Gemm<float>({a.data(), rows, depth, depth}, packed, {c.data(), rows, columns, columns});
-    GemmTransposed<float>({a.data(), rows, depth, depth}, {c.data(), rows, columns, columns},
-                          {sums.data(), depth, columns, columns}, GetParam());
-  };
-  const int threads = Threads();
-  SetThreads(1);  // each thread has its own
-  run(64 + 16 + 4 + 1);
-  run(1024 + 128);
-  const std::int64_t before = PrimitivesCreated();
-  for (std::int64_t rows = 1; rows < 1400; rows += 7) run(rows);
-  EXPECT_EQ(PrimitivesCreated(), before);
-  SetThreads(threads);
-}
-
-// A user's handler, which looks where it runs.
-std::uintptr_t stack_begin = 0, stack_end = 0;
-volatile std::sig_atomic_t signals_on_the_stack = 0, signals_elsewhere = 0;
-
-void NoteWhereItRuns(int) {
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  if (stack_begin <= here && here < stack_end)
-    signals_on_the_stack = signals_on_the_stack + 1;
-  else
-    signals_elsewhere = signals_elsewhere + 1;
-}
-
-// oneDNN's sgemm computes with the stack pointer in the middle of its data, where a handler would write over them.
-TEST_P(GemmCompute, LetsNoSignalIntoAProduct) {
-  pthread_attr_t attributes;
-  void* begin = nullptr;
-  std::size_t bytes = 0;
-  ASSERT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
-  ASSERT_EQ(pthread_attr_getstack(&attributes, &begin, &bytes), 0);
-  pthread_attr_destroy(&attributes);
-  stack_begin = reinterpret_cast<std::uintptr_t>(begin);
-  stack_end = stack_begin + bytes;
-  signals_on_the_stack = 0;
-  signals_elsewhere = 0;
-
-  constexpr std::int64_t rows = 300, depth = 256, columns = 256;
-  const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2);
-  std::vector<float> c(rows * columns), sums(depth * columns);
-  PackedMatrix<float> packed(depth, columns, GetParam());
-  packed.Pack({b.data(), depth, columns, columns}, false);
-  const auto before = std::signal(SIGALRM, NoteWhereItRuns);
-  const itimerval often{{0, 500}, {0, 500}}, never{};
-  setitimer(ITIMER_REAL, &often, nullptr);
-  while (signals_on_the_stack + signals_elsewhere < 200) {
-    Gemm<float>({a.data(), rows, depth, depth}, packed, {c.data(), rows, columns, columns});
-    GemmTransposed<float>({a.data(), rows, depth, depth}, {c.data(), rows, columns, columns},
-                          {sums.data(), depth, columns, columns}, GetParam());
-  }
-  setitimer(ITIMER_REAL, &never, nullptr);
-  std::signal(SIGALRM, before);
-  EXPECT_EQ(signals_elsewhere, 0);
-}
-
 std::string NameOf(const testing::TestParamInfo<Compute>& info) { return Name(info.param); }
 
 std::vector<Compute> ComputesWithInt8() {
@@ -220,7 +151,6 @@ std::vector<Compute> ComputesWithInt8() {
   return computes;
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, GemmCompute, ::testing::ValuesIn(Computes<float>()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Types, GemmRows, ::testing::ValuesIn(ComputesWithInt8()), NameOf);
 
 TEST(Bfloat16, RoundsToNearestTiesToEven) {

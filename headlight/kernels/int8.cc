@@ -20,13 +20,13 @@ namespace headlight::kernels {
 namespace {
 
 constexpr std::int64_t kQuad = 4;  // integers of a column that one instruction multiplies and sums
-constexpr std::int64_t kHeader = kInt8PanelColumns * (sizeof(float) + sizeof(std::int32_t));
-constexpr std::int64_t kQuadRow = kInt8PanelColumns * kQuad;  // bytes
+constexpr std::int64_t kHeader = kPanelColumns * (sizeof(float) + sizeof(std::int32_t));
+constexpr std::int64_t kQuadRow = kPanelColumns * kQuad;  // bytes
 
 struct PanelView {
   explicit PanelView(const std::byte* panel)
       : scales(reinterpret_cast<const float*>(panel)),
-        offsets(reinterpret_cast<const std::int32_t*>(scales + kInt8PanelColumns)),
+        offsets(reinterpret_cast<const std::int32_t*>(scales + kPanelColumns)),
         values(reinterpret_cast<const std::int8_t*>(panel + kHeader)) {}
   const float* scales;
   const std::int32_t* offsets;  // what a sum has too much, since a left-hand value is 128 too large
@@ -46,7 +46,7 @@ void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, co
   const PanelView b(panel);
   const std::int64_t stride = Int8Stride(a.depth);
   for (std::int64_t row = 0; row < a.rows; ++row) {
-    std::array<std::int32_t, kInt8PanelColumns> sums{};
+    std::array<std::int32_t, kPanelColumns> sums{};
     for (std::int64_t k = 0; k < a.depth; ++k) {
       const std::int32_t left = a.values[row * stride + k];
       const std::int8_t* right = b.values + k / kQuad * kQuadRow + k % kQuad;
@@ -229,7 +229,7 @@ void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales) {
   });
 }
 
-std::int64_t Int8PanelBytes(std::int64_t depth) { return kHeader + Int8Stride(depth) * kInt8PanelColumns; }
+std::int64_t Int8PanelBytes(std::int64_t depth) { return kHeader + Int8Stride(depth) * kPanelColumns; }
 
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale) {
   std::int32_t sum = 0;
@@ -240,7 +240,7 @@ void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, c
     sum += value;
   }
   reinterpret_cast<float*>(panel)[column] = scale;
-  reinterpret_cast<std::int32_t*>(panel + kInt8PanelColumns * sizeof(float))[column] = 128 * sum;
+  reinterpret_cast<std::int32_t*>(panel + kPanelColumns * sizeof(float))[column] = 128 * sum;
 }
 
 void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values) {

@@ -7,6 +7,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
+#include "headlight/kernels/panel_product.h"
 
 namespace headlight::kernels {
 
@@ -14,9 +15,8 @@ namespace headlight::kernels {
 // max is below 1e-30, and NaN where an x is not finite (the integers then are 0).
 HEADLIGHT_API float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized);
 
-// Up to 64 columns of a right-hand side, packed: their scales, 128 times the sum of each column, and the integers, four
-// of a column side by side.
-inline constexpr std::int64_t kInt8PanelColumns = 64;
+// A panel (kernels/panel_product.h) of 8-bit integers: the scales of its columns, 128 times the sum of each column, and
+// the integers, four of a column side by side.
 inline constexpr std::int64_t kInt8MostDepth = 65536;  // whose sums fit in 32 bits
 std::int64_t Int8PanelBytes(std::int64_t depth);
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale);

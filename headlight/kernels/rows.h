@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -34,12 +35,16 @@ void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
   ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // by reference: std::function need not allocate
 }
 
-// Memory that a thread keeps from call to call, one for every type `Use` that names a purpose.
+// Memory that a thread keeps from call to call, one for every type `Use` that names a purpose, aligned to 64 bytes.
 template <class Use, typename T>
 T* KeptScratch(std::int64_t count) {
-  thread_local std::vector<T> scratch;
-  if (static_cast<std::int64_t>(scratch.size()) < count) scratch.resize(static_cast<std::size_t>(count));
-  return scratch.data();
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  thread_local std::vector<Line> scratch;
+  const std::size_t lines = (static_cast<std::size_t>(count) * sizeof(T) + sizeof(Line) - 1) / sizeof(Line);
+  if (scratch.size() < lines) scratch.resize(lines);
+  return reinterpret_cast<T*>(scratch.data());
 }
 
 // Adds to sums[columns] what the rows contribute: body(first_row, rows, partial) adds its rows' part to

@@ -1,0 +1,190 @@
+// How fast products are, in the shapes of training and of decoding, and which share that is of the roof: what the
+// instructions of the product give when nothing is read from memory, on as many threads.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "headlight/base/parallel.h"
+#include "headlight/base/random.h"
+#include "headlight/base/storage.h"
+#include "headlight/kernels/gemm.h"
+
+namespace headlight::kernels {
+namespace {
+
+constexpr std::int64_t kRounds = 1'000'000;
+constexpr std::size_t kSums = 12;  // enough to hide the latency of each
+
+__attribute__((target("avx512f"))) void Multiply512() {
+  __m512 sums[kSums] = {};
+  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
+  const __m512 factor = _mm512_set1_ps(0.5f);
+  for (std::int64_t round = 0; round < kRounds; ++round)
+#pragma GCC unroll 12
+    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factor, factor);
+  for (__m512& sum : sums) benchmark::DoNotOptimize(sum);
+}
+
+__attribute__((target("avx2,fma"))) void Multiply256() {
+  __m256 sums[kSums] = {};
+  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
+  const __m256 factor = _mm256_set1_ps(0.5f);
+  for (std::int64_t round = 0; round < kRounds; ++round)
+#pragma GCC unroll 12
+    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, factor, factor);
+  for (__m256& sum : sums) benchmark::DoNotOptimize(sum);
+}
+
+__attribute__((target("avx512f,avx512bf16"))) void MultiplyBfloat16() {
+  __m512 sums[kSums] = {};
+  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
+  const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f003f00));
+  for (std::int64_t round = 0; round < kRounds; ++round)
+#pragma GCC unroll 12
+    for (__m512& sum : sums) sum = _mm512_dpbf16_ps(sum, factor, factor);
+  for (__m512& sum : sums) benchmark::DoNotOptimize(sum);
+}
+
+__attribute__((target("avx512f,avx512vnni"))) void MultiplyInt8() {
+  __m512i sums[kSums] = {};
+  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
+  const __m512i factor = _mm512_set1_epi32(0x01010101);
+  for (std::int64_t round = 0; round < kRounds; ++round)
+#pragma GCC unroll 12
+    for (__m512i& sum : sums) sum = _mm512_dpbusd_epi32(sum, factor, factor);
+  for (__m512i& sum : sums) benchmark::DoNotOptimize(sum);
+}
+
+// Operations a second of all threads; 0 where it is not known for this processor.
+double Roof(Compute compute) {
+  static std::array<double, 3> roofs{};
+  double& roof = roofs[static_cast<std::size_t>(compute)];
+  if (roof > 0) return roof;
+  const bool wide = __builtin_cpu_supports("avx512f") != 0;
+  void (*loop)() = nullptr;
+  double operations = 0;  // of a round
+  if (compute == Compute::float32 && wide) {
+    loop = Multiply512, operations = kSums * 16 * 2;
+  } else if (compute == Compute::float32) {
+    loop = Multiply256, operations = kSums * 8 * 2;
+  } else if (compute == Compute::bfloat16 && CpuHas(compute)) {
+    loop = MultiplyBfloat16, operations = kSums * 16 * 4;
+  } else if (compute == Compute::int8 && __builtin_cpu_supports("avx512vnni")) {
+    loop = MultiplyInt8, operations = kSums * 16 * 8;
+  } else {
+    return 0;
+  }
+  double best = std::numeric_limits<double>::infinity();
+  for (int time = 0; time < 10; ++time) {
+    const auto began = std::chrono::steady_clock::now();
+    ParallelFor(Threads(), [&](std::int64_t) { loop(); });
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  }
+  roof = operations * static_cast<double>(kRounds) * Threads() / best;
+  return roof;
+}
+
+// In the memory that tensors have, which lies in huge pages where there are some.
+struct Numbers {
+  Numbers(std::int64_t rows, std::int64_t columns, std::uint64_t seed)
+      : memory(AllocateStorage(rows * columns * std::int64_t{sizeof(float)})),
+        view{reinterpret_cast<float*>(memory.get()), rows, columns, columns} {
+    Random random(seed);
+    for (std::int64_t i = 0; i < rows * columns; ++i) view.data[i] = static_cast<float>(random.Uniform() - 0.5);
+  }
+  std::shared_ptr<std::byte> memory;
+  Matrix<float> view;
+};
+
+struct Shape {
+  std::int64_t rows, inputs, outputs;
+};
+
+void Report(benchmark::State& state, const Shape& shape, Compute compute) {
+  const double operations = 2.0 * static_cast<double>(shape.rows * shape.inputs * shape.outputs);
+  state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * operations, benchmark::Counter::kIsIterationInvariantRate);
+  if (const double roof = Roof(compute); roof > 0)
+    state.counters["of_roof"] = benchmark::Counter(operations / roof, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+// Rows of inputs and outputs that, as in a training step, come and go by way of memory.
+struct Batches {
+  explicit Batches(const Shape& shape) {
+    constexpr std::int64_t third_level_cache = 48 << 20;
+    const std::int64_t bytes = shape.rows * (shape.inputs + shape.outputs) * std::int64_t{sizeof(float)};
+    for (std::uint64_t i = 0; i == 0 || static_cast<std::int64_t>(i) * bytes < third_level_cache; ++i) {
+      inputs.emplace_back(shape.rows, shape.inputs, 2 * i);
+      outputs.emplace_back(shape.rows, shape.outputs, 2 * i + 1);
+    }
+  }
+  std::vector<Numbers> inputs, outputs;
+};
+
+void Product(benchmark::State& state, const Shape& shape, Compute compute) {
+  const Batches batches(shape);
+  const Numbers b(shape.inputs, shape.outputs, 2);
+  PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);
+  packed.Pack(b.view, /*transposed=*/false);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    Gemm<float>(batches.inputs[next].view, packed, batches.outputs[next].view);
+    next = (next + 1) % batches.inputs.size();
+  }
+  Report(state, shape, compute);
+}
+
+void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute) {
+  const Batches batches(shape);
+  const Numbers c(shape.outputs, shape.inputs, 3);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    GemmTransposed<float>(batches.outputs[next].view, batches.inputs[next].view, c.view, compute);
+    next = (next + 1) % batches.inputs.size();
+  }
+  Report(state, shape, compute);
+}
+
+// What a step spends on the order that its products want.
+void Pack(benchmark::State& state, const Shape& shape, Compute compute) {
+  const Numbers b(shape.outputs, shape.inputs, 1);
+  PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);
+  for (auto _ : state) packed.Pack(b.view, /*transposed=*/true);
+  state.counters["bytes"] = benchmark::Counter(4.0 * static_cast<double>(shape.inputs * shape.outputs),
+                                               benchmark::Counter::kIsIterationInvariantRate);
+}
+
+const bool registered = [] {
+  const auto add = [](const char* name, auto measure, const Shape& shape, Compute compute) {
+    if (!CpuHas(compute)) return;
+    benchmark::RegisterBenchmark(
+        fmt::format("{} {} x {} x {} {}", name, shape.rows, shape.inputs, shape.outputs, Name(compute)).c_str(),
+        measure, shape, compute)
+        ->UseRealTime();
+  };
+  for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8}) {
+    for (const Shape& shape : {Shape{2560, 256, 256}, Shape{2560, 256, 768}, Shape{2560, 256, 1024},
+                               Shape{2560, 1024, 256}, Shape{256, 256, 8000}, Shape{256, 8000, 256},
+                               Shape{2560, 128, 256}, Shape{2560, 128, 128}, Shape{2560, 512, 2048}}) {
+      add("product", Product, shape, compute);
+      if (compute != Compute::int8) add("gradient", WeightGradient, shape, compute);
+    }
+    for (const std::int64_t rows : {1, 4, 32, 128, 512})
+      for (const auto& [inputs, outputs] : {std::pair{512, 512}, std::pair{512, 2048}, std::pair{512, 32000}})
+        add("product", Product, {rows, inputs, outputs}, compute);
+    add("pack", Pack, {0, 1024, 256}, compute);
+    add("pack", Pack, {0, 512, 32000}, compute);
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace headlight::kernels
+
+BENCHMARK_MAIN();

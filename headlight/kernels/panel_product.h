@@ -1,0 +1,57 @@
+// Products in floating point with a panel: some columns of a right-hand side, in the order the arithmetic wants them.
+#pragma once
+
+#include <cstdint>
+
+#include "headlight/base/matrix.h"
+
+namespace headlight::kernels {
+
+// Columns of a panel, filled up with zeros: for float [depth][64].
+inline constexpr std::int64_t kPanelColumns = 64;
+
+// Rows of the result whose sums stay in registers together, while the depth goes by.
+inline constexpr std::int32_t kTileRows = 6;
+// Room for a tile's rows of a^T, one after another for each step of the depth: what one move copies.
+inline constexpr std::int64_t kTileRoom = 8;
+static_assert(kTileRows <= kTileRoom);
+
+// Calls body(index, first row, rows) for tiles of even heights: 7 rows are 4 and 3, not 6 and 1.
+template <class Body>
+inline void ForTiles(std::int64_t rows, const Body& body) {
+  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    const std::int64_t row = rows * tile / tiles;
+    body(tile, row, rows * (tile + 1) / tiles - row);
+  }
+}
+
+// What becomes of a product's sums.
+template <typename T>
+struct Ending {
+  const T* bias = nullptr;  // of the panel's columns, added where there is one
+  bool relu = false;        // whether negative results become 0
+  bool accumulate = false;  // whether they are added to what is there; then without bias and relu
+};
+
+// Makes a panel of its columns, or, where `transposed`, of as many rows.
+template <typename T>
+void PackPanel(Matrix<const T> source, bool transposed, T* panel);
+
+// The left-hand side of a tile: element (row, k) stands at data[row * row_stride + k * k_stride].
+template <typename T>
+struct Left {
+  const T* data;
+  std::ptrdiff_t row_stride, k_stride;
+};
+
+// c = a * panel. c has as many columns as the panel really has. Each element is one sum over the depth in ascending
+// order, so that its bits depend on nothing but its row and its column.
+template <typename T>
+void PanelProduct(Left<T> a, std::int64_t depth, const T* panel, Matrix<T> c, const Ending<T>& ending);
+
+// c += a^T b: a [rows, m], b [rows, n], c [m, n].
+template <typename T>
+void AddTransposedProduct(Matrix<const T> a, Matrix<const T> b, Matrix<T> c);
+
+}  // namespace headlight::kernels
