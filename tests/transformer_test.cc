@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "headlight/autograd/gradient_check.h"
+#include "headlight/base/parallel.h"
 #include "headlight/generate/decode.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/projection_cross_entropy.h"
@@ -68,6 +69,37 @@ TEST(Decode, CutsASentenceThatNoWordMayFollow) {
       EXPECT_TRUE(hypotheses.front().ids.empty());
       EXPECT_FALSE(hypotheses.front().ended);
     }
+}
+
+// Enough sentences that threads share them out: each comes back in its place, and as it would alone.
+TEST(Decode, SharesSentencesAmongThreads) {
+  Transformer model(Tiny());
+  model.parameters().Initialise(5);
+  constexpr std::int32_t count = 75;
+  std::vector<std::int32_t> source, lengths;
+  for (std::int32_t i = 0; i < count; ++i) {
+    lengths.push_back(1 + i % 7);
+    for (std::int32_t token = 0; token < lengths.back(); ++token) source.push_back((i + token * token) % 10);
+  }
+  const Sequences sources = PackedSequences(lengths);
+  const int before = Threads();
+  for (const int threads : {2, 3}) {
+    SetThreads(threads);
+    DecodingOptions options{.beam_size = 3, .max_length = 9};
+    const auto together = Decode(model, source, sources, options);
+    ASSERT_EQ(together.size(), sources.size());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const auto alone = std::span(source).subspan(static_cast<std::size_t>(sources[i].begin),
+                                                   static_cast<std::size_t>(sources[i].length));
+      const auto expected = Decode(model, alone, {{0, sources[i].length}}, options);
+      EXPECT_EQ(together[i].front().ids, expected[0].front().ids);
+      EXPECT_EQ(together[i].front().score, expected[0].front().score);
+    }
+    int asked = 0;
+    options.cancelled = [&] { return ++asked > 4; };
+    EXPECT_THROW(Decode(model, source, sources, options), Cancelled);
+  }
+  SetThreads(before);
 }
 
 // A hypothesis scores what the whole model gives its words among those of its sentence's list, and does not depend on

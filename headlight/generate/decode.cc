@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
 #include "headlight/generate/output_words.h"
 #include "headlight/kernels/top_k.h"
 #include "headlight/nn/decoder_cache.h"
@@ -197,7 +200,44 @@ class Decoding {
 
 std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
                                             const Sequences& sources, const DecodingOptions& options) {
-  return Decoding(model, options).Run(source_ids, sources);
+  // With enough rows, threads share out the sentences instead of every operation, and none waits for another: 128
+  // sentences took an eighth less time, with beams of 4 a sixth, 32 sentences the same.
+  constexpr std::int64_t fewest_rows = 32;  // of a thread
+  const auto count = static_cast<std::int64_t>(sources.size());
+  const std::int64_t threads = Threads();
+  if (threads == 1 || count < threads || count * options.beam_size < threads * fewest_rows)
+    return Decoding(model, options).Run(source_ids, sources);
+
+  std::mutex asking;
+  DecodingOptions shared = options;
+  if (options.cancelled)
+    shared.cancelled = [&] {
+      const std::lock_guard lock(asking);
+      return options.cancelled();
+    };
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(threads));
+  ParallelFor(threads, [&](std::int64_t thread) {
+    try {
+      // Every so many-th, since neighbours are of similar length.
+      std::vector<std::int32_t> ids, lengths;
+      for (std::int64_t i = thread; i < count; i += threads) {
+        const Sequence& source = sources[static_cast<std::size_t>(i)];
+        lengths.push_back(source.length);
+        const auto its_ids =
+            source_ids.subspan(static_cast<std::size_t>(source.begin), static_cast<std::size_t>(source.length));
+        ids.insert(ids.end(), its_ids.begin(), its_ids.end());
+      }
+      auto hypotheses = Decoding(model, shared).Run(ids, PackedSequences(lengths));
+      for (std::size_t i = 0; i < hypotheses.size(); ++i)
+        results[static_cast<std::size_t>(thread) + i * static_cast<std::size_t>(threads)] = std::move(hypotheses[i]);
+    } catch (...) {
+      errors[static_cast<std::size_t>(thread)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+  return results;
 }
 
 }  // namespace headlight

@@ -29,13 +29,14 @@ struct LoadOptions {
 struct TranslateOptions {
   std::optional<std::int32_t> beam_size = {};  // 1: greedy; unless set, num_beams of generation_config.json, or else 4
   std::optional<double> length_penalty =
-      {};                                // alpha: score / length^alpha; unless set, length_penalty there, or else 1
-  std::int32_t n_best = 1;               // translations of each text, at most beam_size
-  std::int32_t max_length = 0;           // tokens of a translation, as DecodingOptions has it
-  std::int64_t batch_tokens = 2048;      // source tokens that are translated at once
-  bool alignment = false;                // whether to align words
-  bool attention = false;                // whether to keep what every head looked at
-  std::function<bool()> cancelled = {};  // asked again and again, by the calling thread; true: Cancelled is thrown
+      {};                            // alpha: score / length^alpha; unless set, length_penalty there, or else 1
+  std::int32_t n_best = 1;           // translations of each text, at most beam_size
+  std::int32_t max_length = 0;       // tokens of a translation, as DecodingOptions has it
+  std::int64_t batch_tokens = 2048;  // source tokens that are translated at once
+  bool alignment = false;            // whether to align words
+  bool attention = false;            // whether to keep what every head looked at
+  std::function<bool()> cancelled =
+      {};  // asked again and again, by any thread, one at a time; true: Cancelled is thrown
 };
 
 struct Translation {
