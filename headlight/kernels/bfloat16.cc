@@ -40,45 +40,49 @@ HEADLIGHT_BF16 void RoundPair(Matrix<const float> source, std::int64_t row, std:
 }
 
 template <int rows>
-HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panel, Matrix<float> c,
+HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* right, Matrix<float> c,
                          const Ending<float>& ending) {
   constexpr int vectors = 4;  // of 16 columns
-  __m512 sums[rows][vectors];
+  static_assert(vectors * 16 == kPanelColumns);
+  for (std::int64_t begin = 0; begin < c.columns; begin += kPanelColumns) {
+    __m512 sums[rows][vectors];
 #pragma GCC unroll 8
-  for (auto& row : sums)
-    for (__m512& sum : row) sum = _mm512_setzero_ps();
-  for (int row = 0; row < rows; ++row)
-    for (int v = 0; v < vectors; ++v)
-      if (v * 16 < c.columns) _mm_prefetch(c.row(row) + v * 16, _MM_HINT_ET0);
-  const std::uint16_t* left = a.values;
-  for (std::int64_t pair = 0; pair < a.pairs; ++pair, left += a.pair_stride, panel += kBfloat16Pair) {
-    __m512bh right[vectors];
-    for (int v = 0; v < vectors; ++v) right[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + v * 32));
+    for (auto& row : sums)
+      for (__m512& sum : row) sum = _mm512_setzero_ps();
+    for (int row = 0; row < rows; ++row)
+      for (std::int64_t column = begin; column < std::min(begin + kPanelColumns, c.columns); column += 16)
+        _mm_prefetch(c.row(row) + column, _MM_HINT_ET0);
+    const std::uint16_t* left = a.values;
+    for (std::int64_t pair = 0; pair < a.pairs; ++pair, left += a.pair_stride, right += kBfloat16Pair) {
+      __m512bh factors[vectors];
+      for (int v = 0; v < vectors; ++v) factors[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + v * 32));
 #pragma GCC unroll 8
-    for (int row = 0; row < rows; ++row) {
-      std::int32_t two;
-      std::memcpy(&two, left + row * a.row_stride, sizeof(two));
-      const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(two));
-      for (int v = 0; v < vectors; ++v) sums[row][v] = _mm512_dpbf16_ps(sums[row][v], factor, right[v]);
-    }
-  }
-#pragma GCC unroll 8
-  for (int row = 0; row < rows; ++row)
-    for (int v = 0; v < vectors; ++v) {
-      const __mmask16 live = FirstLanes(c.columns - v * 16);
-      float* to = c.row(row) + v * 16;
-      __m512 result = sums[row][v];
-      if (ending.accumulate) result = _mm512_add_ps(_mm512_maskz_loadu_ps(live, to), result);
-      if (ending.bias != nullptr) result = _mm512_add_ps(result, _mm512_maskz_loadu_ps(live, ending.bias + v * 16));
-      if (ending.relu) {  // not the greater of the two: a NaN stays
-        const __mmask16 negative = _mm512_cmp_ps_mask(result, _mm512_setzero_ps(), _CMP_LT_OQ);
-        result = _mm512_mask_blend_ps(negative, result, _mm512_setzero_ps());
+      for (int row = 0; row < rows; ++row) {
+        std::int32_t two;
+        std::memcpy(&two, left + row * a.row_stride, sizeof(two));
+        const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(two));
+        for (int v = 0; v < vectors; ++v) sums[row][v] = _mm512_dpbf16_ps(sums[row][v], factor, factors[v]);
       }
-      _mm512_mask_storeu_ps(to, live, result);
     }
+#pragma GCC unroll 8
+    for (int row = 0; row < rows; ++row)
+      for (int v = 0; v < vectors; ++v) {
+        const std::int64_t column = begin + v * 16;
+        const __mmask16 live = FirstLanes(c.columns - column);
+        float* to = c.row(row) + column;
+        __m512 result = sums[row][v];
+        if (ending.accumulate) result = _mm512_add_ps(_mm512_maskz_loadu_ps(live, to), result);
+        if (ending.bias != nullptr) result = _mm512_add_ps(result, _mm512_maskz_loadu_ps(live, ending.bias + column));
+        if (ending.relu) {  // not the greater of the two: a NaN stays
+          const __mmask16 negative = _mm512_cmp_ps_mask(result, _mm512_setzero_ps(), _CMP_LT_OQ);
+          result = _mm512_mask_blend_ps(negative, result, _mm512_setzero_ps());
+        }
+        _mm512_mask_storeu_ps(to, live, result);
+      }
+  }
 }
 
-using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panel, Matrix<float> c,
+using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                         const Ending<float>& ending);
 // Six rows of four vectors of sums leave eight registers of 32 for the factors.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
@@ -129,10 +133,10 @@ Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to) {
   return rounded;
 }
 
-void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panel, Matrix<float> c, const Ending<float>& ending) {
+void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending) {
   ForTiles(c.rows, [&](std::int64_t, std::int64_t row, std::int64_t rows) {
     const Bfloat16Rows part{a.values + row * a.row_stride, a.row_stride, a.pair_stride, a.pairs};
-    kTiles[static_cast<std::size_t>(rows - 1)](part, panel, c.Rows(row, rows), ending);
+    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), ending);
   });
 }
 

@@ -33,9 +33,9 @@ struct Bfloat16Rows {
 // The rows, rounded into `to`: 2 * Bfloat16Pairs(a.columns) numbers for each.
 Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to);
 
-// c = a * panel, for every row of c; pair by pair in ascending order, so that the bits of an element depend on nothing
-// but its row and its column.
-void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panel, Matrix<float> c, const Ending<float>& ending);
+// c = a * b, of which c has as many columns as there are in the panels that lie side by side from `panels` on; pair by
+// pair in ascending order, so that the bits of an element depend on nothing but its row and its column.
+void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c);

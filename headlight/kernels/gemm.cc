@@ -16,9 +16,6 @@
 namespace headlight::kernels {
 namespace {
 
-// Rows that a thread multiplies by a panel: of 512 floats, a fifth of a second-level cache, beside the panel.
-constexpr std::int64_t kBlockRows = 96;
-
 std::int64_t PanelBytes(std::int64_t depth, Compute compute, std::int64_t size) {
   if (compute == Compute::int8) return Int8PanelBytes(depth);
   if (compute == Compute::bfloat16) return Bfloat16Pairs(depth) * kBfloat16Pair * std::int64_t{sizeof(std::uint16_t)};
@@ -39,25 +36,24 @@ void PackInt8Panel(Matrix<const float> source, bool transposed, std::byte* panel
   }
 }
 
-// Calls product(first row, its rows of c, panel, its columns of c, what becomes of them) for all blocks of c, in
-// parallel, after prepare(first row, rows). A thread multiplies the same rows by several panels, where there is work
-// enough for all of them.
+// Calls product(first row, panels side by side, a block of c, what becomes of it) for all of c, in parallel, after
+// prepare(first row, rows).
 template <typename T, class Prepare, class Product>
 void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate, const Prepare& prepare,
                const Product& product) {
-  constexpr std::int64_t most_panels = 8, tasks_a_thread = 4;
-  const std::int64_t blocks = (c.rows + kBlockRows - 1) / kBlockRows;
-  const std::int64_t group =
-      std::clamp<std::int64_t>(blocks * b.panels() / (tasks_a_thread * Threads()), 1, most_panels);
+  constexpr std::int64_t block_rows = 96, tasks_a_thread = 4;
+  constexpr std::int64_t most_bytes = 512 << 10;  // of panels: half of a second-level cache
+  const std::int64_t blocks = (c.rows + block_rows - 1) / block_rows;
+  const std::int64_t group = std::max<std::int64_t>(
+      1, std::min(blocks * b.panels() / (tasks_a_thread * Threads()),
+                  most_bytes * b.panels() / static_cast<std::int64_t>(std::max<std::size_t>(1, b.bytes()))));
   ParallelFor((b.panels() + group - 1) / group * blocks, [&](std::int64_t index) {
-    const std::int64_t row = index % blocks * kBlockRows, rows = std::min(kBlockRows, c.rows - row);
+    const std::int64_t row = index % blocks * c.rows / blocks, rows = (index % blocks + 1) * c.rows / blocks - row;
+    const std::int64_t panel = index / blocks * group, column = panel * kPanelColumns;
+    const std::int64_t columns = std::min(group * kPanelColumns, c.columns - column);
     prepare(row, rows);
-    const std::int64_t first = index / blocks * group;
-    for (std::int64_t panel = first; panel < std::min(first + group, b.panels()); ++panel) {
-      const std::int64_t column = panel * kPanelColumns, columns = std::min(kPanelColumns, c.columns - column);
-      product(row, rows, b.panel(panel), c.Rows(row, rows).Columns(column, columns),
-              Ending<T>{bias == nullptr ? nullptr : bias + column, relu, accumulate});
-    }
+    product(row, b.panel(panel), c.Rows(row, rows).Columns(column, columns),
+            Ending<T>{bias == nullptr ? nullptr : bias + column, relu, accumulate});
   });
 }
 
@@ -148,9 +144,13 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       const Int8Product product = Int8Paths().front().product;
       return ForBlocks(
           b, c, bias, relu, accumulate, [](std::int64_t, std::int64_t) {},
-          [&](std::int64_t row, std::int64_t rows, const std::byte* panel, Matrix<float> block,
-              const Ending<float>& ending) {
-            product({values + row * stride, scales + row, rows, a.columns}, panel, block, ending.bias, ending.relu);
+          [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending) {
+            for (std::int64_t column = 0; column < block.columns; column += kPanelColumns) {
+              product({values + row * stride, scales + row, block.rows, a.columns}, panel,
+                      block.Columns(column, std::min(kPanelColumns, block.columns - column)),
+                      ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu);
+              panel += Int8PanelBytes(a.columns);
+            }
           });
     }
     if (b.compute() == Compute::bfloat16) {
@@ -160,19 +160,19 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       return ForBlocks(
           b, c, bias, relu, accumulate,
           [&](std::int64_t row, std::int64_t rows) {
-            auto* values = KeptScratch<Rounded, std::uint16_t>(kBlockRows * 2 * Bfloat16Pairs(a.columns));
+            auto* values = KeptScratch<Rounded, std::uint16_t>(rows * 2 * Bfloat16Pairs(a.columns));
             rounded = RoundRows(a.Rows(row, rows), values);
           },
-          [&](std::int64_t, std::int64_t, const std::byte* panel, Matrix<float> block, const Ending<float>& ending) {
-            Bfloat16Product(rounded, reinterpret_cast<const std::uint16_t*>(panel), block, ending);
+          [&](std::int64_t, const std::byte* panels, Matrix<float> block, const Ending<float>& ending) {
+            Bfloat16Product(rounded, reinterpret_cast<const std::uint16_t*>(panels), block, ending);
           });
     }
   }
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
   ForBlocks(
       b, c, bias, relu, accumulate, [](std::int64_t, std::int64_t) {},
-      [&](std::int64_t row, std::int64_t, const std::byte* panel, Matrix<T> block, const Ending<T>& ending) {
-        PanelProduct<T>({a.row(row), a.stride, 1}, a.columns, reinterpret_cast<const T*>(panel), block, ending);
+      [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Ending<T>& ending) {
+        PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, ending);
       });
 }
 

@@ -13,6 +13,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
 #include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/row_testing.h"
 
 namespace headlight::kernels {
 namespace {
@@ -44,9 +45,9 @@ struct Case {
   std::int64_t rows, depth, columns;
 };
 // Tiles and panels exactly, one more, one less, and hardly anything.
-const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},     {4, 16, 16},     {15, 7, 33},
-                                  {64, 64, 256}, {65, 31, 257}, {131, 100, 500}, {200, 256, 512},
-                                  {79, 513, 19}, {1300, 9, 21}, {0, 4, 4}};
+const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},    {15, 7, 33},   {64, 64, 256},
+                                  {65, 31, 257}, {131, 100, 500}, {200, 256, 70}, {79, 513, 19}, {1300, 9, 21},
+                                  {0, 4, 4},     {5, 0, 7},       {801, 200, 20}, {801, 20, 130}};
 
 template <typename T>
 class GemmTest : public ::testing::Test {};
@@ -90,7 +91,7 @@ void CheckProducts(Compute compute) {
 }
 
 TYPED_TEST(GemmTest, MatchesPlainLoops) {
-  for (const Compute compute : Computes<TypeParam>()) CheckProducts<TypeParam>(compute);
+  for (const Compute compute : Computes<TypeParam>()) ForEveryTarget([&] { CheckProducts<TypeParam>(compute); });
 }
 
 template <typename T>
@@ -115,7 +116,25 @@ void CheckTransposedProducts(Compute compute) {
 }
 
 TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
-  for (const Compute compute : Computes<TypeParam>()) CheckTransposedProducts<TypeParam>(compute);
+  for (const Compute compute : Computes<TypeParam>())
+    ForEveryTarget([&] { CheckTransposedProducts<TypeParam>(compute); });
+}
+
+TYPED_TEST(GemmTest, TransposedDoesNotDependOnThreads) {
+  constexpr std::int64_t rows = 801, m = 300, n = 500;
+  const auto a = Values<TypeParam>(rows * m, 1), b = Values<TypeParam>(rows * n, 2);
+  const int before = Threads();
+  for (const Compute compute : Computes<TypeParam>()) {
+    std::vector<TypeParam> alone(m * n);
+    for (const int threads : {1, 2, 3, 16}) {
+      SetThreads(threads);
+      std::vector<TypeParam> c(m * n);
+      GemmTransposed<TypeParam>({a.data(), rows, m, m}, {b.data(), rows, n, n}, {c.data(), m, n, n}, compute);
+      if (threads == 1) alone = c;
+      EXPECT_EQ(std::memcmp(alone.data(), c.data(), c.size() * sizeof(TypeParam)), 0) << threads << " threads";
+    }
+  }
+  SetThreads(before);
 }
 
 class GemmRows : public ::testing::TestWithParam<Compute> {};

@@ -38,17 +38,12 @@ struct Ending {
 template <typename T>
 void PackPanel(Matrix<const T> source, bool transposed, T* panel);
 
-// The left-hand side of a tile: element (row, k) stands at data[row * row_stride + k * k_stride].
+// c = a * b, of which c has as many columns as there are in the panels that lie side by side from `panels` on. A tile
+// of c keeps its rows of a in the first-level cache while the panels, which a second-level cache should hold, go by.
+// Each element is one sum over the depth in ascending order, so that its bits depend on nothing but its row and its
+// column.
 template <typename T>
-struct Left {
-  const T* data;
-  std::ptrdiff_t row_stride, k_stride;
-};
-
-// c = a * panel. c has as many columns as the panel really has. Each element is one sum over the depth in ascending
-// order, so that its bits depend on nothing but its row and its column.
-template <typename T>
-void PanelProduct(Left<T> a, std::int64_t depth, const T* panel, Matrix<T> c, const Ending<T>& ending);
+void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Ending<T>& ending);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 template <typename T>
