@@ -40,8 +40,9 @@ void Convert(const StoredTensor& stored, To* to, Fits fits, const std::string& p
     From element;
     std::memcpy(&element, stored.bytes.data() + index * sizeof(From), sizeof(From));
     const auto value = Widen(element);
-    Check(fits(value), "{}: tensor {}: element {} is {}, too large for {}", path, Quoted(stored.name), index, value,
-          Name(DTypeOf<To>()));
+    if (!fits(value))  // not Check, which would quote the name for every element
+      Fail("{}: tensor {}: element {} is {}, too large for {}", path, Quoted(stored.name), index, value,
+           Name(DTypeOf<To>()));
     to[index] = static_cast<To>(value);
   }
 }
