@@ -7,7 +7,6 @@ race both compute the logits of the same weights on the same sentences, which mu
 import argparse
 import gzip
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from torch_transformer import Transformer, from_marian
 from torch_worker import collate
 
 HEADLIGHT = "build/release/headlight"
+MEASURED = Path(__file__).with_name("measured.py")
 WORKER = Path(__file__).with_name("torch_worker.py")
 
 
@@ -47,16 +47,14 @@ def arguments():
     return options
 
 
-def run(command, env=None):
+def run(command):
     """What the command printed, and the most memory that it held at once, in MB."""
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen([str(part) for part in command], stdout=output, env=env)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            sys.exit(f"pytorch_training: exit code {process.returncode} of {' '.join(map(str, command))}")
-        output.seek(0)
-        return output.read().decode(), usage.ru_maxrss / 1024
+    with tempfile.NamedTemporaryFile() as measures:
+        finished = subprocess.run([sys.executable, "-S", MEASURED, measures.name, *map(str, command)],
+                                  stdout=subprocess.PIPE)
+        if finished.returncode != 0:
+            sys.exit(f"pytorch_training: exit code {finished.returncode} of {' '.join(map(str, command))}")
+        return finished.stdout.decode(), json.load(measures)["peak_memory"] / 1e6
 
 
 def train_headlight(options, folder):
