@@ -20,8 +20,8 @@ struct DecodingOptions {
   std::int32_t max_length = 0;
   std::int32_t min_length = 0;           // the end is no candidate before so many tokens
   const Shortlist* shortlist = nullptr;  // what each sentence is chosen from, and its end; null: the whole vocabulary
-  std::function<bool()> cancelled =
-      {};  // asked between steps, by any thread, one at a time; true: Decode throws Cancelled
+  // Asked between steps, by any thread, one at a time; where it says yes, Decode throws Cancelled.
+  std::function<bool()> cancelled = {};
 };
 
 // What a cancelled call ends with.

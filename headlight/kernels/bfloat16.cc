@@ -127,7 +127,7 @@ void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_
 Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to) {
   const Bfloat16Rows rounded{to, 2 * Bfloat16Pairs(a.columns), 2, Bfloat16Pairs(a.columns)};
   for (std::int64_t row = 0; row < a.rows; ++row, to += rounded.row_stride) {
-    to[rounded.row_stride - 1] = 0;
+    if (a.columns % 2 != 0) to[a.columns] = 0;
     ToBfloat16(a.row(row), a.columns, to);
   }
   return rounded;

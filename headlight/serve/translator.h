@@ -35,8 +35,8 @@ struct TranslateOptions {
   std::int64_t batch_tokens = 2048;  // source tokens that are translated at once
   bool alignment = false;            // whether to align words
   bool attention = false;            // whether to keep what every head looked at
-  std::function<bool()> cancelled =
-      {};  // asked again and again, by any thread, one at a time; true: Cancelled is thrown
+  // Asked again and again, by any thread, one at a time; where it says yes, the call ends with Cancelled.
+  std::function<bool()> cancelled = {};
 };
 
 struct Translation {
