@@ -9,14 +9,14 @@ process, translates one sentence and ends.
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from measured import run
+
 HEADLIGHT = "build/release/headlight"
-MEASURED = Path(__file__).with_name("measured.py")
 
 
 def arguments():
@@ -82,17 +82,6 @@ def worker(job):
     ids = [[tokenizer.token_to_id(token) for token in result.hypotheses[0]] for result in results]
     texts = tokenizer.decode_batch(ids)
     print(json.dumps({"seconds": time.perf_counter() - began, "texts": texts}))
-
-
-def run(command):
-    """What the command printed, the seconds it took and the most memory that it held, in MB."""
-    with tempfile.NamedTemporaryFile() as measures:
-        finished = subprocess.run([sys.executable, "-S", MEASURED, measures.name, *map(str, command)],
-                                  stdout=subprocess.PIPE)
-        if finished.returncode != 0:
-            sys.exit(f"ctranslate2_text: exit code {finished.returncode} of {' '.join(map(str, command))}")
-        measured = json.load(measures)
-    return finished.stdout.decode(), measured["seconds"], measured["peak_memory"] / 1e6
 
 
 def main():

@@ -1,18 +1,33 @@
-"""Runs a command and writes, to the file named before it, the seconds it took and the most memory it held, in bytes.
+"""Runs a command and measures it: `run` for the comparisons beside it.
 
-A program of its own, since the peak that the system reports of a process begins with that of whoever started it, which
-is much where Python has loaded PyTorch.
+This file is also the program that starts the command, since the peak of memory that the system reports of a process
+begins with that of whoever started it, which is much where Python has loaded PyTorch.
 """
 
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
-began = time.perf_counter()
-process = subprocess.Popen(sys.argv[2:])
-_, status, usage = os.wait4(process.pid, 0)
-with open(sys.argv[1], "w") as file:
-    json.dump({"seconds": time.perf_counter() - began, "peak_memory": usage.ru_maxrss * 1024}, file)
-sys.exit(os.waitstatus_to_exitcode(status))
+
+def run(command):
+    """What the command printed, the seconds it took and the most memory that it held at once, in MB."""
+    command = list(map(str, command))
+    with tempfile.NamedTemporaryFile() as measures:
+        finished = subprocess.run([sys.executable, "-S", __file__, measures.name, *command], stdout=subprocess.PIPE)
+        if finished.returncode != 0:
+            sys.exit(f"{Path(sys.argv[0]).stem}: exit code {finished.returncode} of {' '.join(command)}")
+        seconds, bytes_held = json.load(measures)
+    return finished.stdout.decode(), seconds, bytes_held / 1e6
+
+
+if __name__ == "__main__":
+    began = time.perf_counter()
+    process = subprocess.Popen(sys.argv[2:])
+    _, status, usage = os.wait4(process.pid, 0)
+    with open(sys.argv[1], "w") as file:
+        json.dump([time.perf_counter() - began, usage.ru_maxrss * 1024], file)
+    sys.exit(os.waitstatus_to_exitcode(status))

@@ -8,13 +8,13 @@ import argparse
 import gzip
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import torch
+from measured import run
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch.nn import functional as F
@@ -22,7 +22,6 @@ from torch_transformer import Transformer, from_marian
 from torch_worker import collate
 
 HEADLIGHT = "build/release/headlight"
-MEASURED = Path(__file__).with_name("measured.py")
 WORKER = Path(__file__).with_name("torch_worker.py")
 
 
@@ -47,19 +46,9 @@ def arguments():
     return options
 
 
-def run(command):
-    """What the command printed, and the most memory that it held at once, in MB."""
-    with tempfile.NamedTemporaryFile() as measures:
-        finished = subprocess.run([sys.executable, "-S", MEASURED, measures.name, *map(str, command)],
-                                  stdout=subprocess.PIPE)
-        if finished.returncode != 0:
-            sys.exit(f"pytorch_training: exit code {finished.returncode} of {' '.join(map(str, command))}")
-        return finished.stdout.decode(), json.load(measures)["peak_memory"] / 1e6
-
-
 def train_headlight(options, folder):
     """Target tokens a second after the warm-up, and the peak memory; leaves the model in the folder."""
-    _, peak = run([
+    _, _, peak = run([
         HEADLIGHT, "train", "translation", "--quiet", "--out", folder,
         "--train", f"{options.data}/train.de.gz", f"{options.data}/train.en.gz",
         "--valid", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz",
@@ -77,7 +66,7 @@ def train_headlight(options, folder):
 def train_torch(job, folder):
     path = Path(folder) / "job.json"
     path.write_text(json.dumps(job))
-    output, peak = run([sys.executable, WORKER, path])
+    output, _, peak = run([sys.executable, WORKER, path])
     return json.loads(output), peak
 
 

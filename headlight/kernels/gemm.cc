@@ -36,10 +36,9 @@ void PackInt8Panel(Matrix<const float> source, bool transposed, std::byte* panel
   }
 }
 
-// Calls product(first row, panels side by side, a block of c, what becomes of it) for all of c, in parallel, after
-// prepare(first row, rows).
-template <typename T, class Prepare, class Product>
-void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate, const Prepare& prepare,
+// Calls product(first row, panels side by side, a block of c, what becomes of it) for all of c, in parallel.
+template <typename T, class Product>
+void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate,
                const Product& product) {
   constexpr std::int64_t block_rows = 96, tasks_a_thread = 4;
   constexpr std::int64_t most_bytes = 512 << 10;  // of panels: half of a second-level cache
@@ -51,7 +50,6 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, 
     const std::int64_t row = index % blocks * c.rows / blocks, rows = (index % blocks + 1) * c.rows / blocks - row;
     const std::int64_t panel = index / blocks * group, column = panel * kPanelColumns;
     const std::int64_t columns = std::min(group * kPanelColumns, c.columns - column);
-    prepare(row, rows);
     product(row, b.panel(panel), c.Rows(row, rows).Columns(column, columns),
             Ending<T>{bias == nullptr ? nullptr : bias + column, relu, accumulate});
   });
@@ -142,38 +140,33 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       QuantizeRows(a, values, scales);
       const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
       const Int8Product product = Int8Paths().front().product;
-      return ForBlocks(
-          b, c, bias, relu, accumulate, [](std::int64_t, std::int64_t) {},
-          [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending) {
-            for (std::int64_t column = 0; column < block.columns; column += kPanelColumns) {
-              product({values + row * stride, scales + row, block.rows, a.columns}, panel,
-                      block.Columns(column, std::min(kPanelColumns, block.columns - column)),
-                      ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu);
-              panel += Int8PanelBytes(a.columns);
-            }
-          });
+      return ForBlocks(b, c, bias, relu, accumulate,
+                       [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending) {
+                         for (std::int64_t column = 0; column < block.columns; column += kPanelColumns) {
+                           product({values + row * stride, scales + row, block.rows, a.columns}, panel,
+                                   block.Columns(column, std::min(kPanelColumns, block.columns - column)),
+                                   ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu);
+                           panel += Int8PanelBytes(a.columns);
+                         }
+                       });
     }
     if (b.compute() == Compute::bfloat16) {
       const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-      struct Rounded;
-      thread_local Bfloat16Rows rounded;
       return ForBlocks(
           b, c, bias, relu, accumulate,
-          [&](std::int64_t row, std::int64_t rows) {
-            auto* values = KeptScratch<Rounded, std::uint16_t>(rows * 2 * Bfloat16Pairs(a.columns));
-            rounded = RoundRows(a.Rows(row, rows), values);
-          },
-          [&](std::int64_t, const std::byte* panels, Matrix<float> block, const Ending<float>& ending) {
-            Bfloat16Product(rounded, reinterpret_cast<const std::uint16_t*>(panels), block, ending);
+          [&](std::int64_t row, const std::byte* panels, Matrix<float> block, const Ending<float>& ending) {
+            struct Rounded;
+            auto* values = KeptScratch<Rounded, std::uint16_t>(block.rows * 2 * Bfloat16Pairs(a.columns));
+            Bfloat16Product(RoundRows(a.Rows(row, block.rows), values), reinterpret_cast<const std::uint16_t*>(panels),
+                            block, ending);
           });
     }
   }
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-  ForBlocks(
-      b, c, bias, relu, accumulate, [](std::int64_t, std::int64_t) {},
-      [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Ending<T>& ending) {
-        PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, ending);
-      });
+  ForBlocks(b, c, bias, relu, accumulate,
+            [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Ending<T>& ending) {
+              PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, ending);
+            });
 }
 
 template <typename T>

@@ -22,45 +22,21 @@ namespace {
 constexpr std::int64_t kRounds = 1'000'000;
 constexpr std::size_t kSums = 12;  // enough to hide the latency of each
 
-__attribute__((target("avx512f"))) void Multiply512() {
-  __m512 sums[kSums] = {};
-  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
-  const __m512 factor = _mm512_set1_ps(0.5f);
-  for (std::int64_t round = 0; round < kRounds; ++round)
-#pragma GCC unroll 12
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factor, factor);
-  for (__m512& sum : sums) benchmark::DoNotOptimize(sum);
-}
-
-__attribute__((target("avx2,fma"))) void Multiply256() {
-  __m256 sums[kSums] = {};
-  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
-  const __m256 factor = _mm256_set1_ps(0.5f);
-  for (std::int64_t round = 0; round < kRounds; ++round)
-#pragma GCC unroll 12
-    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, factor, factor);
-  for (__m256& sum : sums) benchmark::DoNotOptimize(sum);
-}
-
-__attribute__((target("avx512f,avx512bf16"))) void MultiplyBfloat16() {
-  __m512 sums[kSums] = {};
-  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
-  const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f003f00));
-  for (std::int64_t round = 0; round < kRounds; ++round)
-#pragma GCC unroll 12
-    for (__m512& sum : sums) sum = _mm512_dpbf16_ps(sum, factor, factor);
-  for (__m512& sum : sums) benchmark::DoNotOptimize(sum);
-}
-
-__attribute__((target("avx512f,avx512vnni"))) void MultiplyInt8() {
-  __m512i sums[kSums] = {};
-  for (auto& sum : sums) benchmark::DoNotOptimize(sum);  // or they would all be one
-  const __m512i factor = _mm512_set1_epi32(0x01010101);
-  for (std::int64_t round = 0; round < kRounds; ++round)
-#pragma GCC unroll 12
-    for (__m512i& sum : sums) sum = _mm512_dpbusd_epi32(sum, factor, factor);
-  for (__m512i& sum : sums) benchmark::DoNotOptimize(sum);
-}
+// A loop of one multiplying instruction over sums in registers.
+#define HEADLIGHT_ROOF(NAME, TARGET, VECTOR, FACTOR, MULTIPLY)                                \
+  __attribute__((target(TARGET))) void NAME() {                                               \
+    VECTOR sums[kSums] = {};                                                                  \
+    for (VECTOR & sum : sums) benchmark::DoNotOptimize(sum); /* or they would all be one */   \
+    const auto factor = FACTOR;                                                               \
+    for (std::int64_t round = 0; round < kRounds; ++round)                                    \
+      _Pragma("GCC unroll 12") for (VECTOR & sum : sums) sum = MULTIPLY(sum, factor, factor); \
+    for (VECTOR & sum : sums) benchmark::DoNotOptimize(sum);                                  \
+  }
+HEADLIGHT_ROOF(Multiply512, "avx512f", __m512, _mm512_set1_ps(0.5f), _mm512_fmadd_ps)
+HEADLIGHT_ROOF(Multiply256, "avx2,fma", __m256, _mm256_set1_ps(0.5f), _mm256_fmadd_ps)
+HEADLIGHT_ROOF(MultiplyBfloat16, "avx512f,avx512bf16", __m512,
+               reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f003f00)), _mm512_dpbf16_ps)
+HEADLIGHT_ROOF(MultiplyInt8, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(0x01010101), _mm512_dpbusd_epi32)
 
 // Operations a second of all threads; 0 where it is not known for this processor.
 double Roof(Compute compute) {
