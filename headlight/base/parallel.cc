@@ -127,7 +127,7 @@ class Pool {
 
 }  // namespace
 
-int Threads() { return Bound().load(std::memory_order_relaxed); }
+int Threads() { return inside_a_body ? 1 : Bound().load(std::memory_order_relaxed); }
 
 void SetThreads(int threads) {
   Check(threads >= 1 && threads <= 4096, "threads must be from 1 to 4096, not {}", threads);
@@ -141,7 +141,7 @@ void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& bo
   static Pool* pool = new Pool;  // never destroyed: its threads sleep until the process ends
   const int threads = static_cast<int>(std::min<std::int64_t>(Threads(), count));
   std::unique_lock<std::mutex> lock(busy, std::defer_lock);
-  if (threads <= 1 || inside_a_body || !lock.try_lock()) {
+  if (threads <= 1 || !lock.try_lock()) {
     for (std::int64_t index = 0; index < count; ++index) body(index);
     return;
   }

@@ -8,7 +8,8 @@
 
 namespace headlight {
 
-// How many threads a computation may use; the number of processors this process may run on until it is set.
+// How many threads a computation may use: 1 inside a ParallelFor's body; else what was set, or the number of processors
+// that this process may run on.
 HEADLIGHT_API int Threads();
 HEADLIGHT_API void SetThreads(int threads);  // at least 1
 

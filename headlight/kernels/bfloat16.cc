@@ -39,51 +39,81 @@ HEADLIGHT_BF16 void RoundPair(Matrix<const float> source, std::int64_t row, std:
   }
 }
 
+constexpr int kTileVectors = 4;  // of 16 columns
+static_assert(kTileVectors * 16 == kPanelColumns);
+
 template <int rows>
-HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* right, Matrix<float> c,
-                         const Ending<float>& ending) {
-  constexpr int vectors = 4;  // of 16 columns
-  static_assert(vectors * 16 == kPanelColumns);
+HEADLIGHT_BF16 [[gnu::always_inline]] inline void AddProducts(const std::uint16_t* left, std::ptrdiff_t row_stride,
+                                                              const std::uint16_t* right,
+                                                              __m512 (&sums)[rows][kTileVectors]) {
+  __m512bh factors[kTileVectors];
+  for (int v = 0; v < kTileVectors; ++v) factors[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + v * 32));
+#pragma GCC unroll 8
+  for (int row = 0; row < rows; ++row) {
+    std::int32_t two;
+    std::memcpy(&two, left + row * row_stride, sizeof(two));
+    const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(two));
+    for (int v = 0; v < kTileVectors; ++v) sums[row][v] = _mm512_dpbf16_ps(sums[row][v], factor, factors[v]);
+  }
+}
+
+// Asks meanwhile for pairs [first, last) of as many panels from `next` on, unless that is null.
+template <int rows>
+HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
+                         const Ending<float>& ending, const std::uint16_t* next, std::int64_t first,
+                         std::int64_t last) {
   for (std::int64_t begin = 0; begin < c.columns; begin += kPanelColumns) {
-    __m512 sums[rows][vectors];
+    __m512 sums[rows][kTileVectors];
 #pragma GCC unroll 8
     for (auto& row : sums)
       for (__m512& sum : row) sum = _mm512_setzero_ps();
+    const std::int64_t place = begin / kPanelColumns * a.pairs * kBfloat16Pair;
+    const std::uint16_t *left = a.values, *right = panels + place;
+    std::int64_t pair = 0;
+    const auto step = [&]() HEADLIGHT_BF16 __attribute__((always_inline)) {
+      AddProducts(left, a.row_stride, right, sums);
+      ++pair, left += a.pair_stride, right += kBfloat16Pair;
+    };
+    // A line of memory a step, as in panel_product.cc.
     for (int row = 0; row < rows; ++row)
-      for (std::int64_t column = begin; column < std::min(begin + kPanelColumns, c.columns); column += 16)
+      for (std::int64_t column = begin; column < std::min(begin + kPanelColumns, c.columns); column += 16) {
         _mm_prefetch(c.row(row) + column, _MM_HINT_ET0);
-    const std::uint16_t* left = a.values;
-    for (std::int64_t pair = 0; pair < a.pairs; ++pair, left += a.pair_stride, right += kBfloat16Pair) {
-      __m512bh factors[vectors];
-      for (int v = 0; v < vectors; ++v) factors[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + v * 32));
-#pragma GCC unroll 8
-      for (int row = 0; row < rows; ++row) {
-        std::int32_t two;
-        std::memcpy(&two, left + row * a.row_stride, sizeof(two));
-        const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(two));
-        for (int v = 0; v < vectors; ++v) sums[row][v] = _mm512_dpbf16_ps(sums[row][v], factor, factors[v]);
+        if (pair < a.pairs) step();
       }
-    }
+    if (next != nullptr)
+      for (std::int64_t line = 4 * first; line < 4 * last && pair < a.pairs; ++line, step())
+        _mm_prefetch(next + place + line * 32, _MM_HINT_T1);
+    while (pair < a.pairs) step();
+
+    __mmask16 live[kTileVectors];
+    for (int v = 0; v < kTileVectors; ++v) live[v] = FirstLanes(c.columns - begin - 16 * v);
+    const auto for_all = [&](const auto& change) HEADLIGHT_BF16 __attribute__((always_inline)) {
 #pragma GCC unroll 8
-    for (int row = 0; row < rows; ++row)
-      for (int v = 0; v < vectors; ++v) {
-        const std::int64_t column = begin + v * 16;
-        const __mmask16 live = FirstLanes(c.columns - column);
-        float* to = c.row(row) + column;
-        __m512 result = sums[row][v];
-        if (ending.accumulate) result = _mm512_add_ps(_mm512_maskz_loadu_ps(live, to), result);
-        if (ending.bias != nullptr) result = _mm512_add_ps(result, _mm512_maskz_loadu_ps(live, ending.bias + column));
-        if (ending.relu) {  // not the greater of the two: a NaN stays
-          const __mmask16 negative = _mm512_cmp_ps_mask(result, _mm512_setzero_ps(), _CMP_LT_OQ);
-          result = _mm512_mask_blend_ps(negative, result, _mm512_setzero_ps());
-        }
-        _mm512_mask_storeu_ps(to, live, result);
-      }
+      for (int row = 0; row < rows; ++row)
+        for (int v = 0; v < kTileVectors; ++v)
+          sums[row][v] = change(sums[row][v], c.row(row) + begin + 16 * v, live[v], 16 * v);
+    };
+    if (ending.accumulate)
+      for_all([&](__m512 sum, const float* to, __mmask16 lanes, int)
+                  HEADLIGHT_BF16 { return _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, to), sum); });
+    if (ending.bias != nullptr)
+      for_all([&](__m512 sum, const float*, __mmask16 lanes, int column) HEADLIGHT_BF16 {
+        return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, ending.bias + begin + column));
+      });
+    if (ending.relu)  // not the greater of the two: a NaN stays
+      for_all([&](__m512 sum, const float*, __mmask16, int) HEADLIGHT_BF16 {
+        const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
+        return _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());
+      });
+    for_all([&](__m512 sum, float* to, __mmask16 lanes, int) HEADLIGHT_BF16 {
+      _mm512_mask_storeu_ps(to, lanes, sum);
+      return sum;
+    });
   }
 }
 
 using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
-                        const Ending<float>& ending);
+                        const Ending<float>& ending, const std::uint16_t* next, std::int64_t first, std::int64_t last);
 // Six rows of four vectors of sums leave eight registers of 32 for the factors.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
 
@@ -133,10 +163,13 @@ Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to) {
   return rounded;
 }
 
-void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending) {
-  ForTiles(c.rows, [&](std::int64_t, std::int64_t row, std::int64_t rows) {
+void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending,
+                     const std::uint16_t* next) {
+  const std::int64_t tiles = TilesOf(c.rows);
+  ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
     const Bfloat16Rows part{a.values + row * a.row_stride, a.row_stride, a.pair_stride, a.pairs};
-    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), ending);
+    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), ending, next, a.pairs * tile / tiles,
+                                               a.pairs * (tile + 1) / tiles);
   });
 }
 
@@ -148,7 +181,7 @@ void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<
         const std::int64_t pairs = Bfloat16Pairs(depth);
         ForTiles(block.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
           kTiles[static_cast<std::size_t>(rows - 1)]({tiles + tile * pairs * kTilePair, 2, kTilePair, pairs}, panel,
-                                                     block.Rows(row, rows), {.accumulate = true});
+                                                     block.Rows(row, rows), {.accumulate = true}, nullptr, 0, 0);
         });
       });
 }

@@ -35,7 +35,9 @@ Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to);
 
 // c = a * b, of which c has as many columns as there are in the panels that lie side by side from `panels` on; pair by
 // pair in ascending order, so that the bits of an element depend on nothing but its row and its column.
-void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending);
+// Asks meanwhile for as many panels from `next` on, unless that is null.
+void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending,
+                     const std::uint16_t* next);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c);

@@ -36,7 +36,8 @@ void PackInt8Panel(Matrix<const float> source, bool transposed, std::byte* panel
   }
 }
 
-// Calls product(first row, panels side by side, a block of c, what becomes of it) for all of c, in parallel.
+// Calls product(first row, panels side by side, a block of c, what becomes of it, the panels that are probably next or
+// null) for all of c, in parallel.
 template <typename T, class Product>
 void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate,
                const Product& product) {
@@ -46,12 +47,16 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, 
   const std::int64_t group = std::max<std::int64_t>(
       1, std::min(blocks * b.panels() / (tasks_a_thread * Threads()),
                   most_bytes * b.panels() / static_cast<std::int64_t>(std::max<std::size_t>(1, b.bytes()))));
-  ParallelFor((b.panels() + group - 1) / group * blocks, [&](std::int64_t index) {
+  const std::int64_t groups = (b.panels() + group - 1) / group, threads = Threads();
+  ParallelFor(groups * blocks, [&](std::int64_t index) {
     const std::int64_t row = index % blocks * c.rows / blocks, rows = (index % blocks + 1) * c.rows / blocks - row;
-    const std::int64_t panel = index / blocks * group, column = panel * kPanelColumns;
-    const std::int64_t columns = std::min(group * kPanelColumns, c.columns - column);
-    product(row, b.panel(panel), c.Rows(row, rows).Columns(column, columns),
-            Ending<T>{bias == nullptr ? nullptr : bias + column, relu, accumulate});
+    const std::int64_t its_group = index / blocks, next_group = (index + threads) / blocks;
+    const auto first_panel = [&](std::int64_t of_group) { return of_group * b.panels() / groups; };
+    const std::int64_t column = first_panel(its_group) * kPanelColumns;
+    const std::int64_t end = std::min(first_panel(its_group + 1) * kPanelColumns, c.columns);
+    product(row, b.panel(first_panel(its_group)), c.Rows(row, rows).Columns(column, end - column),
+            Ending<T>{bias == nullptr ? nullptr : bias + column, relu, accumulate},
+            next_group != its_group && next_group < groups ? b.panel(first_panel(next_group)) : nullptr);
   });
 }
 
@@ -141,7 +146,8 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
       const Int8Product product = Int8Paths().front().product;
       return ForBlocks(b, c, bias, relu, accumulate,
-                       [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending) {
+                       [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
+                           const std::byte*) {
                          for (std::int64_t column = 0; column < block.columns; column += kPanelColumns) {
                            product({values + row * stride, scales + row, block.rows, a.columns}, panel,
                                    block.Columns(column, std::min(kPanelColumns, block.columns - column)),
@@ -152,21 +158,24 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
     }
     if (b.compute() == Compute::bfloat16) {
       const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-      return ForBlocks(
-          b, c, bias, relu, accumulate,
-          [&](std::int64_t row, const std::byte* panels, Matrix<float> block, const Ending<float>& ending) {
-            struct Rounded;
-            auto* values = KeptScratch<Rounded, std::uint16_t>(block.rows * 2 * Bfloat16Pairs(a.columns));
-            Bfloat16Product(RoundRows(a.Rows(row, block.rows), values), reinterpret_cast<const std::uint16_t*>(panels),
-                            block, ending);
-          });
+      return ForBlocks(b, c, bias, relu, accumulate,
+                       [&](std::int64_t row, const std::byte* panels, Matrix<float> block, const Ending<float>& ending,
+                           const std::byte* next) {
+                         struct Rounded;
+                         auto* values = KeptScratch<Rounded, std::uint16_t>(block.rows * 2 * Bfloat16Pairs(a.columns));
+                         Bfloat16Product(RoundRows(a.Rows(row, block.rows), values),
+                                         reinterpret_cast<const std::uint16_t*>(panels), block, ending,
+                                         reinterpret_cast<const std::uint16_t*>(next));
+                       });
     }
   }
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-  ForBlocks(b, c, bias, relu, accumulate,
-            [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Ending<T>& ending) {
-              PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, ending);
-            });
+  ForBlocks(
+      b, c, bias, relu, accumulate,
+      [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Ending<T>& ending, const std::byte* next) {
+        PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, ending,
+                        reinterpret_cast<const T*>(next));
+      });
 }
 
 template <typename T>

@@ -16,10 +16,12 @@ inline constexpr std::int32_t kTileRows = 6;
 inline constexpr std::int64_t kTileRoom = 8;
 static_assert(kTileRows <= kTileRoom);
 
+constexpr std::int64_t TilesOf(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
+
 // Calls body(index, first row, rows) for tiles of even heights: 7 rows are 4 and 3, not 6 and 1.
 template <class Body>
 inline void ForTiles(std::int64_t rows, const Body& body) {
-  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  const std::int64_t tiles = TilesOf(rows);
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
     const std::int64_t row = rows * tile / tiles;
     body(tile, row, rows * (tile + 1) / tiles - row);
@@ -41,9 +43,9 @@ void PackPanel(Matrix<const T> source, bool transposed, T* panel);
 // c = a * b, of which c has as many columns as there are in the panels that lie side by side from `panels` on. A tile
 // of c keeps its rows of a in the first-level cache while the panels, which a second-level cache should hold, go by.
 // Each element is one sum over the depth in ascending order, so that its bits depend on nothing but its row and its
-// column.
+// column. Asks meanwhile for as many panels from `next` on, unless that is null.
 template <typename T>
-void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Ending<T>& ending);
+void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Ending<T>& ending, const T* next);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 template <typename T>
