@@ -9,13 +9,19 @@ void DecoderCache::Append(const Sequences& sentences) {
   if (rows.empty()) rows.resize(sentences.size());
   Ensure(rows.size() == sentences.size(), "a cache of {} hypotheses is given tokens of {}", rows.size(),
          sentences.size());
+  std::int32_t tokens = 0;
+  for (const Sequence& sentence : sentences) tokens = std::max(tokens, sentence.end());
+  if (used + tokens > capacity) {
+    DropUnusedRows();
+    capacity = std::max(capacity, (used + tokens) * 3 / 2);
+  }
   first_new = used;
+  used += tokens;
   keys.clear();
   key_rows.clear();
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     for (std::int32_t token = 0; token < sentences[i].length; ++token)
       rows[i].push_back(first_new + sentences[i].begin + token);
-    used = std::max(used, first_new + sentences[i].end());
     keys.push_back({static_cast<std::int32_t>(key_rows.size()), static_cast<std::int32_t>(rows[i].size())});
     key_rows.insert(key_rows.end(), rows[i].begin(), rows[i].end());
   }
@@ -32,6 +38,27 @@ void DecoderCache::Select(std::span<const std::int32_t> from) {
   memory = std::move(selected_memory);
 }
 
+void DecoderCache::DropUnusedRows() {
+  std::vector<std::int32_t> place(static_cast<std::size_t>(used), -1);  // where a row goes: never up
+  for (const auto& tokens : rows)
+    for (const std::int32_t row : tokens) place[static_cast<std::size_t>(row)] = 0;
+  used = 0;
+  for (std::int32_t& row : place)
+    if (row == 0) row = used++;
+
+  for (const Layer& layer : layers) {
+    if (layer.self.empty()) continue;
+    Dispatch(layer.self.dtype(), [&]<typename T>(T) {
+      const Matrix<T> self = layer.self.matrix<T>();
+      for (std::size_t row = 0; row < place.size(); ++row)
+        if (place[row] >= 0 && place[row] != static_cast<std::int32_t>(row))
+          std::copy_n(self.row(static_cast<std::int64_t>(row)), self.columns, self.row(place[row]));
+    });
+  }
+  for (auto& tokens : rows)
+    for (std::int32_t& row : tokens) row = place[static_cast<std::size_t>(row)];
+}
+
 std::vector<std::int32_t> DecoderCache::lengths() const {
   std::vector<std::int32_t> lengths;
   for (const auto& tokens : rows) lengths.push_back(static_cast<std::int32_t>(tokens.size()));
@@ -42,8 +69,8 @@ const Tensor& DecoderCache::SelfRows(std::size_t layer, std::int64_t width, DTyp
   if (layers.size() <= layer) layers.resize(layer + 1);
   Tensor& self = layers[layer].self;
   const std::int64_t held = self.empty() ? 0 : self.shape()[0];
-  if (held < used) {
-    const Tensor larger = Tensor::Empty({std::max<std::int64_t>(held + held / 2, used), width}, dtype);
+  if (held < capacity) {
+    const Tensor larger = Tensor::Empty({capacity, width}, dtype);
     if (held > 0) larger.ViewRows(0, held).CopyFrom(self);
     self = larger;
   }

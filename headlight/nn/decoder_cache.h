@@ -11,17 +11,18 @@
 
 namespace headlight {
 
-// Keys and values are appended and never moved: a hypothesis is the list of rows that its tokens were written to, and
-// beams that part share the rows of what they have in common.
+// A hypothesis is the list of rows that its tokens were written to, and beams that part share the rows of what they
+// have in common. Keys and values are appended; when there is no more room, the rows that no hypothesis has any longer
+// make it, which with beams are most.
 struct HEADLIGHT_API DecoderCache {
   struct Layer {
-    Tensor self;   // [capacity, 2 * width]: keys and values of every token decoded so far, by any hypothesis
+    Tensor self;   // [capacity, 2 * width]: keys and values of the tokens decoded so far, by any hypothesis
     Tensor cross;  // [memory tokens, 2 * width]
   };
   std::vector<Layer> layers;
   std::vector<std::vector<std::int32_t>> rows;  // of each hypothesis, in the order of its tokens
   Sequences memory;                             // of each hypothesis, the rows of `cross`; beams share theirs
-  std::int32_t used = 0;                        // rows of `self` that are taken
+  std::int32_t used = 0, capacity = 0;          // rows of `self` that are taken, and that there are to be
 
   // The current pass, as attention wants it.
   Sequences keys;  // of each hypothesis, where its rows stand in key_rows
@@ -39,6 +40,9 @@ struct HEADLIGHT_API DecoderCache {
 
   // `layer`'s self keys and values with room for all rows taken, of this width and type; what was in it is kept.
   const Tensor& SelfRows(std::size_t layer, std::int64_t width, DType dtype);
+
+ private:
+  void DropUnusedRows();
 };
 
 }  // namespace headlight
