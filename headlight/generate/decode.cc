@@ -37,18 +37,17 @@ struct Search {
   bool done = false;
 };
 
-// The likeliest `count` words after each of the rows [begin, begin + beams), over all beams; ties go to the earlier
-// beam and the smaller word.
-std::vector<Candidate> BestCandidates(const Search& search, std::int64_t begin, std::int64_t per_row,
-                                      const OutputWords& output, std::span<const std::int32_t> columns,
-                                      std::span<const float> log_probabilities, std::size_t count) {
+// The likeliest `count` words after the search's beams, whose rows in `likeliest` begin at `first`; ties go to the
+// earlier beam and the smaller word.
+std::vector<Candidate> BestCandidates(const Search& search, const kernels::TopLogits<float>& likeliest,
+                                      std::int64_t first, std::size_t count) {
   std::vector<Candidate> candidates;
   for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
-    const auto row = static_cast<std::size_t>((begin + static_cast<std::int64_t>(beam)) * per_row);
-    for (std::size_t i = row; i < row + static_cast<std::size_t>(per_row); ++i)
-      if (!std::isinf(log_probabilities[i]))
-        candidates.push_back(
-            {beam, output.Word(columns[i]), search.beams[beam].log_probability + log_probabilities[i]});
+    const auto k = static_cast<std::size_t>(likeliest.k);
+    const std::size_t begin = (static_cast<std::size_t>(first) + beam) * k;
+    for (std::size_t i = begin; i < begin + k; ++i)
+      if (!std::isinf(likeliest.values[i]))
+        candidates.push_back({beam, likeliest.columns[i], search.beams[beam].log_probability + likeliest.values[i]});
   }
   count = std::min(count, candidates.size());
   std::ranges::partial_sort(
@@ -121,20 +120,15 @@ class Decoding {
       }
     const std::vector<std::int32_t> ones(last_words.size(), 1);
     const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
-    const Tensor scores = output.LogProbabilities(context, hidden, sentences, length > options_.min_length);
-    const std::int64_t per_row =
-        std::min<std::int64_t>(options_.beam_size == 1 ? 1 : 2 * options_.beam_size, scores.columns());
-    std::vector<std::int32_t> columns(static_cast<std::size_t>(scores.rows() * per_row));
-    std::vector<float> log_probabilities(columns.size());
-    kernels::TopKRows<float>(scores.matrix<float>(), {log_probabilities.data(), scores.rows(), per_row, per_row},
-                             {columns.data(), scores.rows(), per_row, per_row});
+    const kernels::TopLogits<float> likeliest = output.Likeliest(
+        context, hidden, sentences, length > options_.min_length, options_.beam_size == 1 ? 1 : 2 * options_.beam_size);
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
     for (Search& search : searches) {
       const auto rows = static_cast<std::int64_t>(search.beams.size());
-      const std::vector<Candidate> candidates = BestCandidates(search, row, per_row, output, columns, log_probabilities,
-                                                               2 * static_cast<std::size_t>(options_.beam_size));
+      const std::vector<Candidate> candidates =
+          BestCandidates(search, likeliest, row, 2 * static_cast<std::size_t>(options_.beam_size));
       const std::vector<std::size_t> from = Advance(search, candidates, length);
       for (const std::size_t beam : from)
         continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));

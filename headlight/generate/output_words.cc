@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "headlight/kernels/softmax.h"
+#include "headlight/ops/weight_product.h"
 
 namespace headlight {
 namespace {
@@ -50,22 +50,46 @@ OutputWords::OutputWords(const EncoderDecoder& model, Context& context, const Sh
   }
 }
 
-Tensor OutputWords::LogProbabilities(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
-                                     bool may_end) const {
-  const Tensor scores = words_.empty() ? model_.Logits(context, hidden) : ops::Linear(hidden, weight_, bias_);
-  const Matrix<float> rows = scores.matrix<float>();
+kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor& hidden,
+                                                 std::span<const std::size_t> sentences, bool may_end,
+                                                 std::int64_t count) const {
+  const ops::Weight weight = words_.empty() ? model_.OutputWeight(context) : weight_;
+  const Tensor bias = words_.empty() ? model_.OutputBias(context) : bias_;
+  kernels::PackedMatrix<float> made;
+  const kernels::PackedMatrix<float>& packed = ops::PackedTransposed<float>(weight, made);
+  std::vector<std::int32_t> never;
+  if (words_.empty()) never.push_back(model_.limits().pad_id);
+  if (!may_end) never.push_back(ColumnOf(model_.limits().end_id));
+
+  // Logits that a second-level cache holds; in int8 more, since each product rounds the hidden states anew.
+  const std::int64_t logits = packed.compute() == kernels::Compute::int8 ? 1 << 20 : 1 << 16;
+  constexpr std::int64_t step = kernels::kTopLogitsStep;
+  const std::int64_t columns = packed.columns();
+  const std::int64_t at_once = std::min(columns, std::max<std::int64_t>(1, logits / hidden.rows() / step) * step);
+  const Tensor scores = Tensor::Empty({hidden.rows(), at_once});
+  kernels::TopLogits<float> top(hidden.rows(), std::min(count, columns));
+  for (std::int64_t begin = 0; begin < columns; begin += at_once) {
+    const std::int64_t some = std::min(at_once, columns - begin);
+    const Matrix<float> rows = scores.matrix<float>().Columns(0, some);
+    kernels::Gemm<float>(hidden.matrix<float>(), packed.Columns(begin, some), rows,
+                         bias.empty() ? nullptr : bias.data<float>() + begin);
+    if (!words_.empty())
+      for (std::int64_t row = 0; row < rows.rows; ++row) {
+        const std::vector<std::int32_t>& outside = outside_[sentences[static_cast<std::size_t>(row)]];
+        for (auto column = std::ranges::lower_bound(outside, begin); column != outside.end() && *column < begin + some;
+             ++column)
+          rows.row(row)[*column - begin] = kImpossible;
+      }
+    kernels::AddColumns<float>(rows, begin, never, top);
+  }
+  kernels::ToLogProbabilities(top);
   if (!words_.empty())
-    for (std::int64_t row = 0; row < rows.rows; ++row)
-      for (const std::int32_t column : outside_[sentences[static_cast<std::size_t>(row)]])
-        rows.row(row)[column] = kImpossible;
-  kernels::LogSoftmaxRows<float>(rows, rows);
-  if (words_.empty()) scores.ViewColumns(model_.limits().pad_id, 1).Fill(kImpossible);
-  if (!may_end) scores.ViewColumns(ColumnOf(model_.limits().end_id), 1).Fill(kImpossible);
-  return scores;
+    for (std::int32_t& column : top.columns) column = words_[static_cast<std::size_t>(column)];
+  return top;
 }
 
-std::int64_t OutputWords::ColumnOf(std::int32_t word) const {
-  return words_.empty() ? word : std::ranges::lower_bound(words_, word) - words_.begin();
+std::int32_t OutputWords::ColumnOf(std::int32_t word) const {
+  return words_.empty() ? word : static_cast<std::int32_t>(std::ranges::lower_bound(words_, word) - words_.begin());
 }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headlight/generate/shortlist.h"
+#include "headlight/kernels/top_k.h"
 #include "headlight/nn/encoder_decoder.h"
 
 namespace headlight {
@@ -17,19 +18,15 @@ class OutputWords {
   OutputWords(const EncoderDecoder& model, Context& context, const Shortlist* shortlist,
               std::span<const std::int32_t> source_ids, const Sequences& sources);
 
-  // The log-probabilities of the words after each hidden state [rows, model], where row i belongs to source sentence
-  // sentences[i]: [rows, words]. What may not be written (padding, words outside the sentence's list, the end unless
-  // it `may_end`) is -infinity. As Transformers has it, the probability of padding is not given to the others.
-  Tensor LogProbabilities(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
-                          bool may_end) const;
-
-  // The word of a column.
-  std::int32_t Word(std::int32_t column) const {
-    return words_.empty() ? column : words_[static_cast<std::size_t>(column)];
-  }
+  // The `count` likeliest words after each hidden state [rows, model], where row i belongs to source sentence
+  // sentences[i], with the logarithms of their probabilities. What may not be written (padding, words outside the
+  // sentence's list, the end unless it `may_end`) is not among them but where there is nothing else, and then has
+  // -infinity. As Transformers has it, the probability of padding is not given to the others.
+  kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
+                                      bool may_end, std::int64_t count) const;
 
  private:
-  std::int64_t ColumnOf(std::int32_t word) const;
+  std::int32_t ColumnOf(std::int32_t word) const;
 
   const EncoderDecoder& model_;
   std::vector<std::int32_t> words_;                 // ascending; empty: the whole vocabulary

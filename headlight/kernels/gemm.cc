@@ -56,7 +56,9 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, 
     const std::int64_t end = std::min(first_panel(its_group + 1) * kPanelColumns, c.columns);
     product(row, b.panel(first_panel(its_group)), c.Rows(row, rows).Columns(column, end - column),
             Ending<T>{bias == nullptr ? nullptr : bias + column, relu, accumulate},
-            next_group != its_group && next_group < groups ? b.panel(first_panel(next_group)) : nullptr);
+            next_group != its_group && first_panel(next_group) < b.panels() + b.panels_behind()
+                ? b.panel(first_panel(next_group))
+                : nullptr);
   });
 }
 
@@ -119,6 +121,17 @@ void PackedMatrix<T>::PackQuantized(Matrix<const std::int8_t> values, const floa
     for (std::int64_t column = 0; column < PanelColumns(index); ++column)
       PackInt8Column(panel(index), rows_, column, values.row(begin + column), scales[begin + column]);
   });
+}
+
+template <typename T>
+PackedMatrix<T> PackedMatrix<T>::Columns(std::int64_t begin, std::int64_t count) const {
+  Ensure(begin >= 0 && begin % kPanelColumns == 0 && count >= 0 && begin + count <= columns_,
+         "columns {} to {} of a packed [{}, {}] matrix", begin, begin + count, rows_, columns_);
+  PackedMatrix part = *this;
+  part.columns_ = count;
+  part.data_ = {data_, panel(begin / kPanelColumns)};
+  part.panels_behind_ = panels() - begin / kPanelColumns - part.panels();
+  return part;
 }
 
 template <typename T>

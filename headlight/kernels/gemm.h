@@ -34,6 +34,8 @@ class PackedMatrix {
   void Pack(Matrix<const T> source, bool transposed);
   // Packs B^T = values * scales, for int8: values [columns, rows], a scale for each of its rows.
   void PackQuantized(Matrix<const std::int8_t> values, const float* scales);
+  // Columns [begin, begin + count) of B, begin a multiple of kPanelColumns: the same memory.
+  PackedMatrix Columns(std::int64_t begin, std::int64_t count) const;
   // Writes column `index` of B, as it is rounded: rows() numbers. For int8.
   void Column(std::int64_t index, T* to) const;
 
@@ -41,13 +43,14 @@ class PackedMatrix {
   std::int64_t columns() const { return columns_; }  // of the result
   Compute compute() const { return compute_; }       // of every product with it
   std::int64_t panels() const;
+  std::int64_t panels_behind() const { return panels_behind_; }  // these, of the matrix whose Columns they are
   std::byte* panel(std::int64_t index) const { return data_.get() + index * panel_bytes_; }
   std::size_t bytes() const { return static_cast<std::size_t>(panels() * panel_bytes_); }
 
  private:
   std::int64_t PanelColumns(std::int64_t panel) const;  // that there really are
 
-  std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0;
+  std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0, panels_behind_ = 0;
   Compute compute_ = Compute::float32;
   std::shared_ptr<std::byte> data_;
 };

@@ -97,12 +97,20 @@ HWY_INLINE hn::TFromD<D> SumOverLanes(D d, std::int64_t columns, const Step& ste
 // The greatest of a row; -infinity of none. Where there is a NaN, some number of the row or NaN.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE T MaxOverLanes(D d, std::int64_t columns, const T* row) {
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
-  auto max = lowest;
-  ForLanes(d, columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-    max = hn::Max(max, KeepLanes(d, LoadLanes(d, row + column, lanes), lanes, lowest));
+  auto max0 = lowest, max1 = lowest, max2 = lowest, max3 = lowest;  // four hide the latency
+  std::int64_t column = 0;
+  for (; column + 4 * lanes <= columns; column += 4 * lanes) {
+    max0 = hn::Max(max0, hn::LoadU(d, row + column));
+    max1 = hn::Max(max1, hn::LoadU(d, row + column + lanes));
+    max2 = hn::Max(max2, hn::LoadU(d, row + column + 2 * lanes));
+    max3 = hn::Max(max3, hn::LoadU(d, row + column + 3 * lanes));
+  }
+  ForLanes(d, columns - column, [&](std::int64_t offset, auto which) HWY_ATTR {
+    max0 = hn::Max(max0, KeepLanes(d, LoadLanes(d, row + column + offset, which), which, lowest));
   });
-  return hn::GetLane(hn::MaxOfLanes(d, max));
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(max0, max1), hn::Max(max2, max3))));
 }
 
 }  // namespace HWY_NAMESPACE

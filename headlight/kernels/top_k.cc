@@ -8,17 +8,22 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "headlight/base/error.h"
 #include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
+#include "headlight/kernels/functions-inl.h"
 #include "headlight/kernels/lanes-inl.h"
 #include "headlight/kernels/rows.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
+using kernels::kTopLogitsStep;
+using kernels::TopLogits;
 
 // NaN above every number.
 template <typename T>
@@ -29,38 +34,58 @@ HWY_INLINE bool Above(T a, T b) {
 // Scans for elements that are not below or equal to the least of the best k so far; in a row of independent numbers
 // only about k log(columns / k) of them are found, so the insertion may be simple.
 template <typename T>
-void TopKChunk(Matrix<const T> x, Matrix<T> values, Matrix<std::int32_t> columns) {
+HWY_INLINE void AddToBest(const T* in, std::int64_t count, std::int64_t first, std::int64_t k, T* best,
+                          std::int32_t* where) {
   const hn::ScalableTag<T> d;
-  const std::int64_t k = values.columns, lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (std::int64_t row = 0; row < x.rows; ++row) {
-    const T* const in = x.row(row);
-    T* const best = values.row(row);
-    std::int32_t* const where = columns.row(row);
-    const auto insert = [&](std::int64_t column, std::int64_t last) HWY_ATTR {
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto consider = [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    for (std::int64_t column = begin; column < end; ++column) {
       const T value = in[column];
-      std::int64_t rank = last;
+      if (!Above(value, best[k - 1])) continue;
+      std::int64_t rank = k - 1;
       for (; rank > 0 && Above(value, best[rank - 1]); --rank) {
         best[rank] = best[rank - 1];
         where[rank] = where[rank - 1];
       }
       best[rank] = value;
-      where[rank] = static_cast<std::int32_t>(column);
-    };
-    for (std::int64_t column = 0; column < k; ++column) insert(column, column);
-    const auto consider = [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-      for (std::int64_t column = begin; column < end; ++column) {
-        if (Above(in[column], best[k - 1])) insert(column, k - 1);
-      }
-    };
-    std::int64_t column = k;
-    for (; column + lanes <= x.columns; column += lanes) {
-      if (!hn::AllTrue(d, hn::Le(hn::LoadU(d, in + column), hn::Set(d, best[k - 1])))) consider(column, column + lanes);
+      where[rank] = static_cast<std::int32_t>(first + column);
     }
-    consider(column, x.columns);
+  };
+  std::int64_t column = 0;
+  for (; column + lanes <= count; column += lanes) {
+    if (!hn::AllTrue(d, hn::Le(hn::LoadU(d, in + column), hn::Set(d, best[k - 1])))) consider(column, column + lanes);
+  }
+  consider(column, count);
+}
+
+template <typename T>
+void AddColumnsOfRow(T* logits, std::int64_t count, std::int64_t first, std::span<const std::int32_t> never,
+                     std::int64_t row, TopLogits<T>& top) {
+  const hn::ScalableTag<T> d;
+  T& max = top.max[static_cast<std::size_t>(row)];
+  T& sum = top.sum[static_cast<std::size_t>(row)];
+  T* const best = top.values.data() + row * top.k;
+  for (std::int64_t begin = 0; begin < count; begin += kTopLogitsStep) {
+    T* const in = logits + begin;
+    const std::int64_t columns = std::min(kTopLogitsStep, count - begin);
+    const T highest = MaxOverLanes(d, columns, in);
+    if (highest == -std::numeric_limits<T>::infinity()) continue;
+    if (!(highest <= max)) {
+      sum *= std::exp(max - highest);
+      max = highest;
+    }
+    sum += SumOverLanes(d, columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      return WeightOf(d, hn::Sub(LoadLanes(d, in + column, lanes), hn::Set(d, max)));
+    });
+    for (const std::int32_t column : never)
+      if (first + begin <= column && column < first + begin + columns)
+        in[column - first - begin] = -std::numeric_limits<T>::infinity();
+    if (!(highest <= best[top.k - 1]))
+      AddToBest(in, columns, first + begin, top.k, best, top.columns.data() + row * top.k);
   }
 }
 
-HEADLIGHT_KERNEL(TopKChunk);
+HEADLIGHT_KERNEL(AddColumnsOfRow);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
@@ -69,21 +94,35 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace headlight::kernels {
 
-HEADLIGHT_EXPORT(TopKChunk);
+HEADLIGHT_EXPORT(AddColumnsOfRow);
 
 template <typename T>
-void TopKRows(Matrix<const T> x, Matrix<T> values, Matrix<std::int32_t> columns) {
-  Ensure(values.columns >= 1 && values.columns <= x.columns && columns.columns == values.columns,
-         "TopKRows: {} values and {} columns from rows of {}", values.columns, columns.columns, x.columns);
-  const Profiled profiled("top k", 0, BytesOf(x, 1));
-  const auto chunk = HEADLIGHT_DISPATCH(TopKChunk, T);
-  ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
-    chunk(x.Rows(first, rows), values.Rows(first, rows), columns.Rows(first, rows));
+void AddColumns(Matrix<T> logits, std::int64_t first, std::span<const std::int32_t> never, TopLogits<T>& top) {
+  Ensure(logits.rows == top.rows && first % kTopLogitsStep == 0,
+         "AddColumns: {} rows from column {} on, where there are {}", logits.rows, first, top.rows);
+  const Profiled profiled("top k", 0, BytesOf(logits, 1));
+  const auto add = HEADLIGHT_DISPATCH(AddColumnsOfRow, T);
+  ForRowChunks(logits.rows, logits.columns, [&](std::int64_t begin, std::int64_t rows) {
+    for (std::int64_t row = begin; row < begin + rows; ++row)
+      add(logits.row(row), logits.columns, first, never, row, top);
   });
 }
 
-template void TopKRows(Matrix<const float>, Matrix<float>, Matrix<std::int32_t>);
-template void TopKRows(Matrix<const double>, Matrix<double>, Matrix<std::int32_t>);
+template <typename T>
+void ToLogProbabilities(TopLogits<T>& top) {
+  for (std::int64_t row = 0; row < top.rows; ++row) {
+    const auto index = static_cast<std::size_t>(row);
+    const T log_sum = std::log(top.sum[index]);
+    for (T& value :
+         std::span(top.values).subspan(index * static_cast<std::size_t>(top.k), static_cast<std::size_t>(top.k)))
+      value = value - top.max[index] - log_sum;
+  }
+}
+
+template void AddColumns(Matrix<float>, std::int64_t, std::span<const std::int32_t>, TopLogits<float>&);
+template void AddColumns(Matrix<double>, std::int64_t, std::span<const std::int32_t>, TopLogits<double>&);
+template void ToLogProbabilities(TopLogits<float>&);
+template void ToLogProbabilities(TopLogits<double>&);
 
 }  // namespace headlight::kernels
 #endif
