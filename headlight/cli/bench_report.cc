@@ -10,6 +10,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/profile_report.h"
+#include "headlight/kernels/cpu.h"
 
 namespace headlight {
 namespace {
@@ -20,6 +21,8 @@ std::string ProcessorName() {
     if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
   return "unknown";
 }
+
+std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (no more than AVX2 of it)"); }
 
 // Of this program alone: getrusage's begins with the peak of the process that started it.
 std::int64_t PeakMemory() {
@@ -72,7 +75,7 @@ void PrintBench(const BenchResult& result, bool json) {
   all.push_back({"peak_memory_bytes", peak});
   all.push_back({"gemm_share", Rounded(gemm_share)});
   all.push_back({"bandwidth_share", Rounded(bandwidth_share)});
-  all.push_back({"machine", Json::Object{{"processor", ProcessorName()},
+  all.push_back({"machine", Json::Object{{"processor", Processor()},
                                          {"gemm_gflops", Rounded(machine.operations / 1e9)},
                                          {"copy_gbytes_per_second", Rounded(machine.bytes / 1e9)}}});
   if (json) return WriteResult(Json(all).Line() + "\n");
@@ -90,7 +93,7 @@ void PrintBench(const BenchResult& result, bool json) {
       fmt::format("{:18}{:.0f}% of the {:.0f} GFLOP/s that products reach here, {:.0f}% of the {:.1f} GB/s of "
                   "copies\n",
                   "machine", 100 * gemm_share, machine.operations / 1e9, 100 * bandwidth_share, machine.bytes / 1e9));
-  WriteResult(fmt::format("{:18}{}\n", "processor", ProcessorName()));
+  WriteResult(fmt::format("{:18}{}\n", "processor", Processor()));
 }
 
 }  // namespace headlight

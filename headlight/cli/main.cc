@@ -1,15 +1,18 @@
 // headlight: trains, runs and looks inside Transformers.
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/options_file.h"
 #include "headlight/cli/output.h"
+#include "headlight/kernels/cpu.h"
 
 namespace headlight {
 namespace {
@@ -51,6 +54,14 @@ int Refuse(int exit_code, std::string message) {
   return exit_code;
 }
 
+void LimitCpu() {
+  const char* const limit = std::getenv("HEADLIGHT_CPU");
+  if (limit == nullptr) return;
+  Check(limit == std::string_view("avx2"), "HEADLIGHT_CPU may be \"avx2\", to use no newer instructions, not \"{}\"",
+        limit);
+  kernels::UseNoMoreThanAvx2();
+}
+
 int Run(int argc, char** argv) {
   CLI::App program("headlight trains, runs and looks inside Transformers.", "headlight");
   program.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
@@ -59,6 +70,7 @@ int Run(int argc, char** argv) {
   AddCommands(program);
   program.footer("\nheadlight COMMAND --help explains a command and gives examples.\n");
   try {
+    LimitCpu();
     CheckCommand(program, argc, argv);
     try {
       program.parse(argc, argv);

@@ -37,6 +37,20 @@ TEST(Program, SaysWhichCommandsThereAre) {
 
 struct ProgramFolderTest : ProgramTest {};
 
+TEST_F(ProgramFolderTest, LeavesNewerInstructionsUnused) {
+  const std::string input = "Ein Hund.\nZwei Kinder\n";
+  const Outcome expected = RunProgram({"translate", model}, input);
+  setenv("HEADLIGHT_CPU", "avx2", /*overwrite=*/1);
+  const Outcome limited = RunProgram({"translate", model}, input);
+  const std::string refusal = RefusalOf({"translate", model, "--compute", "bfloat16"}, input);
+  setenv("HEADLIGHT_CPU", "sse9", /*overwrite=*/1);
+  const std::string unknown = RefusalOf({"--version"});
+  unsetenv("HEADLIGHT_CPU");
+  EXPECT_EQ(limited.out, expected.out);
+  EXPECT_THAT(refusal, HasSubstr("no instructions for bfloat16"));
+  EXPECT_THAT(unknown, HasSubstr("HEADLIGHT_CPU may be \"avx2\", to use no newer instructions, not \"sse9\""));
+}
+
 TEST_F(ProgramFolderTest, ReadsOptionsFromAFile) {
   const std::string input = "Ein Hund.\nZwei Kinder\n";
   const std::string options = Write("options.toml", "# what we like\nbeam-size = 2\nn-best = 2\nquiet = true\n");

@@ -136,7 +136,9 @@ void AddTrain(CLI::App& program) {
       ->check(CLI::Range(0.0, 0.999).description(""))
       ->capture_default_str()
       ->group("Text");
-  command->add_option("--max-length", t.corpus.max_length, "longer sentences, in tokens, are left out")
+  command
+      ->add_option("--max-length", t.corpus.max_length,
+                   "longer sentences, in tokens, are left out; the model reads as many, and at least 511")
       ->capture_default_str()
       ->group("Text");
   command->add_option("--max-ratio", t.corpus.max_ratio, "so are pairs whose lengths differ by more than this factor")

@@ -203,6 +203,7 @@ void CatchInterrupts() {
 
 TrainingResult TrainTranslation(const TranslationTraining& given) {
   TranslationTraining settings = given;
+  settings.model.positions = std::max(settings.model.positions, std::int64_t{settings.corpus.max_length} + 1);
   CheckOut(settings);
   CheckText(settings.train_source, settings.train_target);
   CheckText(settings.valid_source, settings.valid_target);

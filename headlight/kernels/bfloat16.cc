@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "headlight/kernels/cpu.h"
 #include "headlight/kernels/gradient_blocks.h"
 #include "headlight/kernels/rows.h"
 
@@ -199,8 +200,8 @@ HEADLIGHT_BF16 void ToBfloat16(const float* from, std::int64_t count, std::uint1
 }
 
 bool CpuHasBfloat16() {
-  static const bool has =
-      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  static const bool has = MayUseAvx512() && __builtin_cpu_supports("avx512bf16") &&
+                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
   return has;
 }
 

@@ -14,7 +14,9 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
 #include "headlight/base/storage.h"
+#include "headlight/kernels/activation.h"
 #include "headlight/kernels/gemm.h"
+#include "headlight/kernels/top_k.h"
 
 namespace headlight::kernels {
 namespace {
@@ -127,6 +129,41 @@ void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute
   Report(state, shape, compute);
 }
 
+// What two fusions buy, each beside the same in kernels of its own: the bias and relu of a feed-forward layer...
+void ProductRelu(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
+  const Batches batches(shape);
+  const Numbers b(shape.inputs, shape.outputs, 2), bias(1, shape.outputs, 3);
+  PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);
+  packed.Pack(b.view, /*transposed=*/false);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    const Matrix<float> output = batches.outputs[next].view;
+    Gemm<float>(batches.inputs[next].view, packed, output, bias.view.data, /*relu=*/fused);
+    if (!fused) ActivationRows<float>(Activation::relu, output, output);
+    next = (next + 1) % batches.inputs.size();
+  }
+  Report(state, shape, compute);
+}
+
+// ... and a decoder's likeliest words, searched for as their logits come, or once all are there.
+void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
+  const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
+  const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as generate/output_words.cc has it
+  const Numbers logits(shape.rows, at_once, 3);
+  PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);
+  packed.Pack(b.view, /*transposed=*/false);
+  for (auto _ : state) {
+    TopLogits<float> top(shape.rows, 10);
+    for (std::int64_t begin = 0; begin < shape.outputs; begin += at_once) {
+      const std::int64_t columns = std::min(at_once, shape.outputs - begin);
+      Gemm<float>(a.view, packed.Columns(begin, columns), logits.view.Columns(0, columns));
+      AddColumns<float>(logits.view.Columns(0, columns), begin, {}, top);
+    }
+    benchmark::DoNotOptimize(top.sum.data());
+  }
+  Report(state, shape, compute);
+}
+
 // What a step spends on the order that its products want.
 void Pack(benchmark::State& state, const Shape& shape, Compute compute) {
   const Numbers b(shape.outputs, shape.inputs, 1);
@@ -137,11 +174,11 @@ void Pack(benchmark::State& state, const Shape& shape, Compute compute) {
 }
 
 const bool registered = [] {
-  const auto add = [](const char* name, auto measure, const Shape& shape, Compute compute) {
+  const auto add = [](const char* name, auto measure, const Shape& shape, Compute compute, auto... more) {
     if (!CpuHas(compute)) return;
     benchmark::RegisterBenchmark(
         fmt::format("{} {} x {} x {} {}", name, shape.rows, shape.inputs, shape.outputs, Name(compute)).c_str(),
-        measure, shape, compute)
+        measure, shape, compute, more...)
         ->UseRealTime();
   };
   for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8}) {
@@ -154,6 +191,10 @@ const bool registered = [] {
     for (const std::int64_t rows : {1, 4, 32, 128, 512})
       for (const auto& [inputs, outputs] : {std::pair{512, 512}, std::pair{512, 2048}, std::pair{512, 32000}})
         add("product", Product, {rows, inputs, outputs}, compute);
+    for (const bool fused : {true, false}) {
+      add(fused ? "product with relu" : "product, relu", ProductRelu, {2560, 256, 1024}, compute, fused);
+      add(fused ? "product with top 10" : "product, top 10", Likeliest, {160, 256, 8000}, compute, fused);
+    }
     add("pack", Pack, {0, 1024, 256}, compute);
     add("pack", Pack, {0, 512, 32000}, compute);
   }

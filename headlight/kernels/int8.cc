@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "headlight/base/profile.h"
+#include "headlight/kernels/cpu.h"
 #include "headlight/kernels/rows.h"
 
 #if defined(__x86_64__)
@@ -256,7 +257,7 @@ const std::vector<Int8Path>& Int8Paths() {
   static const std::vector<Int8Path> paths = [] {
     std::vector<Int8Path> found;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+    if (MayUseAvx512() && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
       found.push_back({"AVX-512 VNNI", VnniProduct});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back({"AVX2", Avx2Product});

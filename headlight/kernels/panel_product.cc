@@ -90,6 +90,8 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
       const T* const until = right + std::min((end - right), lines->count * kPanelColumns);
       for (; right != until; left += a.k_stride, right += kPanelColumns, ahead += lines->apart) {
         __builtin_prefetch(ahead);
+        // Where a row of the panel takes several passes, its lines lie too far apart for the processor to guess.
+        if (width < kPanelColumns) __builtin_prefetch(right + 32 * kPanelColumns);
         hn::Vec<decltype(d)> factors[kTileVectors];
 #pragma GCC unroll 8
         for (std::int32_t v = 0; v < kTileVectors; ++v) factors[v] = hn::Load(d, right + v * lanes);
