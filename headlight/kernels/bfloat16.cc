@@ -44,9 +44,10 @@ constexpr int kTileVectors = 4;  // of 16 columns
 static_assert(kTileVectors * 16 == kPanelColumns);
 
 template <int rows>
-HEADLIGHT_BF16 [[gnu::always_inline]] inline void AddProducts(const std::uint16_t* left, std::ptrdiff_t row_stride,
-                                                              const std::uint16_t* right,
-                                                              __m512 (&sums)[rows][kTileVectors]) {
+HEADLIGHT_BF16 __attribute__((always_inline)) inline void AddProducts(const std::uint16_t* left,
+                                                                      std::ptrdiff_t row_stride,
+                                                                      const std::uint16_t* right,
+                                                                      __m512 (&sums)[rows][kTileVectors]) {
   __m512bh factors[kTileVectors];
   for (int v = 0; v < kTileVectors; ++v) factors[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + v * 32));
 #pragma GCC unroll 8
