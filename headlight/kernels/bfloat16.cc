@@ -24,20 +24,27 @@ __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
-// Two rows, or one and zeros, filled up with zeros to so many columns, a multiple of 16.
+// 0, 16, 1, 17, ...: where the numbers of two vectors of 16, one after the other, go to lie in pairs.
+alignas(64) constexpr auto kPaired = [] {
+  std::array<std::uint16_t, 32> from{};
+  for (std::uint16_t i = 0; i < 32; ++i) from[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);
+  return from;
+}();
+
+// Rows row and row + 1, or the last one and zeros, filled up with zeros to so many columns, a multiple of 16.
 HEADLIGHT_BF16 void RoundPair(Matrix<const float> source, std::int64_t row, std::int64_t columns, std::uint16_t* to) {
-  for (std::int64_t begin = 0; begin < columns; begin += 16) {
-    const __mmask16 live = FirstLanes(source.columns - begin);
-    const auto rounded = [&](std::int64_t index) HEADLIGHT_BF16 {
-      const __mmask16 mask = index < source.rows ? live : __mmask16{0};
-      return _mm512_maskz_cvtepu16_epi32(
-          kAll, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(mask, source.row(index) + begin))));
-    };
-    _mm_prefetch(source.row(row + kRowsAhead) + begin, _MM_HINT_T0);
-    _mm_prefetch(source.row(row + 1 + kRowsAhead) + begin, _MM_HINT_T0);
-    const __m512i both = _mm512_or_si512(rounded(row), _mm512_maskz_slli_epi32(kAll, rounded(row + 1), 16));
-    _mm512_storeu_si512(to + 2 * begin, both);
-  }
+  const __m512i paired = _mm512_load_si512(kPaired.data());
+  const bool is_last = row + 1 == source.rows;
+  const float *first = source.row(row), *second = is_last ? first : source.row(row + 1);
+  const auto round = [&](std::int64_t begin, __mmask16 live) HEADLIGHT_BF16 __attribute__((always_inline)) {
+    const __m512bh both = _mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(is_last ? __mmask16{0} : live, second + begin),
+                                              _mm512_maskz_loadu_ps(live, first + begin));
+    _mm512_storeu_si512(to + 2 * begin,
+                        _mm512_maskz_permutexvar_epi16(~__mmask32{0}, paired, reinterpret_cast<__m512i>(both)));
+  };
+  std::int64_t begin = 0;
+  for (; begin + 16 <= source.columns; begin += 16) round(begin, kAll);
+  for (; begin < columns; begin += 16) round(begin, FirstLanes(source.columns - begin));
 }
 
 constexpr int kTileVectors = 4;  // of 16 columns
@@ -59,11 +66,17 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void AddProducts(const std:
   }
 }
 
-// Asks meanwhile for pairs [first, last) of as many panels from `next` on, unless that is null.
+// What comes after a tile: pairs [first, last) of as many panels from `panels` on, unless that is null, and what will
+// be packed.
+struct Following {
+  const std::uint16_t* panels = nullptr;
+  std::int64_t first = 0, last = 0;
+  ToPack<float> to_pack = {};
+};
+
 template <int rows>
 HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
-                         const Ending<float>& ending, const std::uint16_t* next, std::int64_t first,
-                         std::int64_t last) {
+                         const Ending<float>& ending, const Following& following) {
   for (std::int64_t begin = 0; begin < c.columns; begin += kPanelColumns) {
     __m512 sums[rows][kTileVectors];
 #pragma GCC unroll 8
@@ -82,9 +95,13 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
         _mm_prefetch(c.row(row) + column, _MM_HINT_ET0);
         if (pair < a.pairs) step();
       }
-    if (next != nullptr)
-      for (std::int64_t line = 4 * first; line < 4 * last && pair < a.pairs; ++line, step())
-        _mm_prefetch(next + place + line * 32, _MM_HINT_T1);
+    if (following.panels != nullptr)
+      for (std::int64_t line = 4 * following.first; line < 4 * following.last && pair < a.pairs; ++line, step())
+        _mm_prefetch(following.panels + place + line * 32, _MM_HINT_T1);
+    for (const Matrix<const float>& part : following.to_pack)
+      for (std::int64_t row = 0; row < part.rows; ++row)
+        for (std::int64_t column = 0; column < part.columns && pair < a.pairs; column += 16, step())
+          _mm_prefetch(part.row(row) + column, _MM_HINT_T1);
     while (pair < a.pairs) step();
 
     __mmask16 live[kTileVectors];
@@ -115,34 +132,46 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
 }
 
 using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
-                        const Ending<float>& ending, const std::uint16_t* next, std::int64_t first, std::int64_t last);
+                        const Ending<float>& ending, const Following& following);
 // Six rows of four vectors of sums leave eight registers of 32 for the factors.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
 
 constexpr std::int64_t kTilePair = 2 * kTileRoom;  // numbers
 
-void PackTiles(Matrix<const float> a, std::uint16_t* to) {
-  constexpr std::int64_t step = 4;  // pairs, whose lines stay in the first-level cache from tile to tile
-  alignas(64) std::uint16_t rounded[step][2 * kBlockRows + kTilePair];
-  const std::int64_t pairs = Bfloat16Pairs(a.rows);
-  for (std::int64_t first = 0; first < pairs; first += step) {
-    const std::int64_t depth = std::min(step, pairs - first);
-    for (std::int64_t pair = 0; pair < depth; ++pair)
-      RoundPair(a, 2 * (first + pair), (a.columns + 15) / 16 * 16, rounded[pair]);
-    ForTiles(a.columns, [&](std::int64_t tile, std::int64_t row, std::int64_t) {
-      std::uint16_t* const tile_to = to + (tile * pairs + first) * kTilePair;
-      for (std::int64_t pair = 0; pair < depth; ++pair)
-        std::memcpy(tile_to + pair * kTilePair, rounded[pair] + 2 * row, kTilePair * sizeof(std::uint16_t));
+struct Packing {
+  using Number = std::uint16_t;
+  static constexpr std::int64_t kDepth = 384, kTogether = 4;
+  static constexpr std::int64_t TileSize(std::int64_t depth) { return Bfloat16Pairs(depth) * kTilePair; }
+
+  static void PackTiles(Matrix<const float> a, std::int64_t first, std::int64_t tile_size, std::uint16_t* to) {
+    alignas(64) std::uint16_t rounded[kTogether / 2][2 * kBlockRows + kTilePair];
+    for (std::int64_t row = 0; row < a.rows; row += 2) RoundPair(a, row, (a.columns + 15) / 16 * 16, rounded[row / 2]);
+    ForTiles(a.columns, [&](std::int64_t tile, std::int64_t column, std::int64_t) {
+      std::uint16_t* const tile_to = to + tile * tile_size + first / 2 * kTilePair;
+      for (std::int64_t pair = 0; pair < Bfloat16Pairs(a.rows); ++pair)
+        std::memcpy(tile_to + pair * kTilePair, rounded[pair] + 2 * column, kTilePair * sizeof(std::uint16_t));
     });
   }
-}
+
+  static void PackPanel(Matrix<const float> b, std::int64_t first, std::uint16_t* to) {
+    PackBfloat16Panel(b, /*transposed=*/false, to + first * kPanelColumns);
+  }
+
+  static void Multiply(const std::uint16_t* tile, const std::uint16_t* panel, std::int64_t depth, Matrix<float> c,
+                       const ToPack<float>& next) {
+    kTiles[static_cast<std::size_t>(c.rows - 1)]({tile, 2, kTilePair, Bfloat16Pairs(depth)}, panel, c,
+                                                 {.accumulate = true}, {.to_pack = next});
+  }
+};
 
 }  // namespace
 
 void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel) {
   if (!transposed) {
-    for (std::int64_t row = 0; row < source.rows; row += 2, panel += kBfloat16Pair)
+    for (std::int64_t row = 0; row < source.rows; row += 2, panel += kBfloat16Pair) {
+      Prefetch(source, row + kRowsAhead, 2);
       RoundPair(source, row, kPanelColumns, panel);
+    }
     return;
   }
   struct Rounded;
@@ -170,22 +199,13 @@ void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<
   const std::int64_t tiles = TilesOf(c.rows);
   ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
     const Bfloat16Rows part{a.values + row * a.row_stride, a.row_stride, a.pair_stride, a.pairs};
-    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), ending, next, a.pairs * tile / tiles,
-                                               a.pairs * (tile + 1) / tiles);
+    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), ending,
+                                               {next, a.pairs * tile / tiles, a.pairs * (tile + 1) / tiles, {}});
   });
 }
 
 void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c) {
-  AddTransposedInBlocks<float, std::uint16_t>(
-      a, b, c, PackTiles,
-      [](Matrix<const float> from, std::uint16_t* panel) { PackBfloat16Panel(from, /*transposed=*/false, panel); },
-      [](const std::uint16_t* tiles, const std::uint16_t* panel, std::int64_t depth, Matrix<float> block) {
-        const std::int64_t pairs = Bfloat16Pairs(depth);
-        ForTiles(block.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
-          kTiles[static_cast<std::size_t>(rows - 1)]({tiles + tile * pairs * kTilePair, 2, kTilePair, pairs}, panel,
-                                                     block.Rows(row, rows), {.accumulate = true}, nullptr, 0, 0);
-        });
-      });
+  AddTransposedInBlocks<Packing>(a, b, c);
 }
 
 HEADLIGHT_BF16 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to) {

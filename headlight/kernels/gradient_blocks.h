@@ -1,9 +1,13 @@
 // c += a^T b, the gradient of a weight, in blocks of c whose factors fit in the second-level cache in the order that
-// the arithmetic wants: a as tiles, b as panels (kernels/panel_product.h).
+// the arithmetic wants: a as tiles, b as panels (kernels/panel_product.h). While the processor multiplies, what it will
+// multiply next comes from memory, and after each tile is packed as far as it came.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "headlight/base/matrix.h"
 #include "headlight/base/parallel.h"
@@ -12,49 +16,101 @@
 
 namespace headlight::kernels {
 
-// Packing costs a tenth of the multiplying. (Depths of 256 and 512, blocks of 128 rows and of 2 panels were 2 to 5%
-// slower.)
-inline constexpr std::int64_t kBlockDepth = 384, kBlockRows = 192, kBlockPanels = 4;
+// (Blocks of 128 rows were a tenth slower with bfloat16; those of 256 left two threads uneven.)
+inline constexpr std::int64_t kBlockRows = 192, kBlockPanels = 4;
 
-// Rows ahead that packing asks for: they lie too far apart for the processor to guess. (It buys a tenth. Asking for all
-// of the next block's while this one is multiplied buys no more.)
-inline constexpr std::int64_t kRowsAhead = 8;
+// Rows of b and of a that will be packed next.
+template <typename T>
+using ToPack = std::array<Matrix<const T>, 2>;
+inline constexpr std::int64_t kMostToPack = 24;  // of them that are asked for while a tile is multiplied
 
-// `Packed` is what an element of a factor becomes.
+// How the factors lie when they are packed is up to Packing:
 //
-//   pack_tiles(a, to)                  a's columns in the order of ForTiles(columns), a tile from
-//                                      tile * depth * kTileRoom on
-//   pack_panel(b, to)                  b's columns, at most a panel of them
-//   multiply(tiles, panel, depth, c)   c += their product
+//   Number                                   what an element becomes
+//   kDepth                                   rows of a and b that are multiplied at once
+//   TileSize(depth)                          numbers in a tile
+//   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns,
+//   kTogether                                at most so many at once, and others starting from a multiple of it
+//   PackPanel(b, first, to)                  the same, any number, into the panel of at most kPanelColumns columns
+//   Multiply(tile, panel, depth, c, next)    c += their product; asks meanwhile for what will be packed
 //
-// An odd depth may be filled up with a zero. Blocks of the depth are added in ascending order, whichever thread has a
-// block of c: the sums are the same for any number of threads.
-template <typename T, typename Packed, class PackTiles, class PackPanel, class Multiply>
-void AddTransposedInBlocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, const PackTiles& pack_tiles,
-                           const PackPanel& pack_panel, const Multiply& multiply) {
-  const auto add_block = [&](Matrix<const T> block_a, Matrix<const T> block_b, Matrix<T> block_c) {
-    struct Factors;
-    constexpr std::int64_t panel_size = kBlockDepth * kPanelColumns;
-    auto* const panel = KeptScratch<Factors, Packed>(panel_size + kBlockDepth * kBlockRows / kTileRows * kTileRoom);
-    for (std::int64_t first = 0; first < a.rows; first += kBlockDepth) {
-      const std::int64_t depth = std::min(kBlockDepth, a.rows - first);
-      pack_tiles(block_a.Rows(first, depth), panel + panel_size);
-      for (std::int64_t column = 0; column < block_c.columns; column += kPanelColumns) {
-        const std::int64_t columns = std::min(kPanelColumns, block_c.columns - column);
-        pack_panel(block_b.Rows(first, depth).Columns(column, columns), panel);
-        multiply(panel + panel_size, panel, depth, block_c.Columns(column, columns));
-      }
+// Blocks of the depth are added in ascending order, whichever thread has a block of c: the sums are the same for any
+// number of threads.
+template <class Packing, typename T>
+void AddTransposedInBlocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
+  struct Block {
+    Matrix<const T> a, b;
+    Matrix<T> c;
+
+    std::int64_t panels() const { return (c.columns + kPanelColumns - 1) / kPanelColumns; }
+    Matrix<const T> Panel(std::int64_t index) const {
+      const std::int64_t column = index * kPanelColumns;
+      return b.Columns(column, std::min(kPanelColumns, b.columns - column));
     }
   };
-  const std::int64_t down = (c.rows + kBlockRows - 1) / kBlockRows;
   const std::int64_t panels = (c.columns + kPanelColumns - 1) / kPanelColumns;
+  std::int64_t down = (c.rows + kBlockRows - 1) / kBlockRows;
   const std::int64_t block_panels = std::clamp<std::int64_t>(down * panels / Threads(), 1, kBlockPanels);
   const std::int64_t across = (panels + block_panels - 1) / block_panels;
-  ParallelFor(down * across, [&](std::int64_t index) {
+  // Where a thread has but a few blocks, each should have as many.
+  while (down * across < 4 * Threads() && down * across % Threads() != 0 && down < TilesOf(c.rows)) ++down;
+  const std::int64_t pieces = (a.rows + Packing::kDepth - 1) / Packing::kDepth;  // of the depth
+  const auto block = [&](std::int64_t index) -> Block {                          // all pieces of one after another
+    const std::int64_t first = index % pieces * Packing::kDepth, depth = std::min(Packing::kDepth, a.rows - first);
+    index /= pieces;
     const std::int64_t row = index / across * c.rows / down, rows = (index / across + 1) * c.rows / down - row;
     const std::int64_t column = index % across * panels / across * kPanelColumns;
     const std::int64_t columns = std::min((index % across + 1) * panels / across * kPanelColumns, c.columns) - column;
-    add_block(a.Columns(row, rows), b.Columns(column, columns), c.Rows(row, rows).Columns(column, columns));
+    return {a.Rows(first, depth).Columns(row, rows), b.Rows(first, depth).Columns(column, columns),
+            c.Rows(row, rows).Columns(column, columns)};
+  };
+  const auto share = [](Matrix<const T> rows, std::int64_t index, std::int64_t count) {
+    const std::int64_t groups = (rows.rows + Packing::kTogether - 1) / Packing::kTogether;
+    const std::int64_t begin = groups * index / count * Packing::kTogether;
+    const std::int64_t end = std::min(groups * (index + 1) / count * Packing::kTogether, rows.rows);
+    return std::pair(begin, rows.Rows(begin, end - begin));
+  };
+  const auto pack_tiles = [](Matrix<const T> rows, std::int64_t first, std::int64_t tile_size, auto* to) {
+    for (std::int64_t row = 0; row < rows.rows; row += Packing::kTogether) {
+      Prefetch(rows, row + kRowsAhead, Packing::kTogether);
+      Packing::PackTiles(rows.Rows(row, std::min(Packing::kTogether, rows.rows - row)), first + row, tile_size, to);
+    }
+  };
+
+  std::atomic<std::int64_t> taken = 0;
+  const std::int64_t end = down * across * pieces;
+  const auto take = [&] { return std::min(taken++ * pieces, end); };
+  ParallelFor(Threads(), [&](std::int64_t) {
+    struct Factors;
+    constexpr std::int64_t panel_size = Packing::kDepth * kPanelColumns;
+    constexpr std::int64_t tiles_size = TilesOf(kBlockRows) * Packing::TileSize(Packing::kDepth);
+    auto* panel = KeptScratch<Factors, typename Packing::Number>(2 * panel_size + 2 * tiles_size);
+    auto *next_panel = panel + panel_size, *tiles = panel + 2 * panel_size, *next_tiles = tiles + tiles_size;
+    std::int64_t index = take();
+    if (index == end) return;
+    Block now = block(index);
+    pack_tiles(now.a, 0, Packing::TileSize(now.a.rows), tiles);
+    Packing::PackPanel(now.Panel(0), 0, panel);
+    while (index != end) {
+      index = (index + 1) % pieces != 0 ? index + 1 : take();
+      const Block next = index == end ? Block{} : block(index);
+      const std::int64_t depth = now.a.rows, count = TilesOf(now.c.rows);
+      for (std::int64_t p = 0; p < now.panels(); ++p) {
+        const Matrix<const T> next_b = p + 1 < now.panels() ? now.Panel(p + 1) : next.Panel(0);
+        const Matrix<T> its_c = now.c.Columns(p * kPanelColumns, now.Panel(p).columns);
+        ForTiles(now.c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
+          const auto [first_of_b, some_b] = share(next_b, tile, count);
+          const auto [first_of_a, some_a] = share(next.a, p * count + tile, now.panels() * count);
+          Packing::Multiply(tiles + tile * Packing::TileSize(depth), panel, depth, its_c.Rows(row, rows),
+                            ToPack<T>{some_b, some_a});
+          Packing::PackPanel(some_b, first_of_b, next_panel);
+          pack_tiles(some_a, first_of_a, Packing::TileSize(next.a.rows), next_tiles);
+        });
+        std::swap(panel, next_panel);
+      }
+      std::swap(tiles, next_tiles);
+      now = next;
+    }
   });
 }
 

@@ -20,10 +20,12 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 using kernels::Ending;
 using kernels::ForTiles;
+using kernels::kMostToPack;
 using kernels::kPanelColumns;
 using kernels::kTileRoom;
 using kernels::kTileRows;
 using kernels::TilesOf;
+using kernels::ToPack;
 
 // The sums that stay in registers while the depth goes by, rows times vectors, with the vectors of the panel and a
 // number of a beside them: with AVX-512 (and NEON) 32 registers, with AVX2 16. On a core that multiplies one vector of
@@ -38,12 +40,13 @@ struct Left {
 };
 
 // What comes after a tile: the rows of the next one, as far apart as its own, and rows [first, last) of each panel that
-// will follow its panels; null where there is none.
+// will follow its panels, null where there is none; and what will be packed.
 template <typename T>
 struct Following {
   const T* left = nullptr;
   const T* panels = nullptr;
   std::int64_t first = 0, last = 0;
+  ToPack<T> to_pack = {};
 };
 
 // Lines of memory.
@@ -65,7 +68,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
     const std::int64_t columns = std::min(width, c.columns - begin);
     const std::int64_t place = begin / kPanelColumns * depth * kPanelColumns + begin % kPanelColumns;
     // What to ask for meanwhile, a line a step: many at once hold up one another and the factors, which cost a tenth.
-    Lines<T> ask[2 * rows + 2];
+    Lines<T> ask[2 * rows + 2 + kMostToPack];
     Lines<T>* asked = ask;
     for (std::int32_t row = 0; row < rows; ++row) *asked++ = {c.row(row) + begin, line, (columns + line - 1) / line};
     if (following.left != nullptr)
@@ -75,6 +78,10 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
       *asked++ = {following.panels + place + following.first * kPanelColumns,
                   width == kPanelColumns ? line : kPanelColumns,
                   (following.last - following.first) * std::max<std::int64_t>(1, width / line)};
+    for (const Matrix<const T>& part : following.to_pack)
+      for (std::int64_t row = part.rows * begin / c.columns;
+           row < part.rows * (begin + columns) / c.columns && asked < ask + 2 * rows + 1 + kMostToPack; ++row)
+        *asked++ = {part.row(row), line, (part.columns + line - 1) / line};
     *asked = {a.data, 0, depth};
 
     hn::Vec<decltype(d)> sums[rows][kTileVectors];
@@ -160,15 +167,12 @@ void PanelProductOn(Matrix<const T> a, const T* panels, Matrix<T> c, const Endin
 }
 HEADLIGHT_KERNEL(PanelProductOn);
 
-// c += (tiles of a^T) * panel.
+// c += (a tile of a^T) * panel.
 template <typename T>
-void AddTilesOn(const T* tiles, const T* panel, std::int64_t depth, Matrix<T> c) {
-  ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) HWY_ATTR {
-    TileOf<kTileRows, T>(rows, {tiles + tile * depth * kTileRoom, 1, kTileRoom}, depth, panel, c.Rows(row, rows),
-                         {.accumulate = true}, {});
-  });
+void AddTileOn(const T* tile, const T* panel, std::int64_t depth, Matrix<T> c, const ToPack<T>& to_pack) {
+  TileOf<kTileRows, T>(c.rows, {tile, 1, kTileRoom}, depth, panel, c, {.accumulate = true}, {.to_pack = to_pack});
 }
-HEADLIGHT_KERNEL(AddTilesOn);
+HEADLIGHT_KERNEL(AddTileOn);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
@@ -177,30 +181,38 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace headlight {
 HEADLIGHT_EXPORT(PanelProductOn);
-HEADLIGHT_EXPORT(AddTilesOn);
+HEADLIGHT_EXPORT(AddTileOn);
 }  // namespace headlight
 
 namespace headlight::kernels {
 namespace {
 
 template <typename T>
-void PackTiles(Matrix<const T> a, T* to) {
-  constexpr std::int64_t step = 8;  // rows, whose lines stay in the first-level cache from tile to tile
-  for (std::int64_t first = 0; first < a.rows; first += step) {
-    const std::int64_t depth = std::min(step, a.rows - first);
+struct Packing {
+  using Number = T;
+  static constexpr std::int64_t kDepth = 256, kTogether = 4;
+  static constexpr std::int64_t TileSize(std::int64_t depth) { return depth * kTileRoom; }
+
+  static void PackTiles(Matrix<const T> a, std::int64_t first, std::int64_t tile_size, T* to) {
     ForTiles(a.columns, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
-      T* tile_to = to + (tile * a.rows + first) * kTileRoom;
-      for (std::int64_t k = 0; k < depth; ++k, tile_to += kTileRoom) {
-        const T* from = a.row(first + k) + row;
-        __builtin_prefetch(from + kRowsAhead * a.stride);
+      T* tile_to = to + tile * tile_size + first * kTileRoom;
+      for (std::int64_t k = 0; k < a.rows; ++k, tile_to += kTileRoom) {
         if (row + kTileRoom <= a.columns)
-          std::memcpy(tile_to, from, kTileRoom * sizeof(T));
+          std::memcpy(tile_to, a.row(k) + row, kTileRoom * sizeof(T));
         else
-          std::copy_n(from, rows, tile_to);
+          std::copy_n(a.row(k) + row, rows, tile_to);
       }
     });
   }
-}
+
+  static void PackPanel(Matrix<const T> b, std::int64_t first, T* to) {
+    kernels::PackPanel(b, /*transposed=*/false, to + first * kPanelColumns);
+  }
+
+  static void Multiply(const T* tile, const T* panel, std::int64_t depth, Matrix<T> c, const ToPack<T>& next) {
+    HEADLIGHT_DISPATCH(AddTileOn, T)(tile, panel, depth, c, next);
+  }
+};
 
 }  // namespace
 
@@ -208,9 +220,7 @@ template <typename T>
 void PackPanel(Matrix<const T> b, bool transposed, T* panel) {
   if (!transposed) {
     for (std::int64_t row = 0; row < b.rows; ++row, panel += kPanelColumns) {
-      constexpr std::int64_t line = 64 / sizeof(T);
-      for (std::int64_t column = 0; column < b.columns; column += line)
-        __builtin_prefetch(b.row(row + kRowsAhead) + column);
+      Prefetch(b, row + kRowsAhead, 1);
       std::copy_n(b.row(row), b.columns, panel);
       std::fill(panel + b.columns, panel + kPanelColumns, T{0});
     }
@@ -233,9 +243,7 @@ void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Ending<
 
 template <typename T>
 void AddTransposedProduct(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
-  AddTransposedInBlocks<T, T>(
-      a, b, c, PackTiles<T>, [](Matrix<const T> from, T* panel) { PackPanel(from, /*transposed=*/false, panel); },
-      HEADLIGHT_DISPATCH(AddTilesOn, T));
+  AddTransposedInBlocks<Packing<T>>(a, b, c);
 }
 
 template void PackPanel(Matrix<const float>, bool, float*);

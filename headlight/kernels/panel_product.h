@@ -1,6 +1,7 @@
 // Products in floating point with a panel: some columns of a right-hand side, in the order the arithmetic wants them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "headlight/base/matrix.h"
@@ -22,9 +23,10 @@ constexpr std::int64_t TilesOf(std::int64_t rows) { return (rows + kTileRows - 1
 template <class Body>
 inline void ForTiles(std::int64_t rows, const Body& body) {
   const std::int64_t tiles = TilesOf(rows);
-  for (std::int64_t tile = 0; tile < tiles; ++tile) {
-    const std::int64_t row = rows * tile / tiles;
-    body(tile, row, rows * (tile + 1) / tiles - row);
+  for (std::int64_t tile = 0, row = 0; tile < tiles; ++tile) {
+    const std::int64_t its_rows = rows / tiles + (tile < rows % tiles ? 1 : 0);
+    body(tile, row, its_rows);
+    row += its_rows;
   }
 }
 
@@ -35,6 +37,15 @@ struct Ending {
   bool relu = false;        // whether negative results become 0
   bool accumulate = false;  // whether they are added to what is there; then without bias and relu
 };
+
+// Asks for rows, as many of them as there are; packing reads lines too far apart for the processor to guess.
+template <typename T>
+void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
+  constexpr std::int64_t line = 64 / sizeof(T);
+  for (const std::int64_t end = std::min(row + count, source.rows); row < end; ++row)
+    for (std::int64_t column = 0; column < source.columns; column += line) __builtin_prefetch(source.row(row) + column);
+}
+inline constexpr std::int64_t kRowsAhead = 8;  // of what is packed
 
 // Makes a panel of its columns, or, where `transposed`, of as many rows.
 template <typename T>
