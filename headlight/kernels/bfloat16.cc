@@ -83,26 +83,25 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
     for (auto& row : sums)
       for (__m512& sum : row) sum = _mm512_setzero_ps();
     const std::int64_t place = begin / kPanelColumns * a.pairs * kBfloat16Pair;
-    const std::uint16_t *left = a.values, *right = panels + place;
-    std::int64_t pair = 0;
-    const auto step = [&]() HEADLIGHT_BF16 __attribute__((always_inline)) {
-      AddProducts(left, a.row_stride, right, sums);
-      ++pair, left += a.pair_stride, right += kBfloat16Pair;
-    };
-    // A line of memory a step, as in panel_product.cc.
-    for (int row = 0; row < rows; ++row)
-      for (std::int64_t column = begin; column < std::min(begin + kPanelColumns, c.columns); column += 16) {
-        _mm_prefetch(c.row(row) + column, _MM_HINT_ET0);
-        if (pair < a.pairs) step();
-      }
+    LineList ask;
+    for (int row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, std::min(kPanelColumns, c.columns - begin));
     if (following.panels != nullptr)
-      for (std::int64_t line = 4 * following.first; line < 4 * following.last && pair < a.pairs; ++line, step())
-        _mm_prefetch(following.panels + place + line * 32, _MM_HINT_T1);
+      ask.AddRow(following.panels + place + following.first * kBfloat16Pair,
+                 (following.last - following.first) * kBfloat16Pair);
     for (const Matrix<const float>& part : following.to_pack)
-      for (std::int64_t row = 0; row < part.rows; ++row)
-        for (std::int64_t column = 0; column < part.columns && pair < a.pairs; column += 16, step())
-          _mm_prefetch(part.row(row) + column, _MM_HINT_T1);
-    while (pair < a.pairs) step();
+      for (std::int64_t row = 0; row < part.rows; ++row) ask.AddRow(part.row(row), part.columns);
+    const Lines* lines = ask.Finish(a.values, a.pairs);
+
+    const std::uint16_t *left = a.values, *right = panels + place;
+    const std::uint16_t* const end = right + a.pairs * kBfloat16Pair;
+    for (; right != end; ++lines) {
+      const char* ahead = lines->first;
+      const std::uint16_t* const until = right + std::min(end - right, lines->count * kBfloat16Pair);
+      for (; right != until; left += a.pair_stride, right += kBfloat16Pair, ahead += lines->apart) {
+        _mm_prefetch(ahead, _MM_HINT_T0);
+        AddProducts(left, a.row_stride, right, sums);
+      }
+    }
 
     __mmask16 live[kTileVectors];
     for (int v = 0; v < kTileVectors; ++v) live[v] = FirstLanes(c.columns - begin - 16 * v);

@@ -22,7 +22,6 @@ inline constexpr std::int64_t kBlockRows = 192, kBlockPanels = 4;
 // Rows of b and of a that will be packed next.
 template <typename T>
 using ToPack = std::array<Matrix<const T>, 2>;
-inline constexpr std::int64_t kMostToPack = 24;  // of them that are asked for while a tile is multiplied
 
 // How the factors lie when they are packed is up to Packing:
 //

@@ -20,10 +20,11 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 using kernels::Ending;
 using kernels::ForTiles;
-using kernels::kMostToPack;
 using kernels::kPanelColumns;
 using kernels::kTileRoom;
 using kernels::kTileRows;
+using kernels::LineList;
+using kernels::Lines;
 using kernels::TilesOf;
 using kernels::ToPack;
 
@@ -49,40 +50,30 @@ struct Following {
   ToPack<T> to_pack = {};
 };
 
-// Lines of memory.
-template <typename T>
-struct Lines {
-  const T* first;
-  std::ptrdiff_t apart;  // numbers from one to the next
-  std::int64_t count;
-};
-
 template <std::int32_t rows, typename T>
 HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T> c, const Ending<T>& ending,
                        const Following<T>& following) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t width = kTileVectors * lanes;
-  constexpr std::int64_t line = 64 / sizeof(T);
   for (std::int64_t begin = 0; begin < c.columns; begin += width) {
     const std::int64_t columns = std::min(width, c.columns - begin);
     const std::int64_t place = begin / kPanelColumns * depth * kPanelColumns + begin % kPanelColumns;
-    // What to ask for meanwhile, a line a step: many at once hold up one another and the factors, which cost a tenth.
-    Lines<T> ask[2 * rows + 2 + kMostToPack];
-    Lines<T>* asked = ask;
-    for (std::int32_t row = 0; row < rows; ++row) *asked++ = {c.row(row) + begin, line, (columns + line - 1) / line};
+    LineList ask;
+    for (std::int32_t row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, columns);
     if (following.left != nullptr)
       for (std::int64_t row = rows * begin / c.columns; row < rows * (begin + columns) / c.columns; ++row)
-        *asked++ = {following.left + row * a.row_stride, line, (depth + line - 1) / line};
-    if (following.panels != nullptr)
-      *asked++ = {following.panels + place + following.first * kPanelColumns,
-                  width == kPanelColumns ? line : kPanelColumns,
-                  (following.last - following.first) * std::max<std::int64_t>(1, width / line)};
+        ask.AddRow(following.left + row * a.row_stride, depth);
+    if (following.panels != nullptr) {
+      constexpr std::int64_t line = Lines::kBytes / sizeof(T);
+      ask.Add(following.panels + place + following.first * kPanelColumns,
+              (following.last - following.first) * std::max<std::int64_t>(1, width / line),
+              width == kPanelColumns ? Lines::kBytes : kPanelColumns * std::ptrdiff_t{sizeof(T)});
+    }
     for (const Matrix<const T>& part : following.to_pack)
-      for (std::int64_t row = part.rows * begin / c.columns;
-           row < part.rows * (begin + columns) / c.columns && asked < ask + 2 * rows + 1 + kMostToPack; ++row)
-        *asked++ = {part.row(row), line, (part.columns + line - 1) / line};
-    *asked = {a.data, 0, depth};
+      for (std::int64_t row = part.rows * begin / c.columns; row < part.rows * (begin + columns) / c.columns; ++row)
+        ask.AddRow(part.row(row), part.columns);
+    const Lines* lines = ask.Finish(a.data, depth);
 
     hn::Vec<decltype(d)> sums[rows][kTileVectors];
 #pragma GCC unroll 8
@@ -92,8 +83,8 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
     }
     const T *left = a.data, *right = panels + place;
     const T* const end = right + depth * kPanelColumns;
-    for (const Lines<T>* lines = ask; right != end; ++lines) {
-      const T* ahead = lines->first;
+    for (; right != end; ++lines) {
+      const char* ahead = lines->first;
       const T* const until = right + std::min((end - right), lines->count * kPanelColumns);
       for (; right != until; left += a.k_stride, right += kPanelColumns, ahead += lines->apart) {
         __builtin_prefetch(ahead);

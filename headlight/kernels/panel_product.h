@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "headlight/base/matrix.h"
@@ -29,6 +30,37 @@ inline void ForTiles(std::int64_t rows, const Body& body) {
     row += its_rows;
   }
 }
+
+// Lines of memory that a tile asks for while the depth goes by, one a step: many at once hold up one another and the
+// factors, which cost a tenth.
+struct Lines {
+  static constexpr std::ptrdiff_t kBytes = 64;
+
+  const char* first;
+  std::ptrdiff_t apart;  // bytes
+  std::int64_t count;
+};
+
+class LineList {
+ public:
+  void Add(const void* first, std::int64_t count, std::ptrdiff_t apart = Lines::kBytes) {
+    if (end_ != lines_ + kMost) *end_++ = {static_cast<const char*>(first), apart, count};
+  }
+  template <typename T>
+  void AddRow(const T* first, std::int64_t count) {
+    Add(first, (count * std::int64_t{sizeof(T)} + Lines::kBytes - 1) / Lines::kBytes);
+  }
+  // The lines, and then so many times one that is there already.
+  const Lines* Finish(const void* there, std::int64_t count) {
+    *end_ = {static_cast<const char*>(there), 0, count};
+    return lines_;
+  }
+
+ private:
+  static constexpr int kMost = 36;
+  Lines lines_[kMost + 1];
+  Lines* end_ = lines_;
+};
 
 // What becomes of a product's sums.
 template <typename T>
