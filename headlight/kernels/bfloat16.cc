@@ -184,13 +184,11 @@ void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_
   }
 }
 
-Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to) {
-  const Bfloat16Rows rounded{to, 2 * Bfloat16Pairs(a.columns), 2, Bfloat16Pairs(a.columns)};
-  for (std::int64_t row = 0; row < a.rows; ++row, to += rounded.row_stride) {
+void RoundRows(Matrix<const float> a, std::uint16_t* to) {
+  for (std::int64_t row = 0; row < a.rows; ++row, to += 2 * Bfloat16Pairs(a.columns)) {
     if (a.columns % 2 != 0) to[a.columns] = 0;
     ToBfloat16(a.row(row), a.columns, to);
   }
-  return rounded;
 }
 
 void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending,
@@ -208,15 +206,13 @@ void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<
 }
 
 HEADLIGHT_BF16 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to) {
-  constexpr std::int64_t lanes = 16;
-  std::int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
-                        reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_loadu_ps(from + i))));
-  if (i == count) return;
-  const __mmask16 rest = FirstLanes(count - i);
-  _mm256_mask_storeu_epi16(to + i, rest,
-                           reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(rest, from + i))));
+  for (; count >= 32; count -= 32, from += 32, to += 32)
+    _mm512_storeu_si512(
+        to, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_loadu_ps(from + 16), _mm512_loadu_ps(from))));
+  const auto rest = static_cast<__mmask32>((std::uint64_t{1} << count) - 1);
+  const __m512bh both = _mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(FirstLanes(count - 16), from + 16),
+                                            _mm512_maskz_loadu_ps(FirstLanes(count), from));
+  if (count != 0) _mm512_mask_storeu_epi16(to, rest, reinterpret_cast<__m512i>(both));
 }
 
 bool CpuHasBfloat16() {

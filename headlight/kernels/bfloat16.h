@@ -31,7 +31,7 @@ struct Bfloat16Rows {
 };
 
 // The rows, rounded into `to`: 2 * Bfloat16Pairs(a.columns) numbers for each.
-Bfloat16Rows RoundRows(Matrix<const float> a, std::uint16_t* to);
+void RoundRows(Matrix<const float> a, std::uint16_t* to);
 
 // c = a * b, of which c has as many columns as there are in the panels that lie side by side from `panels` on; pair by
 // pair in ascending order, so that the bits of an element depend on nothing but its row and its column.

@@ -36,18 +36,26 @@ void PackInt8Panel(Matrix<const float> source, bool transposed, std::byte* panel
   }
 }
 
+// A product's result in blocks: rows times groups of panels that half of a second-level cache holds.
+struct Blocks {
+  std::int64_t blocks, groups;
+};
+template <typename T>
+Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
+  constexpr std::int64_t block_rows = 96, tasks_a_thread = 4, most_bytes = 512 << 10;
+  const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
+  const std::int64_t group = std::max<std::int64_t>(
+      1, std::min(blocks * b.panels() / (tasks_a_thread * Threads()),
+                  most_bytes * b.panels() / static_cast<std::int64_t>(std::max<std::size_t>(1, b.bytes()))));
+  return {blocks, (b.panels() + group - 1) / group};
+}
+
 // Calls product(first row, panels side by side, a block of c, what becomes of it, the panels that are probably next or
 // null) for all of c, in parallel.
 template <typename T, class Product>
 void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate,
                const Product& product) {
-  constexpr std::int64_t block_rows = 96, tasks_a_thread = 4;
-  constexpr std::int64_t most_bytes = 512 << 10;  // of panels: half of a second-level cache
-  const std::int64_t blocks = (c.rows + block_rows - 1) / block_rows;
-  const std::int64_t group = std::max<std::int64_t>(
-      1, std::min(blocks * b.panels() / (tasks_a_thread * Threads()),
-                  most_bytes * b.panels() / static_cast<std::int64_t>(std::max<std::size_t>(1, b.bytes()))));
-  const std::int64_t groups = (b.panels() + group - 1) / group, threads = Threads();
+  const std::int64_t blocks = BlocksOf(c.rows, b).blocks, groups = BlocksOf(c.rows, b).groups, threads = Threads();
   ParallelFor(groups * blocks, [&](std::int64_t index) {
     const std::int64_t row = index % blocks * c.rows / blocks, rows = (index % blocks + 1) * c.rows / blocks - row;
     const std::int64_t its_group = index / blocks, next_group = (index + threads) / blocks;
@@ -171,12 +179,23 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
     }
     if (b.compute() == Compute::bfloat16) {
       const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
+      struct RoundedBlock;
+      struct RoundedAll;
+      const std::int64_t stride = 2 * Bfloat16Pairs(a.columns);
+      std::uint16_t* all = nullptr;  // once, where several groups of panels want them
+      if (BlocksOf(c.rows, b).groups > 1) {
+        all = KeptScratch<RoundedAll, std::uint16_t>(a.rows * stride);
+        ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
+          RoundRows(a.Rows(first, rows), all + first * stride);
+        });
+      }
       return ForBlocks(b, c, bias, relu, accumulate,
                        [&](std::int64_t row, const std::byte* panels, Matrix<float> block, const Ending<float>& ending,
                            const std::byte* next) {
-                         struct Rounded;
-                         auto* values = KeptScratch<Rounded, std::uint16_t>(block.rows * 2 * Bfloat16Pairs(a.columns));
-                         Bfloat16Product(RoundRows(a.Rows(row, block.rows), values),
+                         auto* rounded = all == nullptr ? KeptScratch<RoundedBlock, std::uint16_t>(block.rows * stride)
+                                                        : all + row * stride;
+                         if (all == nullptr) RoundRows(a.Rows(row, block.rows), rounded);
+                         Bfloat16Product({rounded, stride, 2, stride / 2},
                                          reinterpret_cast<const std::uint16_t*>(panels), block, ending,
                                          reinterpret_cast<const std::uint16_t*>(next));
                        });

@@ -265,9 +265,17 @@ ValidationReport Validate(const EncoderDecoder& model, const ValidationSet& vali
   std::vector<std::vector<std::int32_t>> sources = validation.sources;
   for (auto& source : sources) source.push_back(model.limits().end_id);
   std::vector<std::string> translations;
-  // In small batches: a model that has not yet learned to end writes long translations, and each token is remembered.
+  // A model that has not yet learned to end goes round in circles: none gets longer than the longest reference. In
+  // small batches, since each token is remembered.
+  DecodingOptions limited = decoding;
+  if (limited.max_length == 0) {
+    std::size_t longest = 0;
+    for (const auto& target : validation.targets) longest = std::max(longest, target.size());
+    limited.max_length =
+        static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest) + 1, model.limits().positions));
+  }
   constexpr std::int64_t batch_tokens = 1024;
-  for (const auto& hypotheses : DecodeInBatches(model, sources, decoding, batch_tokens))
+  for (const auto& hypotheses : DecodeInBatches(model, sources, limited, batch_tokens))
     translations.push_back(validation.decode(hypotheses.front().ids));
   const std::vector<std::vector<std::string>> references = {validation.references};
   report.bleu = CorpusBleu(translations, references).score;
