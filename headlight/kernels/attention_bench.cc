@@ -1,9 +1,18 @@
 // How fast attention is in the shapes that matter: training on short sentences, decoding, long sequences. GFLOP/s count
 // what plain matrix products would need: 2 products forward, 5 backward, half of them under a causal mask.
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
 #include "headlight/kernels/attention.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/kernels/softmax.h"
 
 namespace headlight::kernels {
 namespace {
@@ -28,55 +37,148 @@ std::vector<std::pair<std::int32_t, std::int32_t>> Short(std::int32_t tokens) {
   return lengths;
 }
 
-void Attention(benchmark::State& state, const Shape& shape, bool backward) {
+// Queries, keys and values beside one another, as a fused projection leaves them.
+struct Problem {
+  explicit Problem(const Shape& shape) : heads(shape.heads), model(shape.heads * shape.head_dim) {
+    for (const auto& [query_count, key_count] : shape.lengths) {
+      queries.push_back({query_rows, query_count});
+      keys.push_back({key_rows, key_count});
+      query_rows += query_count;
+      key_rows += key_count;
+      scores += double{1} * query_count * key_count;
+    }
+    Random random(2);
+    const auto normal = [&](std::int64_t count) {
+      std::vector<float> values(static_cast<std::size_t>(count));
+      for (float& value : values) value = static_cast<float>(random.Normal());
+      return values;
+    };
+    const std::int64_t rows = std::max(query_rows, key_rows);
+    projection = normal(rows * 3 * model);
+    d_projection = normal(rows * 3 * model);
+    output = normal(query_rows * model);
+    d_output = normal(query_rows * model);
+    log_sum_exp.resize(static_cast<std::size_t>(query_rows * heads));
+    input.query = Part(projection, 0);
+    input.key = Part(projection, 1);
+    input.value = Part(projection, 2);
+    input.queries = queries;
+    input.keys = keys;
+    input.heads = heads;
+    input.scale = 0.2f;
+    input.causal = shape.causal;
+    input.dropout.probability = shape.dropout;
+  }
+  // 0: queries, 1: keys, 2: values.
+  Matrix<float> Part(std::vector<float>& from, std::int64_t index) const {
+    return {from.data() + index * model, index == 0 ? query_rows : key_rows, model, 3 * model};
+  }
+  Matrix<float> Output(std::vector<float>& of) const { return {of.data(), query_rows, model, model}; }
+  void Forward() { AttentionForward<float>(input, Output(output), log_sum_exp); }
+  void Backward() {
+    AttentionBackward<float>(input, Output(output), Output(d_output), log_sum_exp, {Part(d_projection, 0)},
+                             {Part(d_projection, 1)}, {Part(d_projection, 2)});
+  }
+  void Report(benchmark::State& state, int products) const {
+    const double operations = 2.0 * products * (input.causal ? 0.5 : 1) * scores * static_cast<double>(model);
+    state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * operations, benchmark::Counter::kIsIterationInvariantRate);
+  }
+
+  std::int32_t heads;
+  std::int64_t model;
   Sequences queries, keys;
   std::int32_t query_rows = 0, key_rows = 0;
-  double scores = 0;
-  for (const auto& [query_count, key_count] : shape.lengths) {
-    queries.push_back({query_rows, query_count});
-    keys.push_back({key_rows, key_count});
-    query_rows += query_count;
-    key_rows += key_count;
-    scores += double{1} * query_count * key_count;
-  }
-  const std::int64_t model = shape.heads * shape.head_dim, fused = 3 * model;
-  const std::int64_t rows = std::max(query_rows, key_rows);
-  Random random(2);
-  const auto normal = [&](std::int64_t count) {
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) value = static_cast<float>(random.Normal());
-    return values;
-  };
-  std::vector<float> projection = normal(rows * fused), output = normal(query_rows * model);
-  std::vector<float> d_projection = normal(rows * fused), d_output = normal(query_rows * model);
-  std::vector<float> log_sum_exp(static_cast<std::size_t>(query_rows * shape.heads));
-  const auto part = [&](std::vector<float>& from, std::int64_t index, std::int32_t count) {
-    return Matrix<float>{from.data() + index * model, count, model, fused};
-  };
+  double scores = 0;  // of a head
+  std::vector<float> projection, d_projection, output, d_output, log_sum_exp;
   AttentionInput<float> input;
-  input.query = part(projection, 0, query_rows);
-  input.key = part(projection, 1, key_rows);
-  input.value = part(projection, 2, key_rows);
-  input.queries = queries;
-  input.keys = keys;
-  input.heads = shape.heads;
-  input.scale = 0.2f;
-  input.causal = shape.causal;
-  input.dropout.probability = shape.dropout;
-  const Matrix<float> out{output.data(), query_rows, model, model};
-  const Matrix<float> d_out{d_output.data(), query_rows, model, model};
-  AttentionForward<float>(input, out, log_sum_exp);
+};
+
+void Attention(benchmark::State& state, const Shape& shape, bool backward) {
+  Problem problem(shape);
+  problem.Forward();
+  for (auto _ : state) backward ? problem.Backward() : problem.Forward();
+  problem.Report(state, backward ? 5 : 2);
+}
+
+// What it replaces: products, a softmax and products for each sentence and head, whose weights stay for the gradient.
+void SeparateOperations(benchmark::State& state, const Shape& shape, bool backward) {
+  Problem problem(shape);
+  const std::int32_t heads = shape.heads, dim = shape.head_dim;
+  std::vector<std::vector<float>> weights(problem.queries.size() * static_cast<std::size_t>(heads)), d_scores(weights);
+  const auto for_heads = [&](const auto& body) {
+    ParallelFor(static_cast<std::int64_t>(weights.size()), [&](std::int64_t index) {
+      const auto place = static_cast<std::size_t>(index);
+      const Sequence queries = problem.queries[place / heads], keys = problem.keys[place / heads];
+      const std::int64_t size = std::int64_t{queries.length} * keys.length;
+      weights[place].resize(static_cast<std::size_t>(size));
+      d_scores[place].resize(static_cast<std::size_t>(backward ? size : 0));
+      const auto matrix = [&](std::vector<float>& from) {
+        return Matrix<float>{from.data(), queries.length, keys.length, keys.length};
+      };
+      const auto part = [&, column = index % heads * dim](const Matrix<float>& of, const Sequence& rows) {
+        return of.Rows(rows.begin, rows.length).Columns(column, dim);
+      };
+      body(queries, keys, matrix(weights[place]), matrix(d_scores[place]), part);
+    });
+  };
+  // to (+)= a b^T or a b
+  const auto multiply = [](Matrix<const float> a, Matrix<const float> b, bool transposed, Matrix<float> to) {
+    PackedMatrix<float> packed(transposed ? b.columns : b.rows, transposed ? b.rows : b.columns, Compute::float32);
+    packed.Pack(b, transposed);
+    Gemm<float>(a, packed, to);
+  };
+  const auto scale = [](Matrix<float> scores) {
+    for (std::int64_t i = 0; i < scores.rows * scores.columns; ++i) scores.data[i] *= 0.2f;
+  };
+  const auto add_transposed = [](Matrix<const float> a, Matrix<const float> b, Matrix<float> to) {
+    for (std::int64_t row = 0; row < to.rows; ++row) std::fill_n(to.row(row), to.columns, 0.0f);
+    GemmTransposed<float>(a, b, to, Compute::float32);
+  };
+  const Matrix<float> query = problem.Part(problem.projection, 0), key = problem.Part(problem.projection, 1);
+  const Matrix<float> value = problem.Part(problem.projection, 2), output = problem.Output(problem.output);
+  const Matrix<float> d_query = problem.Part(problem.d_projection, 0), d_key = problem.Part(problem.d_projection, 1);
+  const Matrix<float> d_value = problem.Part(problem.d_projection, 2), d_output = problem.Output(problem.d_output);
+  const auto forward = [&] {
+    for_heads([&](const Sequence& q, const Sequence& k, Matrix<float> its_weights, Matrix<float>, const auto& part) {
+      multiply(part(query, q), part(key, k), true, its_weights);
+      scale(its_weights);
+      SoftmaxRows<float>(its_weights, its_weights);
+      multiply(its_weights, part(value, k), false, part(output, q));
+    });
+  };
+  const auto back = [&] {
+    for_heads([&](const Sequence& q, const Sequence& k, Matrix<float> its_weights, Matrix<float> its_d_scores,
+                  const auto& part) {
+      add_transposed(its_weights, part(d_output, q), part(d_value, k));
+      multiply(part(d_output, q), part(value, k), true, its_d_scores);
+      SoftmaxRowsGradient<float>(its_weights, its_d_scores, its_d_scores);
+      scale(its_d_scores);
+      multiply(its_d_scores, part(key, k), false, part(d_query, q));
+      add_transposed(its_d_scores, part(query, q), part(d_key, k));
+    });
+  };
+  forward();
+  for (auto _ : state) backward ? back() : forward();
+  problem.Report(state, backward ? 5 : 2);
+}
+
+// Forward and backward once, and by how much memory grew meanwhile: beside it what a matrix of scores would take. Run
+// one case a process, since memory that was used before does not show.
+void Long(benchmark::State& state, std::int32_t tokens) {
+  Problem problem({"", {{tokens, tokens}}, 8, 32, false, 0});
+  const auto megabytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+  };
+  const double before = megabytes();
   for (auto _ : state) {
-    if (backward) {
-      AttentionBackward<float>(input, out, d_out, log_sum_exp, {part(d_projection, 0, query_rows)},
-                               {part(d_projection, 1, key_rows)}, {part(d_projection, 2, key_rows)});
-    } else {
-      AttentionForward<float>(input, out, log_sum_exp);
-    }
+    problem.Forward();
+    problem.Backward();
   }
-  const double products = (backward ? 5 : 2) * (shape.causal ? 0.5 : 1);
-  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * products * scores * static_cast<double>(model),
-                                                 benchmark::Counter::kIsIterationInvariantRate);
+  problem.Report(state, 7);
+  state.counters["grown_MB"] = megabytes() - before;
+  state.counters["scores_MB"] = 8 * problem.scores * sizeof(float) / (1 << 20);
 }
 
 const bool registered = [] {
@@ -90,16 +192,24 @@ const bool registered = [] {
         Shape{"4096 1x64", Lengths(1, {4096, 4096}), 1, 64, false, 0},
         Shape{"4096 2x64 causal dropout", Lengths(1, {4096, 4096}), 2, 64, true, 0.1}}) {
     for (const bool backward : {false, true}) {
-      benchmark::RegisterBenchmark((std::string(backward ? "backward " : "forward ") + shape.name).c_str(), Attention,
-                                   shape, backward);
+      const std::string name = std::string(backward ? "backward " : "forward ") + shape.name;
+      benchmark::RegisterBenchmark(name.c_str(), Attention, shape, backward)->UseRealTime();
+      if (!shape.causal && shape.dropout == 0)
+        benchmark::RegisterBenchmark((name + ", separate operations").c_str(), SeparateOperations, shape, backward)
+            ->UseRealTime();
     }
   }
   for (const Shape& shape : {Shape{"decode 160x30 8x32", Lengths(160, {1, 30}), 8, 32, false, 0},
                              Shape{"decode 160x30 8x64", Lengths(160, {1, 30}), 8, 64, false, 0},
                              Shape{"decode 32x(5x30) 8x32", Lengths(32, {5, 30}), 8, 32, false, 0},
                              Shape{"decode 1x4096 32x128", Lengths(1, {1, 4096}), 32, 128, false, 0}}) {
-    benchmark::RegisterBenchmark((std::string("forward ") + shape.name).c_str(), Attention, shape, false);
+    benchmark::RegisterBenchmark((std::string("forward ") + shape.name).c_str(), Attention, shape, false)
+        ->UseRealTime();
   }
+  for (const std::int32_t tokens : {2048, 4096, 8192, 16384, 32768})
+    benchmark::RegisterBenchmark(("long " + std::to_string(tokens) + " 8x32").c_str(), Long, tokens)
+        ->UseRealTime()
+        ->Iterations(1);
   return true;
 }();
 

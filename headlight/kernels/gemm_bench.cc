@@ -15,6 +15,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/activation.h"
+#include "headlight/kernels/cross_entropy.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/top_k.h"
 
@@ -129,7 +130,7 @@ void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute
   Report(state, shape, compute);
 }
 
-// What two fusions buy, each beside the same in kernels of its own: the bias and relu of a feed-forward layer...
+// What fusions buy, each beside the same in kernels of its own: the bias and relu of a feed-forward layer...
 void ProductRelu(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Batches batches(shape);
   const Numbers b(shape.inputs, shape.outputs, 2), bias(1, shape.outputs, 3);
@@ -145,7 +146,7 @@ void ProductRelu(benchmark::State& state, const Shape& shape, Compute compute, b
   Report(state, shape, compute);
 }
 
-// ... and a decoder's likeliest words, searched for as their logits come, or once all are there.
+// ... a decoder's likeliest words, searched for as their logits come, or once all are there.
 void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
   const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as generate/output_words.cc has it
@@ -162,6 +163,30 @@ void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, boo
     benchmark::DoNotOptimize(top.sum.data());
   }
   Report(state, shape, compute);
+}
+
+// ... and the output projection with its loss and gradients, a block of rows after another as training has it, or every
+// logit before the first loss, as separate operations would.
+void ProjectionCrossEntropy(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
+  const Numbers x(shape.rows, shape.inputs, 1), dx(shape.rows, shape.inputs, 2);
+  const Numbers weight(shape.outputs, shape.inputs, 3), d_weight(shape.outputs, shape.inputs, 4);
+  const std::int64_t at_once = fused ? 256 : shape.rows;  // as ops/projection_cross_entropy.cc has it
+  const Numbers logits(at_once, shape.outputs, 5);
+  PackedMatrix<float> forth(shape.inputs, shape.outputs, compute), back(shape.outputs, shape.inputs, compute);
+  forth.Pack(weight.view, /*transposed=*/true);
+  back.Pack(weight.view, /*transposed=*/false);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(at_once));
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i);
+  std::vector<double> losses(labels.size());
+  for (auto _ : state) {
+    for (std::int64_t begin = 0; begin < shape.rows; begin += at_once) {
+      Gemm<float>(x.view.Rows(begin, at_once), forth, logits.view);
+      CrossEntropyRowsGradient<float>(logits.view, labels, 0.1, 1, losses);
+      Gemm<float>(logits.view, back, dx.view.Rows(begin, at_once));
+      GemmTransposed<float>(logits.view, x.view.Rows(begin, at_once), d_weight.view, compute);
+    }
+  }
+  Report(state, {3 * shape.rows, shape.inputs, shape.outputs}, compute);
 }
 
 // What a step spends on the order that its products want.
@@ -194,6 +219,9 @@ const bool registered = [] {
     for (const bool fused : {true, false}) {
       add(fused ? "product with relu" : "product, relu", ProductRelu, {2560, 256, 1024}, compute, fused);
       add(fused ? "product with top 10" : "product, top 10", Likeliest, {160, 256, 8000}, compute, fused);
+      if (compute != Compute::int8)
+        add(fused ? "projection with cross-entropy" : "projection, cross-entropy", ProjectionCrossEntropy,
+            {2560, 256, 8000}, compute, fused);
     }
     add("pack", Pack, {0, 1024, 256}, compute);
     add("pack", Pack, {0, 512, 32000}, compute);
