@@ -26,8 +26,8 @@ const std::map<std::string, Preset> kPresets = {
       {"--schedule", "cosine"},
       {"--warmup", "1000"},
       {"--learning-rate", "0.002"},
-      {"--batch-tokens", "2000"},
-      {"--epochs", "20"}}},
+      {"--batch-tokens", "2500"},
+      {"--epochs", "24"}}},
 };
 
 struct Flags {
