@@ -121,7 +121,7 @@ void SeparateOperations(benchmark::State& state, const Shape& shape, bool backwa
       body(queries, keys, matrix(weights[place]), matrix(d_scores[place]), part);
     });
   };
-  // to (+)= a b^T or a b
+  // to = a b^T or a b
   const auto multiply = [](Matrix<const float> a, Matrix<const float> b, bool transposed, Matrix<float> to) {
     PackedMatrix<float> packed(transposed ? b.columns : b.rows, transposed ? b.rows : b.columns, Compute::float32);
     packed.Pack(b, transposed);
@@ -130,7 +130,7 @@ void SeparateOperations(benchmark::State& state, const Shape& shape, bool backwa
   const auto scale = [](Matrix<float> scores) {
     for (std::int64_t i = 0; i < scores.rows * scores.columns; ++i) scores.data[i] *= 0.2f;
   };
-  const auto add_transposed = [](Matrix<const float> a, Matrix<const float> b, Matrix<float> to) {
+  const auto multiply_transposed = [](Matrix<const float> a, Matrix<const float> b, Matrix<float> to) {
     for (std::int64_t row = 0; row < to.rows; ++row) std::fill_n(to.row(row), to.columns, 0.0f);
     GemmTransposed<float>(a, b, to, Compute::float32);
   };
@@ -149,12 +149,12 @@ void SeparateOperations(benchmark::State& state, const Shape& shape, bool backwa
   const auto back = [&] {
     for_heads([&](const Sequence& q, const Sequence& k, Matrix<float> its_weights, Matrix<float> its_d_scores,
                   const auto& part) {
-      add_transposed(its_weights, part(d_output, q), part(d_value, k));
+      multiply_transposed(its_weights, part(d_output, q), part(d_value, k));
       multiply(part(d_output, q), part(value, k), true, its_d_scores);
       SoftmaxRowsGradient<float>(its_weights, its_d_scores, its_d_scores);
       scale(its_d_scores);
       multiply(its_d_scores, part(key, k), false, part(d_query, q));
-      add_transposed(its_d_scores, part(query, q), part(d_key, k));
+      multiply_transposed(its_d_scores, part(query, q), part(d_key, k));
     });
   };
   forward();

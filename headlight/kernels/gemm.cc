@@ -55,7 +55,8 @@ Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
 template <typename T, class Product>
 void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate,
                const Product& product) {
-  const std::int64_t blocks = BlocksOf(c.rows, b).blocks, groups = BlocksOf(c.rows, b).groups, threads = Threads();
+  const Blocks division = BlocksOf(c.rows, b);
+  const std::int64_t blocks = division.blocks, groups = division.groups, threads = Threads();
   ParallelFor(groups * blocks, [&](std::int64_t index) {
     const std::int64_t row = index % blocks * c.rows / blocks, rows = (index % blocks + 1) * c.rows / blocks - row;
     const std::int64_t its_group = index / blocks, next_group = (index + threads) / blocks;

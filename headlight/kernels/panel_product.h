@@ -73,7 +73,7 @@ struct Ending {
 // Asks for rows, as many of them as there are; packing reads lines too far apart for the processor to guess.
 template <typename T>
 void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
-  constexpr std::int64_t line = 64 / sizeof(T);
+  constexpr std::int64_t line = Lines::kBytes / sizeof(T);
   for (const std::int64_t end = std::min(row + count, source.rows); row < end; ++row)
     for (std::int64_t column = 0; column < source.columns; column += line) __builtin_prefetch(source.row(row) + column);
 }

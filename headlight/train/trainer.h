@@ -100,7 +100,8 @@ HEADLIGHT_API TrainingResult Train(EncoderDecoder& model, const Corpus& corpus, 
                                    const TrainingOptions& options, const TrainingKeep& keep, bool resume,
                                    const TrainingObserver& observer);
 
-// The mean loss of a target token without label smoothing, and the translations' BLEU.
+// The mean loss of a target token without label smoothing, and the translations' BLEU; where `decoding` sets no longest
+// length, none gets longer than the longest target.
 HEADLIGHT_API ValidationReport Validate(const EncoderDecoder& model, const ValidationSet& validation,
                                         const DecodingOptions& decoding);
 
