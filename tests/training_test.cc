@@ -137,6 +137,19 @@ TEST(Training, TheLossFallsAndIsReported) {
   EXPECT_GE(validations, 7);
 }
 
+TEST(Training, AValidationsTranslationsGetNoLongerThanItsLongestReference) {
+  Setting setting;
+  std::size_t longest = 0, written = 0;
+  for (const auto& target : setting.validation.targets) longest = std::max(longest, target.size());
+  setting.validation.decode = [&](std::span<const std::int32_t> ids) {
+    written = std::max(written, ids.size());
+    return std::string();
+  };
+  Validate(*setting.Model(), setting.validation, {.beam_size = 1});  // of a model that has learned nothing
+  EXPECT_GT(written, 0);
+  EXPECT_LE(written, longest + 1);
+}
+
 TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
   const Setting setting;
   const TrainingOptions options = setting.Options();
