@@ -123,6 +123,9 @@ class BackwardHead {
   }
 
   void PackKeys(std::int32_t first, std::int32_t count) {
+    for (std::int32_t j = first; j < first + count; ++j) PrefetchNextHead(head_.value.row(j), head_.value_dim);
+    PrefetchNextRows(head_.key, first, count, head_.head_dim);
+    PrefetchNextRows(head_.value, first, count, head_.value_dim);
     const std::int32_t columns = WholeVectors<T>(count);
     PackTransposed(head_.key, first, count, head_.head_dim, keys_transposed_.data, columns);
     PackTransposed(head_.value, first, count, head_.value_dim, values_transposed_.data, columns);
@@ -138,6 +141,10 @@ class BackwardHead {
   // weights_ and d_scores_ of the tile, whose keys are packed; false where no query sees a key.
   bool Recompute(const TileRange& tile) {
     if (!Meet(tile)) return false;
+    for (std::int32_t i = 0; i < tile.queries; ++i) PrefetchNextHead(output_.row(tile.query + i), head_.value_dim);
+    PrefetchNextRows(head_.query, tile.query, tile.queries, head_.head_dim);
+    PrefetchNextRows<T>({output_.data, output_.stride}, tile.query, tile.queries, head_.value_dim);
+    PrefetchNextRows<T>({d_output_.data, d_output_.stride}, tile.query, tile.queries, head_.value_dim);
     const std::int32_t columns = WholeVectors<T>(tile.keys);
     Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, columns, weights_.data,
                        weights_.stride, head_.head_dim, false},

@@ -4,12 +4,14 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
+#include "headlight/base/storage.h"
 #include "headlight/kernels/attention.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/softmax.h"
@@ -48,9 +50,10 @@ struct Problem {
       scores += double{1} * query_count * key_count;
     }
     Random random(2);
-    const auto normal = [&](std::int64_t count) {
-      std::vector<float> values(static_cast<std::size_t>(count));
-      for (float& value : values) value = static_cast<float>(random.Normal());
+    const auto normal = [&](std::int64_t count) {  // in memory as a tensor has it, of large pages
+      std::shared_ptr<float> values =
+          std::reinterpret_pointer_cast<float>(AllocateStorage(count * std::int64_t{sizeof(float)}));
+      for (std::int64_t i = 0; i < count; ++i) values.get()[i] = static_cast<float>(random.Uniform() - 0.5);
       return values;
     };
     const std::int64_t rows = std::max(query_rows, key_rows);
@@ -70,10 +73,10 @@ struct Problem {
     input.dropout.probability = shape.dropout;
   }
   // 0: queries, 1: keys, 2: values.
-  Matrix<float> Part(std::vector<float>& from, std::int64_t index) const {
-    return {from.data() + index * model, index == 0 ? query_rows : key_rows, model, 3 * model};
+  Matrix<float> Part(const std::shared_ptr<float>& from, std::int64_t index) const {
+    return {from.get() + index * model, index == 0 ? query_rows : key_rows, model, 3 * model};
   }
-  Matrix<float> Output(std::vector<float>& of) const { return {of.data(), query_rows, model, model}; }
+  Matrix<float> Output(const std::shared_ptr<float>& of) const { return {of.get(), query_rows, model, model}; }
   void Forward() { AttentionForward<float>(input, Output(output), log_sum_exp); }
   void Backward() {
     AttentionBackward<float>(input, Output(output), Output(d_output), log_sum_exp, {Part(d_projection, 0)},
@@ -89,7 +92,8 @@ struct Problem {
   Sequences queries, keys;
   std::int32_t query_rows = 0, key_rows = 0;
   double scores = 0;  // of a head
-  std::vector<float> projection, d_projection, output, d_output, log_sum_exp;
+  std::shared_ptr<float> projection, d_projection, output, d_output;
+  std::vector<float> log_sum_exp;
   AttentionInput<float> input;
 };
 

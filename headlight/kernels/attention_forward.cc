@@ -43,12 +43,15 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   const Packed<T> keys = scratch.Take(head.head_dim, most_keys), values = scratch.Take(most_keys, head.value_dim);
   RunningSoftmax<T> softmax[kForwardQueries];
 
+  PrefetchNextRows(head.query, first_query, queries, head.head_dim);
   std::fill(sums.data, sums.row(queries), T{0});
   const KeyRange range = head.Visible(first_query, queries);
   const std::int32_t first_key = range.begin / kForwardKeys * kForwardKeys;
   for (std::int32_t key = first_key; key < range.end; key += kForwardKeys) {
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
     const std::int32_t columns = WholeVectors<T>(tile.keys);
+    PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
+    PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
     for (std::int32_t j = key; j < key + tile.keys; ++j) {
       PrefetchNextHead(head.key.row(j), head.head_dim);
       if (few) PrefetchNextHead(head.value.row(j), head.value_dim);  // packing does it else

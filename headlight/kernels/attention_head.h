@@ -106,7 +106,7 @@ double OperationsOf(const AttentionInput<T>& input) {
 }
 
 // How many of `pairs` (of a part of the sentences and a head) a thread takes at a time, so that taking them (a tenth of
-// a microsecond) is lost beside the work.
+// a microsecond) is lost beside the work: one, or all heads of a part, since what it asks for ahead it reads itself.
 template <typename T>
 std::int64_t PairsAPiece(const AttentionInput<T>& input, std::int64_t pairs) {
   constexpr std::int64_t enough = 100'000;  // multiplications: some microseconds
@@ -115,7 +115,9 @@ std::int64_t PairsAPiece(const AttentionInput<T>& input, std::int64_t pairs) {
     scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
   }
   const std::int64_t multiplications = scores * (input.query.columns + input.value.columns);
-  return std::clamp<std::int64_t>(enough * pairs / multiplications, 1, std::max<std::int64_t>(1, pairs / 64));
+  const std::int64_t piece =
+      std::clamp<std::int64_t>(enough * pairs / multiplications, 1, std::max<std::int64_t>(1, pairs / 64));
+  return piece == 1 ? 1 : (piece + input.heads - 1) / input.heads * input.heads;
 }
 
 template <typename T>

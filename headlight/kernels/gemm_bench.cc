@@ -207,9 +207,10 @@ const bool registered = [] {
         ->UseRealTime();
   };
   for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8}) {
-    for (const Shape& shape : {Shape{2560, 256, 256}, Shape{2560, 256, 768}, Shape{2560, 256, 1024},
-                               Shape{2560, 1024, 256}, Shape{256, 256, 8000}, Shape{256, 8000, 256},
-                               Shape{2560, 128, 256}, Shape{2560, 128, 128}, Shape{2560, 512, 2048}}) {
+    for (const Shape& shape :
+         {Shape{2560, 256, 256}, Shape{2560, 256, 768}, Shape{2560, 256, 1024}, Shape{2560, 1024, 256},
+          Shape{256, 256, 8000}, Shape{256, 8000, 256}, Shape{256, 128, 8000}, Shape{2560, 128, 256},
+          Shape{2560, 128, 128}, Shape{2560, 512, 2048}}) {
       add("product", Product, shape, compute);
       if (compute != Compute::int8) add("gradient", WeightGradient, shape, compute);
     }

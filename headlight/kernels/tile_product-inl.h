@@ -105,8 +105,7 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   }
 }
 
-// A thread goes on with the next head of the same rows: a twentieth of the time where they come from memory. (Asking
-// for the next sentence's rows, too, gained nothing: memory is then the limit.)
+// A thread goes on with the next head of the same rows: a twentieth of the time where they come from memory.
 template <typename T>
 HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);
