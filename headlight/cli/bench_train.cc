@@ -66,9 +66,11 @@ void Run(const Options& options) {
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   config.start_id = config.pad_id = tokenizer.pad();
   config.end_id = tokenizer.eos();
-  const ScratchFolder scratch;
-  const Corpus corpus({options.train[0], options.train[1], scratch.File("corpus")},
-                      [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); }, 0, {});
+  const Corpus corpus = [&] {  // mapped, it outlives its file; so nothing stays behind, however the measuring ends
+    const ScratchFolder scratch;
+    return Corpus({options.train[0], options.train[1], scratch.File("corpus")},
+                  [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); }, 0, {});
+  }();
 
   Transformer model(config);
   model.parameters().Initialise(1);

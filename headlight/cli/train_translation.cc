@@ -18,16 +18,17 @@ const std::map<std::string, Preset> kPresets = {
     {"base", {}},
     // Multi30k and other corpora of a few ten thousand sentences; chosen on its validation set.
     {"multi30k",
-     {{"--layers", "3"},
-      {"--model-dim", "256"},
-      {"--heads", "8"},
-      {"--ffn-dim", "1024"},
+     {{"--layers", "4"},
+      {"--model-dim", "128"},
+      {"--heads", "4"},
+      {"--ffn-dim", "256"},
       {"--dropout", "0.3"},
+      {"--attention-dropout", "0.1"},
       {"--schedule", "cosine"},
-      {"--warmup", "1000"},
-      {"--learning-rate", "0.002"},
+      {"--warmup", "1500"},
+      {"--learning-rate", "0.004"},
       {"--batch-tokens", "2500"},
-      {"--epochs", "24"}}},
+      {"--epochs", "48"}}},
 };
 
 struct Flags {

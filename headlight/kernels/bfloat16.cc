@@ -1,14 +1,16 @@
 #include "headlight/kernels/bfloat16.h"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "headlight/base/error.h"
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/gradient_blocks.h"
 #include "headlight/kernels/rows.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
 
 namespace headlight::kernels {
 
@@ -222,3 +224,25 @@ bool CpuHasBfloat16() {
 }
 
 }  // namespace headlight::kernels
+
+#else
+
+namespace headlight::kernels {
+
+bool CpuHasBfloat16() { return false; }
+
+namespace {
+void Lacking() { Ensure(false, "bfloat16 on a processor without it"); }
+}  // namespace
+
+void ToBfloat16(const float*, std::int64_t, std::uint16_t*) { Lacking(); }
+void PackBfloat16Panel(Matrix<const float>, bool, std::uint16_t*) { Lacking(); }
+void RoundRows(Matrix<const float>, std::uint16_t*) { Lacking(); }
+void Bfloat16Product(const Bfloat16Rows&, const std::uint16_t*, Matrix<float>, const Ending<float>&,
+                     const std::uint16_t*) {
+  Lacking();
+}
+void AddTransposedBfloat16(Matrix<const float>, Matrix<const float>, Matrix<float>) { Lacking(); }
+
+}  // namespace headlight::kernels
+#endif

@@ -2,7 +2,6 @@
 // instructions of the product give when nothing is read from memory, on as many threads.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <immintrin.h>
 
 #include <algorithm>
 #include <array>
@@ -19,9 +18,14 @@
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/top_k.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace headlight::kernels {
 namespace {
 
+#if defined(__x86_64__)
 constexpr std::int64_t kRounds = 1'000'000;
 constexpr std::size_t kSums = 12;  // enough to hide the latency of each
 
@@ -69,6 +73,9 @@ double Roof(Compute compute) {
   roof = operations * static_cast<double>(kRounds) * Threads() / best;
   return roof;
 }
+#else
+double Roof(Compute) { return 0; }
+#endif
 
 // In the memory that tensors have, which lies in huge pages where there are some.
 struct Numbers {

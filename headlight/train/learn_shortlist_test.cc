@@ -56,6 +56,19 @@ TEST(LearnShortlist, GivesTheLikeliestFirst) {
   }
 }
 
+TEST(LearnShortlist, LeavesOutVeryLongSentences) {
+  int pairs = 0;
+  const auto next = [&](EncodedPair& pair) {
+    pair.source.assign(pairs == 0 ? 257 : 256, pairs);
+    pair.target.assign(1, pairs);
+    return pairs++ < 2;
+  };
+  const LearnedShortlist learned = LearnShortlist(next, 2, 2, {.frequent = 1});
+  EXPECT_EQ(learned.pairs, 1);
+  EXPECT_TRUE(learned.all);
+  EXPECT_THAT(learned.shortlist.words, testing::ElementsAre(1));
+}
+
 TEST(LearnShortlist, RefusesWhatCannotBe) {
   EXPECT_THAT(ErrorOf([] { Learn(0, {}); }), testing::HasSubstr("no pair"));
   EXPECT_THAT(ErrorOf([] { Learn(5, {.frequent = 0}); }), testing::HasSubstr("not 0 frequent"));
