@@ -50,17 +50,17 @@ struct Problem {
       scores += double{1} * query_count * key_count;
     }
     Random random(2);
-    const auto normal = [&](std::int64_t count) {  // in memory as a tensor has it, of large pages
+    const auto random_numbers = [&](std::int64_t count) {  // in memory as a tensor has it, of large pages
       std::shared_ptr<float> values =
           std::reinterpret_pointer_cast<float>(AllocateStorage(count * std::int64_t{sizeof(float)}));
       for (std::int64_t i = 0; i < count; ++i) values.get()[i] = static_cast<float>(random.Uniform() - 0.5);
       return values;
     };
     const std::int64_t rows = std::max(query_rows, key_rows);
-    projection = normal(rows * 3 * model);
-    d_projection = normal(rows * 3 * model);
-    output = normal(query_rows * model);
-    d_output = normal(query_rows * model);
+    projection = random_numbers(rows * 3 * model);
+    d_projection = random_numbers(rows * 3 * model);
+    output = random_numbers(query_rows * model);
+    d_output = random_numbers(query_rows * model);
     log_sum_exp.resize(static_cast<std::size_t>(query_rows * heads));
     input.query = Part(projection, 0);
     input.key = Part(projection, 1);
