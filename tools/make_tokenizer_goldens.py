@@ -200,4 +200,5 @@ def main():
         shutil.copy(build / f"tokenizer_saved_{name}" / "tokenizer.json", OUT / f"tokenizer_saved_{name}_seed.json")
 
 
-main()
+if __name__ == "__main__":
+    main()

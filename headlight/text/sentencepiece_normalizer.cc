@@ -63,25 +63,39 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
   }
 }
 
-TextNormalizer::Replacement TextNormalizer::ReplacePrefix(std::string_view text) const {
-  std::size_t longest = 0, value = 0;
-  if (!trie_.empty()) {
-    std::size_t node = Offset(trie_[0]);
-    for (std::size_t index = 0; index < text.size(); ++index) {
-      const auto byte = static_cast<unsigned char>(text[index]);
-      node ^= byte;
-      const std::uint32_t unit = trie_[node];
-      if (Label(unit) != byte) break;
-      node ^= Offset(unit);
-      if (HasLeaf(unit)) {
-        longest = index + 1;
-        value = LeafValue(trie_[node]);
-      }
-    }
+// Calls found(bytes, value) for each rule whose text this one begins with, the shortest first, until it returns false.
+template <typename Found>
+void TextNormalizer::ForEachRule(std::string_view text, const Found& found) const {
+  if (trie_.empty()) return;
+  std::size_t node = Offset(trie_[0]);
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    const auto byte = static_cast<unsigned char>(text[index]);
+    node ^= byte;
+    const std::uint32_t unit = trie_[node];
+    if (Label(unit) != byte) return;
+    node ^= Offset(unit);
+    if (HasLeaf(unit) && !found(index + 1, LeafValue(trie_[node]))) return;
   }
-  if (longest > 0) return {replacements_.c_str() + value, longest};
+}
+
+TextNormalizer::Replacement TextNormalizer::ReplacePrefix(std::string_view text) const {
+  Replacement longest{"", 0};
+  ForEachRule(text, [&](std::size_t bytes, std::size_t value) {
+    longest = {replacements_.c_str() + value, bytes};
+    return true;
+  });
+  if (longest.bytes > 0) return longest;
   const std::size_t bytes = DecodeUtf8(text).bytes;
   return bytes > 0 ? Replacement{text.substr(0, bytes), bytes} : Replacement{"\uFFFD", 1};
+}
+
+std::optional<std::string_view> TextNormalizer::ShortestReplacement(std::string_view text) const {
+  std::optional<std::string_view> shortest;
+  ForEachRule(text, [&](std::size_t, std::size_t value) {
+    shortest = replacements_.c_str() + value;
+    return false;
+  });
+  return shortest;
 }
 
 void TextNormalizer::Normalize(std::string_view text, std::string& normalized,

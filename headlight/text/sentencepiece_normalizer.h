@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,16 @@ class HEADLIGHT_API TextNormalizer {
   // byte in `text` that each byte of `normalized` came from. Bytes that are not UTF-8 become U+FFFD, one each.
   void Normalize(std::string_view text, std::string& normalized, std::vector<std::int32_t>* origins = nullptr) const;
 
+  // What the shortest rule whose text this one begins with writes; nothing where there is none.
+  std::optional<std::string_view> ShortestReplacement(std::string_view text) const;
+
  private:
   struct Replacement {
     std::string_view text;
     std::size_t bytes;  // of the input that it stands for
   };
+  template <typename Found>
+  void ForEachRule(std::string_view text, const Found& found) const;
   Replacement ReplacePrefix(std::string_view text) const;
 
   // The rules: a double-array trie (Aoe, 1989; laid out as darts-clone does) from what to replace to the place in

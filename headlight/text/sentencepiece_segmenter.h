@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/random.h"
+#include "headlight/text/byte_trie.h"
 #include "headlight/text/sentencepiece_model.h"
 #include "headlight/text/sentencepiece_table.h"
 
@@ -54,23 +56,25 @@ class BpeSegmenter {
   bool words_stand_alone_ = true;  // no piece has a space but in front, so that no merge crosses one
 };
 
-// Unigram: of all ways to cut the text into pieces, the one with the highest sum of scores (Viterbi).
+// Unigram: of all ways to cut the text into pieces, the one with the highest sum of scores (Viterbi). SentencePiece
+// adds in float, the tokenizers library in double, which decides between ways that are all but equal.
+template <typename Score>
 class UnigramSegmenter {
  public:
-  explicit UnigramSegmenter(const SentencePieceModel& model);
+  // Pieces, at least one and no two alike, with the place of their score; the unknown piece stands for a character that
+  // no piece is.
+  UnigramSegmenter(std::vector<std::pair<std::string_view, std::int32_t>> pieces, std::vector<Score> scores,
+                   std::int32_t unknown);
 
   std::vector<Segment> Segments(std::string_view text) const;
 
  private:
-  // A trie over bytes, its nodes numbered level by level, so that a node's children follow one another: node n has the
-  // children [first_child_[n], first_child_[n + 1]). Node 0 is the root.
-  std::int32_t Child(std::int32_t node, unsigned char byte) const;  // -1 for none
-  std::vector<unsigned char> label_;                                // the byte that leads to a node
-  std::vector<std::int32_t> first_child_;
-  std::vector<std::int32_t> piece_;  // that ends at a node, -1 for none
-  std::vector<float> score_;         // of a piece
-  float unknown_score_ = 0;
+  ByteTrie trie_;
+  std::vector<Score> scores_;
+  Score unknown_score_ = 0;
   std::int32_t unknown_ = 0;
 };
+
+UnigramSegmenter<float> UnigramSegmenterOf(const SentencePieceModel& model);
 
 }  // namespace headlight

@@ -133,7 +133,7 @@ TEST(UnigramSegmenter, FindsTheBestWay) {
   Random random(2);
   for (int round = 0; round < 100; ++round) {
     const auto scores = RandomPieces(random);
-    const UnigramSegmenter segmenter(Model(SubwordAlgorithm::unigram, scores));
+    const UnigramSegmenter<float> segmenter = UnigramSegmenterOf(Model(SubwordAlgorithm::unigram, scores));
     float least = 0;
     for (const auto& [text, score] : scores) least = std::min(least, score);
     for (int trial = 0; trial < 20; ++trial) {
@@ -146,7 +146,8 @@ TEST(UnigramSegmenter, FindsTheBestWay) {
 
 TEST(UnigramSegmenter, KeepsItsPrecisionInLongTexts) {
   // The scores of "ab" differ from those of "a" + "b" by less than a float of the whole text's score can tell.
-  const UnigramSegmenter segmenter(Model(SubwordAlgorithm::unigram, {{"a", -10}, {"b", -10}, {"ab", -19.99f}}));
+  const UnigramSegmenter<float> segmenter =
+      UnigramSegmenterOf(Model(SubwordAlgorithm::unigram, {{"a", -10}, {"b", -10}, {"ab", -19.99f}}));
   std::string text;
   for (int count = 0; count < 200000; ++count) text += "ab";
   EXPECT_EQ(segmenter.Segments(text).size(), 200000u);

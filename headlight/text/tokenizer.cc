@@ -36,18 +36,18 @@ struct Subwords {
 
   std::vector<Segment> Segments(std::string_view text, Random* random, double dropout) const {
     if (const auto* bpe = std::get_if<BpeSegmenter>(&segmenter)) return bpe->Segments(text, random, dropout);
-    return std::get<UnigramSegmenter>(segmenter).Segments(text);
+    return std::get<UnigramSegmenter<float>>(segmenter).Segments(text);
   }
 
   SentencePieceModel model;
   TextNormalizer normalizer;
-  std::variant<BpeSegmenter, UnigramSegmenter> segmenter;
+  std::variant<BpeSegmenter, UnigramSegmenter<float>> segmenter;
   std::vector<std::int32_t> tokens;  // of each of the model's pieces, in the vocabulary
 
  private:
-  static std::variant<BpeSegmenter, UnigramSegmenter> MakeSegmenter(const SentencePieceModel& model) {
+  static std::variant<BpeSegmenter, UnigramSegmenter<float>> MakeSegmenter(const SentencePieceModel& model) {
     if (model.algorithm == SubwordAlgorithm::bpe) return BpeSegmenter(model);
-    return UnigramSegmenter(model);
+    return UnigramSegmenterOf(model);
   }
 };
 

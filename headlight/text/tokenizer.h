@@ -12,14 +12,9 @@
 #include "headlight/base/export.h"
 #include "headlight/base/random.h"
 #include "headlight/text/sentencepiece_model.h"
+#include "headlight/text/text_span.h"
 
 namespace headlight {
-
-// Bytes [begin, end) of a text.
-struct TextSpan {
-  std::int32_t begin = 0, end = 0;
-  bool operator==(const TextSpan&) const = default;
-};
 
 // Which language of the pair: the two may have models of their own, over one vocabulary.
 enum class Side { source, target };

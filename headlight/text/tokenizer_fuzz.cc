@@ -3,6 +3,7 @@
 #include "headlight/base/error.h"
 #include "headlight/text/tokenizer.h"
 #include "headlight/text/tokenizer_files.h"
+#include "headlight/text/tokenizer_pipeline.h"
 
 namespace headlight {
 namespace {
@@ -11,6 +12,11 @@ void Run(SentencePieceModel model) {
   const Tokenizer tokenizer(std::move(model));
   std::vector<TextSpan> spans;
   tokenizer.Decode(tokenizer.Encode(" Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>", Side::source, &spans));
+}
+
+void Run(const TokenizerPipeline& tokenizer) {
+  const Encoding encoding = tokenizer.EncodePair(" Der Hund la\u0308uft's,\t1000\u00a0\ufb01\u2581日本 </s>[MASK]", "");
+  tokenizer.Decode(encoding.ids);
 }
 
 template <typename Body>
@@ -32,6 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Try([&] { ParseVocabularyJson(bytes, "vocab.json"); });
     Try([&] { ParseTokenizerConfigJson(bytes, "tokenizer_config.json"); });
     Try([&] { Run(ParseTokenizerJson(bytes, SpecialTokens(), "tokenizer.json")); });
+    Try([&] { Run(TokenizerPipeline::Parse(bytes, "tokenizer.json")); });
   } else {
     Try([&] { Run(ParseSentencePieceModel(bytes, "source.spm")); });
   }

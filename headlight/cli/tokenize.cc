@@ -1,0 +1,127 @@
+// headlight tokenize: what a model's tokenizer makes of text.
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_queue.h"
+#include "headlight/cli/output.h"
+#include "headlight/io/json.h"
+#include "headlight/text/token_label.h"
+#include "headlight/text/tokenizer_pipeline.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, input = "-";
+  EncodeOptions encode;
+  bool ids = false, json = false, decode = false;
+};
+
+std::string Row(const TokenizerPipeline& tokenizer, const std::string& line, const Options& options) {
+  const Encoding encoding = tokenizer.Encode(line, options.encode);
+  if (options.ids) return fmt::format("{}\n", fmt::join(encoding.ids, " "));
+  std::vector<std::string> pieces;
+  for (const std::int32_t id : encoding.ids) pieces.push_back(tokenizer.Piece(id));
+  if (!options.json) {
+    for (std::string& piece : pieces) piece = TokenLabel(piece);
+    return fmt::format("{}\n", fmt::join(pieces, " "));
+  }
+  const auto spans = [](const std::vector<TextSpan>& given) {
+    Json::Array array;
+    for (const TextSpan span : given) array.push_back(Json::Array{span.begin, span.end});
+    return array;
+  };
+  return Json(Json::Object{{"ids", encoding.ids},
+                           {"type_ids", encoding.type_ids},
+                           {"pieces", pieces},
+                           {"bytes", spans(encoding.spans)},
+                           {"characters", spans(CharacterSpans(line, encoding.spans))}})
+             .Line() +
+         "\n";
+}
+
+std::string Text(const TokenizerPipeline& tokenizer, const std::string& line, const std::string& place) {
+  std::vector<std::int32_t> ids;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t begin = line.find_first_not_of(" \t", at);
+    if (begin == std::string::npos) break;
+    at = std::min(line.find_first_of(" \t", begin), line.size());
+    const std::string number = line.substr(begin, at - begin);
+    std::int32_t id = -1;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), id);
+    Check(error == std::errc() && end == number.data() + number.size() && id >= 0 && id < tokenizer.size(),
+          "{}: {} is not the id of a token in the vocabulary of {}", place, Quoted(number), tokenizer.size());
+    ids.push_back(id);
+  }
+  return tokenizer.Decode(ids) + "\n";
+}
+
+std::vector<std::string> Rows(const TokenizerPipeline& tokenizer, const std::vector<std::string>& lines,
+                              const Options& options) {
+  std::vector<std::string> rows(lines.size());
+  // Some lines at once, so that handing them to threads costs nothing beside the work on them.
+  constexpr std::size_t at_once = 16;
+  ParallelFor(static_cast<std::int64_t>((lines.size() + at_once - 1) / at_once), [&](std::int64_t task) {
+    const std::size_t begin = static_cast<std::size_t>(task) * at_once;
+    for (std::size_t i = begin; i < std::min(begin + at_once, lines.size()); ++i)
+      rows[i] = Row(tokenizer, lines[i], options);
+  });
+  return rows;
+}
+
+void Run(const Options& options) {
+  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder);
+  const std::string name = options.input == "-" ? "standard input" : options.input;
+  constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
+  LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name), ahead);
+  std::int64_t number = 0;
+  for (std::vector<std::string> texts = lines.Next(); !texts.empty(); texts = lines.Next()) {
+    if (options.decode) {
+      for (const std::string& text : texts)
+        WriteResult(Text(tokenizer, text, fmt::format("{}: line {}", name, ++number)));
+    } else {
+      for (const std::string& row : Rows(tokenizer, texts, options)) WriteResult(row);
+    }
+    FlushResults();
+  }
+}
+
+}  // namespace
+
+void AddTokenize(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("tokenize", "Cut text into a model's tokens, line by line");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "A folder with a tokenizer.json")->required();
+  command.add_option("FILE", options->input, "Text, plain or gzip; - is standard input [-]");
+  auto* ids = command.add_flag("--ids", options->ids, "Print the tokens' numbers instead of the tokens");
+  auto* json =
+      command.add_flag("--json", options->json,
+                       "Print an object a line: ids, type_ids, pieces, and what of the line each token stands\n"
+                       "for, [begin, end) in bytes and in characters");
+  auto* decode = command.add_flag("--decode", options->decode, "The other way: numbers in, text out");
+  ids->excludes(json)->excludes(decode);
+  json->excludes(decode);
+  command.add_flag("!--no-special", options->encode.add_special, "Add no tokens of the model's, such as [CLS]");
+  command.add_flag("!--plain", options->encode.read_special,
+                   "What stands in the text is text, also where it spells a special token");
+  AddCommonOptions(command);
+  command.footer(
+      "\nExamples:\n"
+      "  echo 'A dog runs.' | headlight tokenize bert-base-uncased\n"
+      "  headlight tokenize gpt2 news.en.gz --ids > news.ids\n"
+      "  headlight tokenize gpt2 news.ids --decode\n"
+      "  headlight tokenize roberta-base --json < questions");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,67 @@
+// The pieces of a vocabulary that a text begins with, a byte at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headlight {
+
+// A trie over bytes, its nodes numbered level by level, so that a node's children follow one another: node n has the
+// children [first_child_[n], first_child_[n + 1]). Node 0 is the root.
+class ByteTrie {
+ public:
+  ByteTrie() = default;
+  // Pieces, at least one and no two alike, with their numbers.
+  explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> pieces) {
+    // A node stands for the sorted pieces that begin with the same `depth` bytes.
+    struct Node {
+      std::size_t begin, end, depth;
+    };
+    std::sort(pieces.begin(), pieces.end());
+    std::vector<Node> nodes = {{0, pieces.size(), 0}};
+    label_ = {0};
+    for (std::size_t index = 0; index < nodes.size(); ++index) {
+      auto [begin, end, depth] = nodes[index];
+      first_child_.push_back(static_cast<std::int32_t>(nodes.size()));
+      const bool ends = pieces[begin].first.size() == depth;  // the shortest is sorted first
+      piece_.push_back(ends ? pieces[begin++].second : -1);
+      while (begin < end) {
+        const char byte = pieces[begin].first[depth];
+        const std::size_t first = begin;
+        while (begin < end && pieces[begin].first[depth] == byte) ++begin;
+        nodes.push_back({first, begin, depth + 1});
+        label_.push_back(static_cast<unsigned char>(byte));
+      }
+    }
+    first_child_.push_back(static_cast<std::int32_t>(nodes.size()));
+  }
+
+  // The node that a byte leads to, -1 for none.
+  std::int32_t Child(std::int32_t node, char byte) const {
+    const std::int32_t begin = first_child_[node];
+    const void* found =
+        std::memchr(label_.data() + begin, static_cast<unsigned char>(byte), first_child_[node + 1] - begin);
+    return found == nullptr ? -1 : static_cast<std::int32_t>(static_cast<const unsigned char*>(found) - label_.data());
+  }
+
+  // The node that a text leads to, -1 for none.
+  std::int32_t Find(std::string_view text) const {
+    std::int32_t node = 0;
+    for (std::size_t at = 0; at < text.size() && node >= 0; ++at) node = Child(node, text[at]);
+    return node;
+  }
+
+  // The piece that ends at a node, -1 for none.
+  std::int32_t piece(std::int32_t node) const { return piece_[node]; }
+
+ private:
+  std::vector<unsigned char> label_;  // the byte that leads to a node
+  std::vector<std::int32_t> first_child_;
+  std::vector<std::int32_t> piece_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,33 @@
+// What Unicode says of characters, as far as tokenizers ask. ICU 72 knows Unicode 15.
+#pragma once
+
+#include <string_view>
+
+#include "headlight/base/error.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+
+bool IsWhiteSpace(char32_t character);      // the property White_Space
+bool IsPunctuation(char32_t character);     // the general category P
+bool IsNonspacingMark(char32_t character);  // Mn
+bool IsMark(char32_t character);            // M
+bool IsOther(char32_t character);           // C, but for characters that are not assigned: controls, formats, private
+
+// What byte-level BPE tells apart (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
+enum class CharacterClass : unsigned char { space, letter, number, other };
+CharacterClass ClassOf(char32_t character);
+
+// Calls body(character, begin, end) for each character of the text, which is UTF-8, with its bytes [begin, end).
+template <typename Body>
+void ForEachCharacter(std::string_view text, const Body& body) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const Utf8Character character = DecodeUtf8(text.substr(begin));
+    Ensure(character.bytes > 0, "byte {} is not UTF-8", begin);
+    const std::size_t end = begin + static_cast<std::size_t>(character.bytes);
+    body(character.code, begin, end);
+    begin = end;
+  }
+}
+
+}  // namespace headlight

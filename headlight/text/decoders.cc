@@ -1,0 +1,96 @@
+#include "headlight/text/decoders.h"
+
+#include <fmt/format.h>
+#include <unicode/utf8.h>
+
+#include <array>
+#include <cstdint>
+
+#include "headlight/text/characters.h"
+
+namespace headlight {
+namespace {
+
+// By character from 0 to 0x143, the byte that it spells, -1 for none: printable ones of Latin-1 themselves, the others
+// in their order from U+0100 on.
+constexpr std::array<std::int16_t, 0x144> ByteOfCharacter() {
+  std::array<std::int16_t, 0x144> bytes{};
+  bytes.fill(-1);
+  std::size_t next = 0x100;
+  for (std::int16_t byte = 0; byte < 0x100; ++byte) {
+    const bool printable = (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
+    bytes[printable ? static_cast<std::size_t>(byte) : next++] = byte;
+  }
+  return bytes;
+}
+
+std::string WithoutBadUtf8(const std::string& bytes) {
+  std::string text;
+  const auto length = static_cast<std::int32_t>(bytes.size());
+  for (std::int32_t at = 0; at < length;) {
+    UChar32 character = 0;
+    U8_NEXT(bytes.data(), at, length, character);
+    AppendUtf8(text, character < 0 ? U'\uFFFD' : static_cast<char32_t>(character));
+  }
+  return text;
+}
+
+void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> BytesOfPiece(std::string_view piece) {
+  static constexpr std::array<std::int16_t, 0x144> byte_of = ByteOfCharacter();
+  std::string bytes;
+  bool all = true;
+  ForEachCharacter(piece, [&](char32_t character, std::size_t, std::size_t) {
+    const std::int16_t byte = character < byte_of.size() ? byte_of[character] : std::int16_t{-1};
+    all = all && byte >= 0;
+    bytes += static_cast<char>(byte);
+  });
+  if (!all) return std::nullopt;
+  return bytes;
+}
+
+void DecodeByteLevel(std::vector<std::string>& pieces) {
+  std::string bytes;
+  for (const std::string& piece : pieces) bytes += BytesOfPiece(piece).value_or(piece);
+  pieces = {WithoutBadUtf8(bytes)};
+}
+
+void WordPieceDecoder::operator()(std::vector<std::string>& pieces) const {
+  constexpr std::array<std::array<std::string_view, 2>, 11> shorter = {{{" .", "."},
+                                                                        {" ?", "?"},
+                                                                        {" !", "!"},
+                                                                        {" ,", ","},
+                                                                        {" ' ", "'"},
+                                                                        {" n't", "n't"},
+                                                                        {" 'm", "'m"},
+                                                                        {" do not", " don't"},
+                                                                        {" 's", "'s"},
+                                                                        {" 've", "'ve"},
+                                                                        {" 're", "'re"}}};
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i > 0 && pieces[i].starts_with(prefix)) {
+      pieces[i].erase(0, prefix.size());
+    } else if (i > 0) {
+      pieces[i] = fmt::format(" {}", pieces[i]);
+    }
+    if (!cleanup) continue;
+    for (const auto& [from, to] : shorter) ReplaceAll(pieces[i], from, to);
+  }
+}
+
+void MetaspaceDecoder::operator()(std::vector<std::string>& pieces) const {
+  for (std::size_t i = 0; i < pieces.size(); ++i) ReplaceAll(pieces[i], replacement, i == 0 && drop_first ? "" : " ");
+}
+
+void BytePairDecoder::operator()(std::vector<std::string>& pieces) const {
+  for (std::size_t i = 0; i < pieces.size(); ++i) ReplaceAll(pieces[i], suffix, i + 1 < pieces.size() ? " " : "");
+}
+
+}  // namespace headlight

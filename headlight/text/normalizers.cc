@@ -1,0 +1,287 @@
+#include "headlight/text/normalizers.h"
+
+#include <unicode/brkiter.h>
+#include <unicode/normalizer2.h>
+#include <unicode/regex.h>
+#include <unicode/uchar.h>
+#include <unicode/unistr.h>
+#include <unicode/utext.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace headlight {
+namespace {
+
+const icu::Normalizer2& Decomposition(bool compatible) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* const form =
+      compatible ? icu::Normalizer2::getNFKDInstance(status) : icu::Normalizer2::getNFDInstance(status);
+  Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
+  return *form;
+}
+
+bool IsAscii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
+
+void CleanText(NormalizedText& text) {
+  MapCharacters(text, [](char32_t character, const auto& put) {
+    if (IsWhiteSpace(character)) return put(U' ');
+    if (character != 0xFFFD && !IsOther(character)) put(character);
+  });
+}
+
+// BERT's ideographs are the blocks that there were in 2018.
+bool IsIdeograph(char32_t c) {
+  return (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
+         (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
+         (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+void SeparateIdeographs(NormalizedText& text) {
+  MapCharacters(text, [](char32_t character, const auto& put) {
+    const bool alone = IsIdeograph(character);
+    if (alone) put(U' ');
+    put(character);
+    if (alone) put(U' ');
+  });
+}
+
+}  // namespace
+
+void Lowercase(NormalizedText& text) {
+  MapCharacters(text, [](char32_t character, const auto& put) {
+    if (character == 0x130) {  // I with a dot above, the one character that has two in lower case
+      put(U'i');
+      return put(char32_t{0x307});
+    }
+    put(static_cast<char32_t>(u_tolower(static_cast<UChar32>(character))));
+  });
+}
+
+namespace {
+
+struct Decomposed {
+  char32_t character;
+  std::uint8_t combining_class;
+  bool first;  // of what a character decomposes into
+};
+
+// In Unicode's order: marks that follow one another by their class.
+std::vector<Decomposed> Decompose(const std::string& text, bool compatible) {
+  const icu::Normalizer2& form = Decomposition(compatible);
+  std::vector<Decomposed> characters;
+  icu::UnicodeString several;
+  ForEachCharacter(text, [&](char32_t character, std::size_t, std::size_t) {
+    const auto code = static_cast<UChar32>(character);
+    if (character < 0x80 || !form.getDecomposition(code, several)) {
+      characters.push_back({character, u_getCombiningClass(code), true});
+      return;
+    }
+    for (std::int32_t at = 0; at < several.length(); at = several.moveIndex32(at, 1)) {
+      const UChar32 part = several.char32At(at);
+      characters.push_back({static_cast<char32_t>(part), u_getCombiningClass(part), at == 0});
+    }
+  });
+  for (auto begin = characters.begin(); begin != characters.end();) {
+    if (begin->combining_class == 0) {
+      ++begin;
+      continue;
+    }
+    const auto end = std::find_if(begin, characters.end(), [](const Decomposed& c) { return c.combining_class == 0; });
+    std::stable_sort(begin, end, [](const auto& a, const auto& b) { return a.combining_class < b.combining_class; });
+    begin = end;
+  }
+  return characters;
+}
+
+// Puts together, from the left, each starter with what may be composed with it.
+void Compose(std::vector<Change>& changes, const std::vector<std::uint8_t>& classes) {
+  const icu::Normalizer2& form = Decomposition(false);
+  std::vector<Change> composed;
+  std::ptrdiff_t starter = -1;
+  int last_class = -1;  // of what stands between the starter and here; -1: nothing
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (starter >= 0 && last_class < static_cast<int>(classes[i])) {
+      const UChar32 both = form.composePair(static_cast<UChar32>(composed[starter].character),
+                                            static_cast<UChar32>(changes[i].character));
+      if (both >= 0) {
+        composed[starter].character = static_cast<char32_t>(both);
+        // What it would have replaced goes.
+        if (changes[i].by <= 0) composed[starter].by += changes[i].by - 1;
+        continue;
+      }
+    }
+    if (classes[i] == 0) {
+      starter = static_cast<std::ptrdiff_t>(composed.size());
+      last_class = -1;
+    } else {
+      last_class = classes[i];
+    }
+    composed.push_back(changes[i]);
+  }
+  changes = std::move(composed);
+}
+
+}  // namespace
+
+void Normalize(NormalForm form, NormalizedText& text) {
+  if (IsAscii(text.text)) return;
+  const bool compatible = form == NormalForm::nfkd || form == NormalForm::nfkc;
+  std::vector<Change> changes;
+  std::vector<std::uint8_t> classes;
+  for (const Decomposed& c : Decompose(text.text, compatible)) {
+    changes.push_back({c.character, c.first ? 0 : 1});
+    classes.push_back(c.combining_class);
+  }
+  if (form == NormalForm::nfc || form == NormalForm::nfkc) Compose(changes, classes);
+  Apply(changes, text);
+}
+
+void StripRight(NormalizedText& text) {
+  std::size_t end = 0;
+  ForEachCharacter(text.text, [&](char32_t character, std::size_t, std::size_t after) {
+    if (!IsWhiteSpace(character)) end = after;
+  });
+  text.text.resize(end);
+  text.origins.resize(end);
+}
+
+void StripAccents(NormalizedText& text) {
+  MapCharacters(text, [](char32_t character, const auto& put) {
+    if (!IsMark(character)) put(character);
+  });
+}
+
+namespace {
+
+// What is published, and how ICU writes it: its \\s knows fewer characters.
+constexpr std::array<std::array<std::string_view, 2>, 2> kRegularExpressions = {
+    {{" {2,}", " {2,}"}, {R"(\s{2,}|[\n\r\t])", R"(\p{White_Space}{2,}|[\n\r\t])"}}};
+
+// Calls body(begin, end) for the matches in the text, from the left.
+template <typename Body>
+void ForEachMatch(const Replace& replace, const std::string& text, const Body& body) {
+  if (!replace.regular) {
+    for (std::size_t at = text.find(replace.pattern); at != std::string::npos;
+         at = text.find(replace.pattern, at + replace.pattern.size()))
+      body(at, at + replace.pattern.size());
+    return;
+  }
+  const auto* const known = std::find_if(kRegularExpressions.begin(), kRegularExpressions.end(),
+                                         [&](const auto& pair) { return pair[0] == replace.pattern; });
+  UErrorCode status = U_ZERO_ERROR;
+  UText bytes = UTEXT_INITIALIZER;
+  utext_openUTF8(&bytes, text.data(), static_cast<std::int64_t>(text.size()), &status);
+  icu::RegexMatcher matcher(icu::UnicodeString::fromUTF8((*known)[1]), 0, status);
+  matcher.reset(&bytes);
+  while (matcher.find(status))
+    body(static_cast<std::size_t>(matcher.start64(status)), static_cast<std::size_t>(matcher.end64(status)));
+  utext_close(&bytes);
+  Ensure(U_SUCCESS(status), "the regular expression {}: {}", replace.pattern, u_errorName(status));
+}
+
+// Calls body(grapheme) for the text's grapheme clusters.
+template <typename Body>
+void ForEachGrapheme(const std::string& text, const Body& body) {
+  const std::string_view all = text;
+  if (IsAscii(text)) {
+    for (std::size_t at = 0; at < all.size();) {
+      const std::size_t bytes = all.substr(at).starts_with("\r\n") ? 2 : 1;
+      body(all.substr(at, bytes));
+      at += bytes;
+    }
+    return;
+  }
+  UErrorCode status = U_ZERO_ERROR;
+  UText bytes = UTEXT_INITIALIZER;
+  utext_openUTF8(&bytes, text.data(), static_cast<std::int64_t>(text.size()), &status);
+  const std::unique_ptr<icu::BreakIterator> graphemes(
+      icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), status));
+  Ensure(U_SUCCESS(status), "grapheme clusters: {}", u_errorName(status));
+  graphemes->setText(&bytes, status);
+  std::int32_t begin = graphemes->first();
+  for (std::int32_t end = graphemes->next(); end != icu::BreakIterator::DONE; end = graphemes->next()) {
+    body(all.substr(begin, end - begin));
+    begin = end;
+  }
+  utext_close(&bytes);
+  Ensure(U_SUCCESS(status), "grapheme clusters: {}", u_errorName(status));
+}
+
+}  // namespace
+
+bool IsKnownRegularExpression(std::string_view pattern) {
+  return std::any_of(kRegularExpressions.begin(), kRegularExpressions.end(),
+                     [&](const auto& pair) { return pair[0] == pattern; });
+}
+
+void Replace::operator()(NormalizedText& text) const {
+  NormalizedText replaced;
+  replaced.start = text.start;
+  std::size_t done = 0;
+  const auto keep = [&](std::size_t end) {
+    replaced.text.append(text.text, done, end - done);
+    replaced.origins.insert(replaced.origins.end(), text.origins.begin() + static_cast<std::ptrdiff_t>(done),
+                            text.origins.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  ForEachMatch(*this, text.text, [&](std::size_t begin, std::size_t end) {
+    keep(begin);
+    // It stands for the last character of what it replaces.
+    ForEachCharacter(content, [&](char32_t character, std::size_t, std::size_t) {
+      replaced.Append(character, text.origins[end - 1]);
+    });
+    done = end;
+  });
+  keep(text.text.size());
+  text = std::move(replaced);
+}
+
+Precompiled::Precompiled(std::string charsmap, const std::string& name)
+    : rules([&] {
+        SentencePieceModel model;
+        model.charsmap = std::move(charsmap);
+        return TextNormalizer(model, name);
+      }()) {}
+
+void Precompiled::operator()(NormalizedText& text) const {
+  NormalizedText replaced;
+  replaced.start = text.start;
+  std::size_t at = 0;
+  ForEachGrapheme(text.text, [&](std::string_view grapheme) {
+    // What is written stands for the first character of what it replaces.
+    const auto replace = [&](std::string_view part, std::size_t begin) {
+      const std::optional<std::string_view> written = rules.ShortestReplacement(part);
+      if (!written) return false;
+      ForEachCharacter(*written, [&](char32_t character, std::size_t, std::size_t) {
+        replaced.Append(character, text.origins[begin]);
+      });
+      return true;
+    };
+    if (grapheme.size() >= 6 || !replace(grapheme, at)) {
+      ForEachCharacter(grapheme, [&](char32_t character, std::size_t begin, std::size_t end) {
+        if (!replace(grapheme.substr(begin, end - begin), at + begin))
+          replaced.Append(character, text.origins[at + begin]);
+      });
+    }
+    at += grapheme.size();
+  });
+  text = std::move(replaced);
+}
+
+void BertNormalizer::operator()(NormalizedText& text) const {
+  if (clean_text) CleanText(text);
+  if (handle_chinese_chars) SeparateIdeographs(text);
+  if (strip_accents && !IsAscii(text.text)) {
+    Normalize(NormalForm::nfd, text);
+    MapCharacters(text, [](char32_t character, const auto& put) {
+      if (!IsNonspacingMark(character)) put(character);
+    });
+  }
+  if (lowercase) Lowercase(text);
+}
+
+}  // namespace headlight

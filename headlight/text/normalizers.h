@@ -1,0 +1,48 @@
+// What tokenizers do to a text before they cut it, step by step, as the tokenizers library does.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "headlight/text/normalized_text.h"
+#include "headlight/text/sentencepiece_normalizer.h"
+
+namespace headlight {
+
+using Normalizer = std::function<void(NormalizedText&)>;
+
+void Lowercase(NormalizedText& text);     // a character at a time: a final sigma is a sigma
+void StripRight(NormalizedText& text);    // white space at the end
+void StripAccents(NormalizedText& text);  // leaves out marks: an accent, where it has been decomposed
+
+enum class NormalForm { nfd, nfkd, nfc, nfkc };
+void Normalize(NormalForm form, NormalizedText& text);  // Unicode's
+
+// Writes `content` for every match.
+struct Replace {
+  std::string pattern, content;
+  bool regular = false;  // a regular expression, one of a few that are published
+  void operator()(NormalizedText& text) const;
+};
+bool IsKnownRegularExpression(std::string_view pattern);
+
+// SentencePiece's compiled rules, a grapheme at a time, as the tokenizers library follows them: of the rules that begin
+// a grapheme of less than six bytes the shortest replaces all of it; else each character's own.
+struct Precompiled {
+  explicit Precompiled(std::string charsmap, const std::string& name);
+  void operator()(NormalizedText& text) const;
+  TextNormalizer rules;
+};
+
+// BERT's (Devlin et al., "BERT", 2019).
+struct BertNormalizer {
+  bool clean_text = true;            // without controls and U+FFFD, every white space a space
+  bool handle_chinese_chars = true;  // ideographs between spaces
+  bool strip_accents = true;         // decomposed, without nonspacing marks
+  bool lowercase = true;
+
+  void operator()(NormalizedText& text) const;
+};
+
+}  // namespace headlight

@@ -1,0 +1,176 @@
+#include "headlight/text/older_tokenizer_files.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/text/json_files-inl.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes
+
+bool Exists(const std::string& path) {
+  std::error_code error;  // what cannot be looked at is left to whoever opens it
+  return std::filesystem::exists(path, error) || error;
+}
+
+Json ReadObject(const std::string& path) {
+  if (!Exists(path)) return Json::object();
+  return WithJson(ReadFile(path, kLargestFile), path, [&](const Json& json) {
+    Check(json.is_object(), "{}: it must be an object", path);
+    return json;
+  });
+}
+
+std::vector<std::string> Lines(const std::string& path) {
+  const std::string text = ReadFile(path, kLargestFile);
+  CheckUtf8(text, path);
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string& line = lines.emplace_back(text.substr(begin, end - begin));
+    if (line.ends_with('\r')) line.pop_back();
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// A special token's text, which the configuration may give as an object; `usual` where it gives none.
+std::string Special(const Json& config, const char* name, const char* usual) {
+  const auto found = config.find(name);
+  if (found == config.end() || found->is_null()) return usual;
+  return found->is_object() ? found->at("content").get<std::string>() : found->get<std::string>();
+}
+
+struct Files {
+  std::string folder;
+  Json config;      // tokenizer_config.json
+  Json vocabulary;  // pieces and their ids
+
+  std::int64_t IdOf(const std::string& piece) const {
+    const auto found = vocabulary.find(piece);
+    Check(found != vocabulary.end(), "{}: the vocabulary lacks \"{}\"", folder, piece);
+    return found->get<std::int64_t>();
+  }
+  Json Named(const std::string& piece) const { return {piece, IdOf(piece)}; }
+  // The special tokens that the vocabulary has, as added tokens.
+  Json Added(const std::vector<std::string>& pieces) const {
+    Json added = Json::array();
+    for (const std::string& piece : pieces) {
+      if (!vocabulary.contains(piece)) continue;
+      added.push_back({{"id", vocabulary[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
+    }
+    return added;
+  }
+};
+
+Json BertNormalizerOf(const Json& config, bool lowercase) {
+  return {{"type", "BertNormalizer"},
+          {"clean_text", true},
+          {"handle_chinese_chars", config.value("tokenize_chinese_chars", true)},
+          {"strip_accents", config.contains("strip_accents") ? config["strip_accents"] : Json()},
+          {"lowercase", config.value("do_lower_case", lowercase)}};
+}
+
+Json Bert(const Files& files) {
+  const std::string cls = Special(files.config, "cls_token", "[CLS]"),
+                    sep = Special(files.config, "sep_token", "[SEP]");
+  const std::string unk = Special(files.config, "unk_token", "[UNK]"),
+                    pad = Special(files.config, "pad_token", "[PAD]");
+  const std::string mask = Special(files.config, "mask_token", "[MASK]");
+  return {{"added_tokens", files.Added({pad, unk, cls, sep, mask})},
+          {"normalizer", BertNormalizerOf(files.config, true)},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"post_processor", {{"type", "BertProcessing"}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}}},
+          {"decoder", {{"type", "WordPiece"}}},
+          {"model", {{"type", "WordPiece"}, {"unk_token", unk}, {"vocab", files.vocabulary}}}};
+}
+
+Json Gpt1(const Files& files, Json merges) {
+  const std::string unk = Special(files.config, "unk_token", "<unk>");
+  return {{"added_tokens", files.Added({unk})},
+          {"normalizer", BertNormalizerOf(files.config, true)},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"decoder", {{"type", "BPEDecoder"}, {"suffix", "</w>"}}},
+          {"model",
+           {{"type", "BPE"},
+            {"unk_token", unk},
+            {"end_of_word_suffix", "</w>"},
+            {"vocab", files.vocabulary},
+            {"merges", std::move(merges)}}}};
+}
+
+Json ByteLevel(const Files& files, Json merges, bool roberta) {
+  const bool prefix = files.config.value("add_prefix_space", false);
+  Json json = {{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix}}},
+               {"decoder", {{"type", "ByteLevel"}}},
+               {"model", {{"type", "BPE"}, {"vocab", files.vocabulary}, {"merges", std::move(merges)}}}};
+  if (!roberta) {
+    json["added_tokens"] = files.Added({Special(files.config, "eos_token", "<|endoftext|>")});
+    json["post_processor"] = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", false}};
+    return json;
+  }
+  const std::string bos = Special(files.config, "bos_token", "<s>"), eos = Special(files.config, "eos_token", "</s>");
+  const std::string cls = Special(files.config, "cls_token", "<s>"), sep = Special(files.config, "sep_token", "</s>");
+  const std::string unk = Special(files.config, "unk_token", "<unk>"),
+                    pad = Special(files.config, "pad_token", "<pad>");
+  json["added_tokens"] = files.Added({bos, pad, eos, unk});
+  const std::string mask = Special(files.config, "mask_token", "<mask>");
+  for (Json& token : files.Added({mask})) {
+    token["lstrip"] = true;  // the mask is a word, with the space before it
+    json["added_tokens"].push_back(token);
+  }
+  json["post_processor"] = {{"type", "RobertaProcessing"},
+                            {"sep", files.Named(sep)},
+                            {"cls", files.Named(cls)},
+                            {"trim_offsets", true},
+                            {"add_prefix_space", prefix}};
+  return json;
+}
+
+Json FromMerges(Files files) {
+  const std::string path = files.folder + "/vocab.json";
+  files.vocabulary = ReadObject(path);
+  PiecesById(files.vocabulary, path);  // refuses what is none
+  Json merges = Json::array();
+  for (const std::string& line : Lines(files.folder + "/merges.txt")) {
+    if (!line.empty() && !line.starts_with("#version")) merges.push_back(line);
+  }
+  const std::string kind = files.config.value("tokenizer_class", "") + " " +
+                           ReadObject(files.folder + "/config.json").value("model_type", "");
+  const auto is = [&](const char* name) { return kind.find(name) != std::string::npos; };
+  if (is("OpenAIGPT") || is("openai-gpt")) return Gpt1(files, std::move(merges));
+  if (is("GPT2") || is("gpt2") || is("gpt_neo")) return ByteLevel(files, std::move(merges), false);
+  if (is("Roberta") || is("roberta") || is("Bart") || is("bart")) return ByteLevel(files, std::move(merges), true);
+  Fail(
+      "{}: whose vocab.json and merges.txt these are, neither tokenizer_config.json (tokenizer_class) nor config.json "
+      "(model_type) says; known are those of GPT, GPT-2, RoBERTa and BART",
+      files.folder);
+}
+
+}  // namespace
+
+std::optional<std::string> TokenizerJsonOfOlderFiles(const std::string& folder) {
+  Files files{folder, ReadObject(folder + "/tokenizer_config.json"), Json::object()};
+  try {
+    if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
+      std::int64_t id = 0;
+      for (const std::string& line : Lines(path)) {
+        Check(!files.vocabulary.contains(line), "{}: line {}: \"{}\" is there twice", path, id + 1, line);
+        files.vocabulary[line] = id++;
+      }
+      return Bert(files).dump();
+    }
+    if (!Exists(folder + "/vocab.json") || !Exists(folder + "/merges.txt")) return std::nullopt;
+    return FromMerges(std::move(files)).dump();
+  } catch (const Json::exception& error) {
+    Fail("{}: tokenizer_config.json or config.json: {}", folder, error.what());
+  }
+}
+
+}  // namespace headlight

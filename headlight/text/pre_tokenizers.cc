@@ -1,0 +1,146 @@
+#include "headlight/text/pre_tokenizers.h"
+
+#include <array>
+#include <string_view>
+
+#include "headlight/text/normalizers.h"
+
+namespace headlight {
+namespace {
+
+// Calls cut(text, add) for each word; the pieces add(begin, end) of that text take its place.
+template <typename Cut>
+void CutWords(Words& words, const Cut& cut) {
+  std::vector<TextSpan> pieces;
+  pieces.reserve(words.words.size());
+  for (const TextSpan word : words.words) {
+    const std::string_view text = std::string_view(words.text.text).substr(word.begin, word.end - word.begin);
+    cut(text, [&](std::size_t begin, std::size_t end) {
+      if (begin == end) return;
+      pieces.push_back({word.begin + static_cast<std::int32_t>(begin), word.begin + static_cast<std::int32_t>(end)});
+    });
+  }
+  words.words = std::move(pieces);
+}
+
+bool IsAsciiPunctuation(char32_t c) {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+// The end of the word that `text`, which is not empty, begins with, by GPT-2's rules:
+//   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+std::size_t FirstWord(std::string_view text) {
+  constexpr std::array<std::string_view, 7> contractions = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
+  if (text[0] == '\'') {
+    for (const std::string_view end : contractions)
+      if (text.starts_with(end)) return end.size();
+  }
+  // The run of one class that begins at `begin`: its end, and where its last character begins.
+  struct Run {
+    CharacterClass of;
+    std::size_t last, end;
+  };
+  const auto run_at = [&](std::size_t begin) {
+    Utf8Character character = DecodeUtf8(text.substr(begin));
+    Run run{ClassOf(character.code), begin, begin + character.bytes};
+    while (run.end < text.size()) {
+      character = DecodeUtf8(text.substr(run.end));
+      if (ClassOf(character.code) != run.of) break;
+      run.last = run.end;
+      run.end += character.bytes;
+    }
+    return run;
+  };
+  if (text[0] == ' ' && text.size() > 1) {
+    if (const Run run = run_at(1); run.of != CharacterClass::space) return run.end;
+  }
+  const Run run = run_at(0);
+  // The last white space of several is left to the word after it.
+  const bool leaves_last = run.of == CharacterClass::space && run.end < text.size() && run.last > 0;
+  return leaves_last ? run.last : run.end;
+}
+
+}  // namespace
+
+void SplitAtSpaces(Words& words) {
+  CutWords(words, [](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
+      if (!IsWhiteSpace(character)) return;
+      add(word, begin);
+      word = end;
+    });
+    add(word, text.size());
+  });
+}
+
+void SplitPunctuation(Words& words) {
+  CutWords(words, [](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
+      if (!IsAsciiPunctuation(character) && (character < 0x80 || !IsPunctuation(character))) return;
+      add(word, begin);
+      add(begin, end);
+      word = end;
+    });
+    add(word, text.size());
+  });
+}
+
+void Metaspace::operator()(Words& words) const {
+  Words spaced;
+  spaced.text.start = words.text.start;
+  for (const TextSpan word : words.words) {
+    NormalizedText text = words.text.Part(word);
+    Replace{" ", replacement}(text);
+    const std::int32_t begin = spaced.text.size();
+    const bool may = prepend == Prepend::always || (prepend == Prepend::first && text.start == 0);
+    if (may && !text.text.starts_with(replacement)) {
+      // It stands for the character after it.
+      ForEachCharacter(replacement, [&](char32_t character, std::size_t, std::size_t) {
+        spaced.text.Append(character, text.origins[0]);
+      });
+    }
+    spaced.text.text += text.text;
+    spaced.text.origins.insert(spaced.text.origins.end(), text.origins.begin(), text.origins.end());
+    spaced.words.push_back({begin, spaced.text.size()});
+  }
+  words = std::move(spaced);
+  if (!split) return;
+  CutWords(words, [&](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    for (std::size_t at = text.find(replacement, 1); at != std::string_view::npos;
+         at = text.find(replacement, at + 1)) {
+      add(word, at);
+      word = at;
+    }
+    add(word, text.size());
+  });
+}
+
+void ByteLevelPreTokenizer::operator()(Words& words) const {
+  if (add_prefix_space) {
+    Words spaced;
+    spaced.text.start = words.text.start;
+    for (const TextSpan word : words.words) {
+      const std::int32_t begin = spaced.text.size();
+      NormalizedText text = words.text.Part(word);
+      // The space stands for the character after it.
+      if (!text.text.starts_with(' ')) spaced.text.Append(U' ', text.origins[0]);
+      spaced.text.text += text.text;
+      spaced.text.origins.insert(spaced.text.origins.end(), text.origins.begin(), text.origins.end());
+      spaced.words.push_back({begin, spaced.text.size()});
+    }
+    words = std::move(spaced);
+  }
+  if (!use_regex) return;
+  CutWords(words, [](std::string_view text, const auto& add) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = begin + FirstWord(text.substr(begin));
+      add(begin, end);
+      begin = end;
+    }
+  });
+}
+
+}  // namespace headlight

@@ -1,0 +1,46 @@
+// How tokenizers cut a text into the words that are then cut into pieces, as the tokenizers library does.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlight/text/normalized_text.h"
+
+namespace headlight {
+
+struct Words {
+  NormalizedText text;
+  std::vector<TextSpan> words;  // bytes of `text`, in order, none empty
+};
+
+// Cuts each of the words further.
+using PreTokenizer = std::function<void(Words&)>;
+
+void SplitAtSpaces(Words& words);     // words between white space
+void SplitPunctuation(Words& words);  // punctuation stands alone
+
+// SentencePiece's: a space is written as U+2581, and a word begins with it.
+struct Metaspace {
+  std::string replacement = "\u2581";
+  enum class Prepend {
+    always,
+    first,
+    never
+  } prepend = Prepend::always;  // in front of words that have none; first: of
+                                // a text's beginning only
+  bool split = true;
+
+  void operator()(Words& words) const;
+};
+
+// GPT-2's: a word with the space before it, a number, a run of other signs, an English contraction's end, white space.
+// What it cuts is raw bytes to the model, whichever characters they belong to.
+struct ByteLevelPreTokenizer {
+  bool add_prefix_space = false;  // puts a space before a text that has none
+  bool use_regex = true;          // cuts at all
+
+  void operator()(Words& words) const;
+};
+
+}  // namespace headlight

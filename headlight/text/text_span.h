@@ -1,0 +1,14 @@
+// A part of a text.
+#pragma once
+
+#include <cstdint>
+
+namespace headlight {
+
+// Bytes [begin, end) of a text.
+struct TextSpan {
+  std::int32_t begin = 0, end = 0;
+  bool operator==(const TextSpan&) const = default;
+};
+
+}  // namespace headlight

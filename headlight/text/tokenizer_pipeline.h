@@ -1,0 +1,65 @@
+// The tokenizers of the text families: from text to the numbers that a model reads, and back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/text/text_span.h"
+
+namespace headlight {
+
+// A text, or a pair of texts, as tokens: one entry a token in each vector.
+struct Encoding {
+  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> type_ids;  // which part of the input, where the model is told: mostly 0, 1 in a second text
+  std::vector<std::int32_t> texts;     // 0 or 1: the text that the token is in; -1: it was added, such as [CLS]
+  std::vector<TextSpan> spans;         // the bytes of that text that it stands for; none for an added one
+};
+
+struct EncodeOptions {
+  bool add_special = true;   // as the model expects them, such as [CLS] in front
+  bool read_special = true;  // a special token that stands in the text, such as [MASK], is one; else it is text
+};
+
+struct TokenizerState;
+
+// What a folder's `tokenizer.json` describes, run as the tokenizers library (0.23) runs it: added tokens are found, the
+// rest is normalized and cut into words, these into the pieces of a vocabulary, and special tokens are put around them.
+// Two of its settings are left to the caller: `truncation` and `padding` would cut texts in silence and make rows
+// equal. Immutable and cheap to copy; every method may be called from many threads at once.
+class HEADLIGHT_API TokenizerPipeline {
+ public:
+  // Reads a folder's `tokenizer.json` or, without it, the older `vocab.txt`, or `vocab.json` and `merges.txt`. Throws
+  // Error naming the file and what is missing, broken or not supported.
+  static TokenizerPipeline Load(const std::string& folder);
+  // The content of such a file; `name` is for errors.
+  static TokenizerPipeline Parse(std::string_view json, const std::string& name);
+
+  // Throws Error naming the byte where a text is not UTF-8.
+  Encoding Encode(std::string_view text, const EncodeOptions& options = {}) const;
+  Encoding EncodePair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const;
+
+  // The text of tokens. Bytes that are half a character become U+FFFD.
+  std::string Decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
+
+  // A token as the vocabulary spells it; the empty text where no token has that number.
+  const std::string& Piece(std::int32_t id) const;
+  std::optional<std::int32_t> Find(std::string_view piece) const;
+  bool IsSpecial(std::int32_t id) const;
+  std::int32_t size() const;  // the largest id and one
+
+ private:
+  explicit TokenizerPipeline(std::shared_ptr<const TokenizerState> state) : state_(std::move(state)) {}
+  std::shared_ptr<const TokenizerState> state_;
+};
+
+// Spans of characters (Unicode code points) instead of bytes. The spans' ends are ends of characters.
+HEADLIGHT_API std::vector<TextSpan> CharacterSpans(std::string_view text, std::span<const TextSpan> spans);
+
+}  // namespace headlight
