@@ -5,6 +5,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/nn/activation_names.h"
 #include "headlight/nn/stored_parameters.h"
 
 namespace headlight {
@@ -15,29 +16,6 @@ constexpr const char* kPostNormType = "marian";
 constexpr const char* kPreNormType = "pegasus";
 // Of folders whose matrices of products are 8-bit integers with a scale a row; Transformers refuses it by this name.
 constexpr const char* kQuantization = "headlight";
-
-Activation ActivationNamed(const JsonView& name) {
-  const std::string text = name.String({"relu", "gelu", "gelu_new", "silu", "swish"});
-  if (text == "relu") return Activation::relu;
-  if (text == "gelu") return Activation::gelu;
-  return text == "gelu_new" ? Activation::gelu_tanh : Activation::silu;
-}
-
-const char* NameOf(Activation activation) {
-  switch (activation) {
-    case Activation::relu:
-      return "relu";
-    case Activation::gelu:
-      return "gelu";
-    case Activation::gelu_tanh:
-      return "gelu_new";
-    case Activation::silu:
-      return "swish";
-    default:
-      break;
-  }
-  Fail("this activation has no name in a Marian configuration");
-}
 
 TransformerLayerConfig LayerOf(const TransformerConfig& config, std::int32_t heads, std::int64_t ffn) {
   return {.model = config.model,

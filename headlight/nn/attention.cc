@@ -48,12 +48,13 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
       width_(config_.heads * config_.head_dim),
       kind_(kind),
       layer_(layer),
-      output_(scope, {"out_proj"}, width_, config_.model) {
+      output_(scope, {config_.names.output}, width_, config_.model) {
+  const AttentionNames& names = config_.names;
   if (kind == AttentionKind::cross) {
-    query_.emplace(scope, std::vector<std::string>{"q_proj"}, config_.model, width_);
-    key_value_.emplace(scope, std::vector<std::string>{"k_proj", "v_proj"}, config_.model, 2 * width_);
+    query_.emplace(scope, std::vector{names.query}, config_.model, width_);
+    key_value_.emplace(scope, std::vector{names.key, names.value}, config_.model, 2 * width_);
   } else {
-    query_key_value_.emplace(scope, std::vector<std::string>{"q_proj", "k_proj", "v_proj"}, config_.model, 3 * width_);
+    query_key_value_.emplace(scope, std::vector{names.query, names.key, names.value}, config_.model, 3 * width_);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
@@ -33,11 +34,17 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   ops::AttentionOptions OptionsFor(const Tensor& query, Dropout dropout_of_weights) const;
 };
 
+// What a checkpoint calls the four projections.
+struct AttentionNames {
+  std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
+};
+
 struct MultiHeadAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
   std::int64_t head_dim = 0;  // model / heads unless given
   double dropout = 0.1;       // of the weights, in training
+  AttentionNames names = {};
 };
 
 // MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). Where queries, keys and values come from the
@@ -45,7 +52,7 @@ struct MultiHeadAttentionConfig {
 // (cross-attention) those two are.
 class HEADLIGHT_API MultiHeadAttention {
  public:
-  // Declares q_proj, k_proj, v_proj [heads * head_dim, model] and out_proj [model, heads * head_dim], with biases.
+  // Declares query, key and value [heads * head_dim, model] and output [model, heads * head_dim], with biases.
   // `kind` and `layer` say what it is to an AttentionSink.
   MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
 

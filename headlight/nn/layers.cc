@@ -41,8 +41,9 @@ Tensor LayerNorm::AfterResidual(Context& context, const Tensor& x, const Tensor&
                                 epsilon_);
 }
 
-FeedForward::FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation)
-    : inner_(scope, {"fc1"}, model, ffn), outer_(scope, {"fc2"}, ffn, model), activation_(activation) {}
+FeedForward::FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation,
+                         const std::array<std::string, 2>& names)
+    : inner_(scope, {names[0]}, model, ffn), outer_(scope, {names[1]}, ffn, model), activation_(activation) {}
 
 Tensor FeedForward::operator()(Context& context, const Tensor& x) const {
   return outer_(context, inner_(context, x, activation_));

@@ -1,6 +1,7 @@
 // The small parts of a Transformer: Linear, LayerNorm, FeedForward, Embedding, PositionalEncoding.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,9 @@ class HEADLIGHT_API LayerNorm {
 // FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), the same at every position.
 class HEADLIGHT_API FeedForward {
  public:
-  // Declares fc1 [ffn, model] and fc2 [model, ffn], with biases.
-  FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu);
+  // Declares W1 [ffn, model] and W2 [model, ffn], with biases, under these names.
+  FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
+              const std::array<std::string, 2>& names = {"fc1", "fc2"});
 
   Tensor operator()(Context& context, const Tensor& x) const;  // [..., model] to the same
 

@@ -112,7 +112,9 @@ TEST(TokenizerPipeline, ReadsScoresAsTheLibraryDoes) {
   file["added_tokens"] = Json::array();
   const auto cut = [&](double c, double one, double two) {
     file["model"]["unk_id"] = 0;
-    file["model"]["vocab"] = {{"<unk>", 0.0}, {"c", c}, {"0", one}, {"00", two}};
+    file["model"]["vocab"] = Json::array();
+    for (const auto& [piece, score] : {std::pair("<unk>", 0.0), {"c", c}, {"0", one}, {"00", two}})
+      file["model"]["vocab"].push_back(Json::array({piece, score}));
     return TokenizerPipeline::Parse(file.dump(), "tokenizer.json").Encode("c000").ids;
   };
   EXPECT_THAT(cut(-13.806632197085177, -13.489631061747207, -11.157220670987705), ElementsAre(1, 3, 2));

@@ -1,0 +1,110 @@
+// BERT (Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding", 2019): the
+// Transformer's encoder, in which every word sees those on both sides, and what stands on it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/base/sequences.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/context.h"
+#include "headlight/nn/layers.h"
+
+namespace headlight {
+
+// The paper's BERT-base unless told otherwise.
+struct BertConfig {
+  std::int64_t model = 768;
+  int layers = 12;
+  std::int32_t heads = 12;
+  std::int64_t ffn = 3072;
+  Activation activation = Activation::gelu;
+  double dropout = 0.1;            // of embeddings and sublayers
+  double attention_dropout = 0.1;  // of attention weights
+  double norm_epsilon = 1e-12;
+  std::int64_t vocabulary = 30522;
+  std::int64_t positions = 512;
+  std::int64_t types = 2;  // of segments: first text, second text
+  std::int32_t pad_id = 0;
+  // What stands on the encoder.
+  bool pooler = true;          // a state of the whole text, from its first token's
+  bool masked_words = false;   // which word is hidden (section 3.1, task 1)
+  bool next_sentence = false;  // whether the second text follows the first (task 2); needs the pooler
+  std::string scope = "bert";  // of the encoder's names; empty where a checkpoint holds nothing else
+};
+
+// Throws Error naming the hyperparameter and the rule where no such model can be.
+HEADLIGHT_API void CheckConfig(const BertConfig& config);
+
+// LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)): the Transformer's layer under BERT's names.
+class HEADLIGHT_API BertLayer {
+ public:
+  BertLayer(const Scope& scope, const BertConfig& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts) const;  // [tokens, model] to the same
+
+ private:
+  double dropout_;
+  MultiHeadAttention attention_;
+  LayerNorm attention_norm_;
+  FeedForward feed_forward_;
+  LayerNorm feed_forward_norm_;
+};
+
+class HEADLIGHT_API Bert {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
+  explicit Bert(const BertConfig& config, DType dtype = DType::float32);
+
+  // ids and types [tokens] of the texts, packed; [tokens, model]. Without types all are 0. A text's first token stands
+  // at position `first_positions[text]`, or at 0 where that is empty. Throws Error for an id or a type that there is
+  // not, and for a text that is longer than the model's positions.
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const;
+
+  // What Encode gave to tanh(W first + b), the first token's of each text: [texts, model].
+  Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
+
+  // hidden [rows, model] to scores for every word, [rows, vocabulary].
+  Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;
+
+  // pooled [texts, model] to scores of "it follows" and "it does not", [texts, 2].
+  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;
+
+  const BertConfig& config() const { return config_; }
+  const Parameters& parameters() const { return parameters_; }
+  Parameters& parameters() { return parameters_; }
+
+ private:
+  struct MaskedWords {
+    Linear transform;
+    LayerNorm norm;
+    const Parameter* bias;
+  };
+
+  BertConfig config_;
+  Parameters parameters_;
+  const Parameter *words_, *types_;
+  std::optional<Embedding> embedding_;
+  std::optional<LayerNorm> embedding_norm_;
+  std::deque<BertLayer> layers_;
+  std::optional<Linear> pooler_, next_sentence_;
+  std::optional<MaskedWords> masked_words_;
+};
+
+// A folder as Hugging Face Transformers lays it out, of BertModel, BertForMaskedLM, BertForNextSentencePrediction or
+// BertForPreTraining: config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong shape,
+// and for a setting that this model does not have.
+HEADLIGHT_API std::unique_ptr<Bert> LoadBert(const std::string& folder);
+
+// The same, only to compute with, its matrices in `compute`. Throws Error also where this processor does not have it.
+HEADLIGHT_API std::unique_ptr<const Bert> LoadBert(const std::string& folder, kernels::Compute compute);
+
+// Writes config.json and model.safetensors into `folder`, which exists.
+HEADLIGHT_API void SaveBert(const Bert& model, const std::string& folder);
+
+}  // namespace headlight

@@ -1,0 +1,14 @@
+// What Hugging Face's configurations call activations.
+#pragma once
+
+#include "headlight/io/json_view.h"
+#include "headlight/kernels/activation.h"
+
+namespace headlight {
+
+// Throws Error naming the file and the key for a name that is not known.
+Activation ActivationNamed(const JsonView& name);
+
+const char* NameOf(Activation activation);
+
+}  // namespace headlight

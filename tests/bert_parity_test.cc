@@ -1,0 +1,217 @@
+// BERT against Hugging Face Transformers: tools/make_bert_goldens.py says what the folders in testdata/bert hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/bert.h"
+#include "headlight/nn/stored_parameters.h"
+#include "headlight/ops/arithmetic.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/" + name; }
+
+std::unique_ptr<Bert> Load(const std::string& folder, DType dtype) {
+  std::unique_ptr<Bert> model = LoadBert(folder);
+  if (dtype == DType::float32) return model;
+  auto in_double = std::make_unique<Bert>(model->config(), dtype);
+  LoadParameters(in_double->parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
+  return in_double;
+}
+
+// What the script wrote, with its padding taken away.
+struct Golden {
+  explicit Golden(const std::string& name) : file(FolderOf(name) + "/golden.safetensors") {
+    const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
+    const Tensor all_types = file.Read("token_type_ids", DType::int32);
+    for (std::int64_t b = 0; b < all.rows(); ++b) {
+      const auto begin = static_cast<std::int32_t>(ids.size());
+      for (std::int64_t i = 0; i < all.columns(); ++i) {
+        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
+        if (static_cast<std::size_t>(b) == first.size()) first.push_back(static_cast<std::int32_t>(i));
+        kept.push_back(b * all.columns() + i);
+        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
+        types.push_back(all_types.matrix<std::int32_t>().row(b)[i]);
+      }
+      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
+    }
+  }
+
+  Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
+  // [texts, longest, columns] without the rows of padding.
+  Numbers Rows(const std::string& name) const {
+    const Tensor padded = file.Read(name, DType::float64);
+    Numbers result;
+    for (const std::int64_t row : kept) {
+      const double* values = padded.matrix<double>().row(row);
+      result.insert(result.end(), values, values + padded.columns());
+    }
+    return result;
+  }
+
+  Safetensors file;
+  std::vector<std::int32_t> ids, types, first;
+  std::vector<std::int64_t> kept;
+  Sequences texts;
+};
+
+// The sum of all numbers, each weighed by the sine of its place, as the script weighs them.
+Tensor Weighed(const Tensor& x) {
+  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
+  Dispatch(x.dtype(), [&]<typename T>(T) {
+    double place = 0;
+    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++place));
+  });
+  return ops::Sum(ops::Multiply(x, weights));
+}
+
+class BertParity : public testing::TestWithParam<std::tuple<const char*, DType>> {
+ protected:
+  const std::string name_ = std::get<0>(GetParam());
+  const DType dtype_ = std::get<1>(GetParam());
+  const double tolerance_ = dtype_ == DType::float32 ? 2e-5 : 1e-6;  // the goldens are single
+};
+INSTANTIATE_TEST_SUITE_P(, BertParity,
+                         testing::Combine(testing::Values("gelu", "relu_odd_left", "masked_words", "pretraining_left"),
+                                          testing::Values(DType::float32, DType::float64)),
+                         [](const auto& which) {
+                           return std::get<0>(which.param) +
+                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
+                         });
+
+TEST_P(BertParity, GivesWhatTransformersGives) {
+  const Golden golden(name_);
+  const std::unique_ptr<Bert> model = Load(FolderOf(name_), dtype_);
+  model->parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  int attentions = 0;
+  context.sink = [&](const LayerAttention& seen) {
+    const Tensor all = golden.file.Read("attentions." + std::to_string(seen.layer), DType::float64);
+    const std::int64_t heads = all.shape()[1], longest = all.shape()[2], length = seen.weights.shape()[2];
+    const auto begin = golden.first[static_cast<std::size_t>(seen.sentence)];
+    Numbers expected;
+    for (std::int64_t head = 0; head < heads; ++head)
+      for (std::int64_t query = begin; query < begin + length; ++query) {
+        const double* row = all.matrix<double>().row((seen.sentence * heads + head) * longest + query) + begin;
+        expected.insert(expected.end(), row, row + length);
+      }
+    EXPECT_LT(Deviation(ToDouble(seen.weights), expected), tolerance_);
+    ++attentions;
+  };
+  const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts, golden.first);
+  EXPECT_EQ(attentions, model->config().layers * static_cast<int>(golden.texts.size()));
+  EXPECT_LT(Deviation(ToDouble(hidden), golden.Rows("last_hidden_state")), tolerance_);
+  Tensor loss = Weighed(hidden);
+  const auto add = [&](const Tensor& result, const Numbers& expected) {
+    EXPECT_LT(Deviation(ToDouble(result), expected), tolerance_);
+    loss = ops::Add(loss, Weighed(result));
+  };
+  if (model->config().masked_words) add(model->MaskedWordLogits(context, hidden), golden.Rows("logits"));
+  if (model->config().pooler) {
+    const Tensor pooled = model->Pool(context, hidden, golden.texts);
+    if (golden.file.contains("pooler_output")) add(pooled, golden.Read("pooler_output"));
+    if (model->config().next_sentence)
+      add(model->NextSentenceLogits(context, pooled), golden.Read("seq_relationship_logits"));
+  }
+  EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance_);
+  tape.Backward(loss);
+  NamedNumbers expected;
+  for (const auto& [name, tensor] : golden.file.tensors())
+    if (name.starts_with("gradient.")) expected[name.substr(9)] = golden.Read(name);
+  EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), tolerance_);
+}
+
+TEST(Bert, ComesBackFromItsFolder) {
+  for (const char* name : {"gelu", "pretraining_left"}) {
+    const std::unique_ptr<Bert> model = LoadBert(FolderOf(name));
+    const TemporaryFolder folder;
+    SaveBert(*model, folder.path());
+    const std::unique_ptr<Bert> again = LoadBert(folder.path());
+    ASSERT_EQ(again->parameters().all().size(), model->parameters().all().size());
+    for (std::size_t i = 0; i < model->parameters().all().size(); ++i) {
+      EXPECT_EQ(again->parameters().all()[i].names, model->parameters().all()[i].names);
+      EXPECT_EQ(again->parameters().all()[i].value.ToVector<float>(),
+                model->parameters().all()[i].value.ToVector<float>());
+    }
+  }
+}
+
+// Packed, in every precision, it gives the same to that precision.
+TEST(Bert, ComputesInEveryPrecision) {
+  const Golden golden("masked_words");
+  for (const auto& [compute, tolerance] :
+       {std::pair(kernels::Compute::float32, 2e-5), std::pair(kernels::Compute::bfloat16, 0.05),
+        std::pair(kernels::Compute::int8, 0.1)}) {
+    if (!kernels::CpuHas(compute)) continue;
+    const std::unique_ptr<const Bert> model = LoadBert(FolderOf("masked_words"), compute);
+    Context context;
+    const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts, golden.first);
+    EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)
+        << kernels::Name(compute);
+  }
+}
+
+TEST(Bert, ReadsTheFirstCheckpointsNames) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(FolderOf("gelu") + "/config.json", folder.File("config.json"));
+  const Safetensors file(FolderOf("gelu") + "/model.safetensors");
+  std::vector<StoredTensor> tensors;
+  for (auto [name, tensor] : file.tensors()) {
+    if (name.ends_with("LayerNorm.weight")) tensor.name.replace(name.size() - 6, 6, "gamma");
+    if (name.ends_with("LayerNorm.bias")) tensor.name.replace(name.size() - 4, 4, "beta");
+    tensors.push_back(tensor);
+  }
+  WriteSafetensors(folder.File("model.safetensors"), tensors);
+  const std::unique_ptr<Bert> older = LoadBert(folder.path()), newer = LoadBert(FolderOf("gelu"));
+  EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
+  EXPECT_EQ(older->parameters().all()[3].names, newer->parameters().all()[3].names);
+}
+
+TEST(Bert, RefusesWhatItDoesNotHave) {
+  const auto with = [](const char* from, const char* to) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(FolderOf("masked_words"), folder.path(), std::filesystem::copy_options::recursive);
+    std::string config = ReadFile(folder.File("config.json"));
+    const std::size_t at = config.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    WriteFile(folder.File("config.json"), config.replace(at, std::string_view(from).size(), to));
+    return ErrorOf([&] { LoadBert(folder.path()); });
+  };
+  EXPECT_EQ(with("\"bert\"", "\"bert\""), "");
+  EXPECT_THAT(with("\"bert\"", "\"roberta\""), HasSubstr("model_type"));
+  EXPECT_THAT(with("\"vocab_size\": 23", "\"vocab_size\": 24"), HasSubstr("other shapes"));
+  EXPECT_THAT(with("\"hidden_act\": \"gelu_new\"", "\"hidden_act\": \"mish\""), HasSubstr("hidden_act"));
+  EXPECT_THAT(with("\"num_attention_heads\": 2", "\"num_attention_heads\": 5"), HasSubstr("5 does not divide 12"));
+  EXPECT_THAT(with("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1"), HasSubstr("does not have"));
+  EXPECT_THAT(with("\"model_type\"", "\"position_embedding_type\": \"relative_key\", \"model_type\""),
+              HasSubstr("position_embedding_type"));
+  EXPECT_THAT(with("\"model_type\"", "\"twist\": 3, \"model_type\""), HasSubstr("twist"));
+
+  const std::unique_ptr<Bert> model = LoadBert(FolderOf("gelu"));
+  Context context;
+  const std::vector<std::int32_t> many(17, 1), foreign = {99}, fine = {1}, wrong_type = {2};
+  const Sequences one = {{0, 1}}, long_one = {{0, 17}};
+  EXPECT_THAT(ErrorOf([&] { model->Encode(context, many, {}, long_one); }), HasSubstr("17 tokens is longer than"));
+  EXPECT_NE(ErrorOf([&] { model->Encode(context, foreign, {}, one); }), "");
+  EXPECT_NE(ErrorOf([&] { model->Encode(context, fine, wrong_type, one); }), "");
+  EXPECT_THAT(ErrorOf([&] { model->MaskedWordLogits(context, model->Encode(context, fine, {}, one)); }),
+              HasSubstr("no head for masked words"));
+}
+
+}  // namespace
+}  // namespace headlight

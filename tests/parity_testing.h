@@ -1,0 +1,69 @@
+// What the comparisons with other programs' numbers share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headlight/nn/parameters.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+using Numbers = std::vector<double>;
+
+inline Numbers ToDouble(const Tensor& tensor) {
+  if (tensor.dtype() == DType::float64) return tensor.ToVector<double>();
+  const std::vector<float> values = tensor.ToVector<float>();
+  return {values.begin(), values.end()};
+}
+
+// The largest difference, relative to the largest number expected.
+inline double Deviation(const Numbers& actual, const Numbers& expected) {
+  EXPECT_EQ(actual.size(), expected.size());
+  double worst = 0, scale = 0;
+  for (std::size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {
+    if (std::isnan(actual[i])) return INFINITY;
+    worst = std::max(worst, std::abs(actual[i] - expected[i]));
+    scale = std::max(scale, std::abs(expected[i]));
+  }
+  return worst / scale;
+}
+
+using NamedNumbers = std::map<std::string, Numbers>;
+
+// Every trained parameter, or its gradient, under its name in the file.
+inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*member) {
+  NamedNumbers result;
+  for (const Parameter& parameter : parameters.all()) {
+    if (!parameter.trained) continue;
+    const Numbers values = ToDouble(parameter.*member);
+    const std::size_t part = values.size() / parameter.names.size();
+    for (std::size_t i = 0; i < parameter.names.size(); ++i) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * part);
+      result[parameter.names[i]] = {begin, begin + static_cast<std::ptrdiff_t>(part)};
+    }
+  }
+  return result;
+}
+
+// The largest difference among all, relative to the largest number among all: a key's bias has no gradient but noise.
+inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected) {
+  Numbers all_actual, all_expected;
+  for (const auto& [name, values] : expected) {
+    const auto found = actual.find(name);
+    EXPECT_NE(found, actual.end()) << name;
+    if (found == actual.end()) return INFINITY;
+    EXPECT_EQ(values.size(), found->second.size()) << name;
+    all_expected.insert(all_expected.end(), values.begin(), values.end());
+    all_actual.insert(all_actual.end(), found->second.begin(), found->second.end());
+  }
+  EXPECT_EQ(actual.size(), expected.size());
+  return Deviation(all_actual, all_expected);
+}
+
+}  // namespace headlight
