@@ -24,6 +24,7 @@ set(public_headers
   headlight/kernels/attention.h
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
+  headlight/models/bert.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
@@ -43,13 +44,16 @@ set(public_headers
   headlight/ops/residual.h
   headlight/ops/softmax.h
   headlight/ops/view.h
+  headlight/serve/embedder.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h
   headlight/text/bleu.h
   headlight/text/chrf.h
   headlight/text/sentencepiece_model.h
+  headlight/text/text_span.h
   headlight/text/tokenizer.h
+  headlight/text/tokenizer_pipeline.h
   headlight/text/vocabulary.h
   headlight/train/optimizer.h
   headlight/train/schedule.h

@@ -12,12 +12,14 @@ in single)
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
 """
 
+import json
 import os
 import pathlib
 import shutil
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
+import tokenizers  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from safetensors import safe_open  # noqa: E402
@@ -107,6 +109,35 @@ def golden(model, folder, side):
     save_file(tensors, folder / "golden.safetensors")
 
 
+def sentences():
+    """A folder of sentence-transformers with the tokenizer of text/testdata, and what its modules make of some texts."""
+    folder = OUT / "sentences"
+    folder.mkdir()
+    path = OUT.parent.parent.parent / "headlight" / "text" / "testdata" / "family_bert_uncased.json"
+    shutil.copy(path, folder / "tokenizer.json")
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    config = BertConfig(**dict(LARGE, vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=24))
+    model = BertModel._from_config(config, attn_implementation="eager").eval()
+    initialise(model, 9)
+    model.save_pretrained(folder)
+    (folder / "modules.json").write_text(json.dumps([
+        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for i, (path, kind) in enumerate([("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")])]))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(
+        {"word_embedding_dimension": config.hidden_size, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True,
+         "pooling_mode_max_tokens": False, "pooling_mode_mean_sqrt_len_tokens": False}))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 20, "do_lower_case": False}))
+    texts = ["A small dog runs across the green meadow.", "dog", "", "Two men, two dogs.", "The children are playing."]
+    vectors = []
+    model.double()
+    for text in texts:
+        with torch.no_grad():
+            hidden = model(input_ids=torch.tensor([tokenizer.encode(text).ids])).last_hidden_state[0]
+        vectors.append(torch.nn.functional.normalize(hidden.mean(0), dim=0).tolist())
+    (folder / "golden.json").write_text(json.dumps({"texts": texts, "vectors": vectors}) + "\n")
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     for seed, (name, (kind, config, side)) in enumerate(MODELS.items()):
@@ -118,6 +149,7 @@ def main():
         golden(model, folder, side)
         (folder / "generation_config.json").unlink(missing_ok=True)
         print(name, sorted(load_file(folder / "golden.safetensors"))[:6])
+    sentences()
 
 
 main()

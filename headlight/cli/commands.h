@@ -14,6 +14,7 @@ void AddTrainBench(CLI::App& bench);
 void AddTranslateBench(CLI::App& bench);
 void AddConvert(CLI::App& program);
 void AddDemo(CLI::App& program);
+void AddEmbed(CLI::App& program);
 void AddEvaluate(CLI::App& program);
 void AddForward(CLI::App& program);
 void AddInfo(CLI::App& program);

@@ -1,4 +1,6 @@
 // headlight forward: the raw model, from tensors to tensors under Hugging Face's names, to check a conversion.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -10,7 +12,9 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/commands.h"
 #include "headlight/io/json.h"
+#include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/models/bert.h"
 #include "headlight/models/transformer.h"
 
 namespace headlight {
@@ -24,7 +28,11 @@ struct Padded {
   std::vector<std::int64_t> begin;  // of each sentence, its first column in the batch
 };
 
-constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"};
+void CheckInputs(const Safetensors& file, const std::vector<std::string_view>& known) {
+  for (const auto& [name, ignored] : file.tensors())
+    Check(std::ranges::find(known, name) != known.end(), "{}: {} is no input; there are {} and {}", file.path(),
+          Quoted(name), fmt::join(known.begin(), known.end() - 1, ", "), known.back());
+}
 
 Tensor ReadIntegers(const Safetensors& file, std::string_view name) {
   const StoredTensor& stored = file.At(name);
@@ -87,11 +95,9 @@ struct NamedTensors {
   std::map<std::string, Tensor> tensors;
 
   // One sentence's weights [1, heads, query, key] into the batch's [batch, heads, query length, key length].
-  void AddAttention(const LayerAttention& seen, const Padded& queries, const Padded& keys) {
-    static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
+  void AddAttention(const char* name, const LayerAttention& seen, const Padded& queries, const Padded& keys) {
     const Shape& shape = seen.weights.shape();
-    const auto [entry, is_new] =
-        tensors.try_emplace(fmt::format("{}.{}", kNames[static_cast<int>(seen.kind)], seen.layer));
+    const auto [entry, is_new] = tensors.try_emplace(fmt::format("{}.{}", name, seen.layer));
     if (is_new) entry->second = Tensor::Zeros({queries.batch, shape[1], queries.length, keys.length});
     const auto sentence = static_cast<std::size_t>(seen.sentence);
     for (std::int64_t head = 0; head < shape[1]; ++head)
@@ -107,26 +113,24 @@ struct Options {
   std::string folder, in, out;
 };
 
-void Run(const Options& options) {
-  const Safetensors in(options.in);
-  for (const auto& [name, ignored] : in.tensors())
-    Check(std::ranges::find(kKnown, name) != std::end(kKnown),
-          "{}: {} is no input; there are input_ids, attention_mask, decoder_input_ids and decoder_attention_mask",
-          options.in, Quoted(name));
-  const auto model = LoadTransformer(options.folder);
+NamedTensors ForwardTransformer(const Safetensors& in, const std::string& folder) {
+  CheckInputs(in, {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
+  const auto model = LoadTransformer(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const Padded source = ReadPadded(in, "input_ids", "attention_mask", limits.source_vocabulary, limits.positions);
   Padded target;
   if (in.contains("decoder_input_ids")) {
     target = ReadPadded(in, "decoder_input_ids", "decoder_attention_mask", limits.target_vocabulary, limits.positions);
     Check(target.batch == source.batch, "{}: input_ids has {} rows and decoder_input_ids {}: they must be equal",
-          options.in, source.batch, target.batch);
+          in.path(), source.batch, target.batch);
   }
 
   NamedTensors out;
   Context context;
   context.sink = [&](const LayerAttention& seen) {
-    out.AddAttention(seen, seen.kind == AttentionKind::encoder_self ? source : target,
+    static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
+    out.AddAttention(kNames[static_cast<int>(seen.kind)], seen,
+                     seen.kind == AttentionKind::encoder_self ? source : target,
                      seen.kind == AttentionKind::decoder_self ? target : source);
   };
   const Memory memory{model->Encode(context, source.ids, source.sentences), source.sentences};
@@ -136,6 +140,52 @@ void Run(const Options& options) {
     out.tensors["decoder_last_hidden_state"] = Pad(hidden, target);
     out.tensors["logits"] = Pad(model->Logits(context, hidden), target);
   }
+  return out;
+}
+
+// The tokens' entries of an input that goes with the ids.
+std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded) {
+  const Tensor all = ReadIntegers(file, name);
+  Check(all.shape()[0] == padded.batch && all.shape()[1] == padded.length,
+        "{}: {} has the shape {}, and input_ids [{}, {}]: they must be equal", file.path(), name, ToString(all.shape()),
+        padded.batch, padded.length);
+  std::vector<std::int32_t> entries;
+  for (std::int64_t row = 0; row < padded.batch; ++row) {
+    const auto index = static_cast<std::size_t>(row);
+    const std::int32_t* const first = all.matrix<std::int32_t>().row(row) + padded.begin[index];
+    entries.insert(entries.end(), first, first + padded.sentences[index].length);
+  }
+  return entries;
+}
+
+NamedTensors ForwardBert(const Safetensors& in, const std::string& folder) {
+  CheckInputs(in, {"input_ids", "attention_mask", "token_type_ids"});
+  const auto model = LoadBert(folder);
+  const BertConfig& config = model->config();
+  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", config.vocabulary, config.positions);
+  std::vector<std::int32_t> types;
+  if (in.contains("token_type_ids")) types = ReadBesideIds(in, "token_type_ids", texts);
+
+  NamedTensors out;
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
+  // Transformers counts a BERT's positions from the first column, padding or not.
+  const std::vector<std::int32_t> first_positions(texts.begin.begin(), texts.begin.end());
+  const Tensor hidden = model->Encode(context, texts.ids, types, texts.sentences, first_positions);
+  out.tensors["last_hidden_state"] = Pad(hidden, texts);
+  if (config.masked_words) out.tensors["logits"] = Pad(model->MaskedWordLogits(context, hidden), texts);
+  if (config.pooler) {
+    const Tensor pooled = model->Pool(context, hidden, texts.sentences);
+    out.tensors["pooler_output"] = pooled;
+    if (config.next_sentence) out.tensors["seq_relationship_logits"] = model->NextSentenceLogits(context, pooled);
+  }
+  return out;
+}
+
+void Run(const Options& options) {
+  const Safetensors in(options.in);
+  const bool bert = OpenModelFolder(options.folder).config["model_type"].String() == "bert";
+  const NamedTensors out = bert ? ForwardBert(in, options.folder) : ForwardTransformer(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));
@@ -151,16 +201,18 @@ void AddForward(CLI::App& program) {
   command.add_option("OUT", options->out, "Outputs, a safetensors file to write")->required();
   AddCommonOptions(command);
   command.footer(
-      "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding "
-      "before\n"
-      "or after them), decoder_input_ids and decoder_attention_mask. Without a mask every token counts.\n\n"
+      "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding\n"
+      "before or after them) and decoder_input_ids with decoder_attention_mask; for BERT token_type_ids. Without a "
+      "mask\n"
+      "every token counts.\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
-      "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; "
-      "layers\n"
-      "count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so that "
-      "padding\n"
-      "on the left changes nothing.\n\n"
+      "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
+      "BERT last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits and\n"
+      "seq_relationship_logits. Layers count from 0. What belongs to padding is zero. A sentence's positions count "
+      "from\n"
+      "its first token, so that padding on the left changes nothing; BERT's from the first column, as Transformers' "
+      "do.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
   command.callback([options] { Run(*options); });

@@ -120,5 +120,41 @@ TEST_F(ForwardTest, RefusesWhatIsNoBatch) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+// The folders of tools/make_bert_goldens.py: what Transformers gave for the inputs beside it, padded as they are.
+TEST_F(ForwardTest, GivesABertsOutputs) {
+  for (const std::string name : {"gelu", "pretraining_left"}) {
+    const std::string bert = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/" + name;
+    const Safetensors golden(bert + "/golden.safetensors");
+    std::vector<StoredTensor> inputs;
+    for (const char* input : {"input_ids", "attention_mask", "token_type_ids"}) inputs.push_back(golden.At(input));
+    WriteSafetensors(in, inputs);
+    const Outcome outcome = RunProgram({"forward", bert, in, out});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Safetensors given(out);
+    const Tensor real = golden.Read("attention_mask", DType::int32);
+    int compared = 0;
+    for (const auto& [output, tensor] : given.tensors()) {
+      if (!golden.contains(output)) continue;
+      const Tensor expected = golden.Read(output), actual = given.Read(output);
+      ASSERT_EQ(actual.shape(), expected.shape()) << output;
+      ++compared;
+      const bool of_tokens = actual.shape().rank() == 3;
+      for (std::int64_t row = 0; row < actual.rows(); ++row) {
+        if (output.starts_with("attentions")) break;  // whose padded rows Transformers fills
+        for (std::int64_t i = 0; i < actual.columns(); ++i) {
+          const float wanted = of_tokens && real.span<std::int32_t>()[static_cast<std::size_t>(row)] == 0
+                                   ? 0
+                                   : expected.matrix<float>().row(row)[i];
+          ASSERT_NEAR(actual.matrix<float>().row(row)[i], wanted, 1e-4) << output;
+        }
+      }
+    }
+    EXPECT_EQ(compared, 4);  // states, attentions of one or two layers, and what stands on them
+  }
+  WriteSafetensors(in, {});
+  const std::string bert = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu";
+  EXPECT_EQ(RunProgram({"forward", bert, in, out}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace headlight

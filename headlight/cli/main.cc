@@ -26,6 +26,7 @@ void AddCommands(CLI::App& program) {
   AddEvaluate(program);
   AddBleu(program);
   AddLook(program);
+  AddEmbed(program);
   AddTokenize(program);
   AddInfo(program);
   AddConvert(program);

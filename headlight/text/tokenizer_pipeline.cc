@@ -14,6 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 26;  // bytes; those of 500,000 pieces have half of it
+constexpr std::size_t kLongestText = std::size_t{1} << 28;        // bytes; places in a normalized text fit 32 bits
 
 // White space at a piece's ends, in characters.
 struct EdgeSpaces {
@@ -129,6 +130,7 @@ Encoding Assemble(const TokenizerState& state, const Template& parts, std::span<
                   const EncodeOptions& options) {
   std::vector<std::vector<Encoder::Token>> tokens;
   for (const std::string_view text : texts) {
+    Check(text.size() <= kLongestText, "a text of {} bytes is too long, {} are possible", text.size(), kLongestText);
     CheckUtf8(text, "text");
     tokens.push_back(Encoder(state, options.read_special).Run(text));
   }

@@ -1,0 +1,147 @@
+// headlight embed: texts to vectors, and the texts nearest to another.
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_queue.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/io/json.h"
+#include "headlight/serve/embedder.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, input = "-", out, search;
+  std::int64_t top = 10;
+  std::optional<kernels::Compute> compute;
+  EmbedOptions embed;
+};
+
+// NumPy's format, version 1.0: a magic text, the length of a header that says type and shape, the numbers.
+std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_t columns) {
+  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  constexpr std::size_t before = 10, alignment = 64;
+  header.resize((before + header.size() + 1 + alignment - 1) / alignment * alignment - before - 1, ' ');
+  header += '\n';
+  std::string file = "\x93NUMPY";
+  file += {1, 0, static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  file += header;
+  file.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
+  return file;
+}
+
+double Cosine(const float* a, const float* b, std::int64_t columns) {
+  const double both = std::inner_product(a, a + columns, b, 0.0);
+  const double norms =
+      std::sqrt(std::inner_product(a, a + columns, a, 0.0) * std::inner_product(b, b + columns, b, 0.0));
+  return norms > 0 ? both / norms : 0;
+}
+
+struct Found {
+  double score;
+  std::int64_t line;
+  std::string text;
+};
+
+void Run(const Options& options) {
+  Check(options.top >= 1, "--top must be at least 1, not {}", options.top);
+  if (!options.out.empty()) CheckWritable(options.out);
+  const Embedder embedder = Embedder::Load(options.folder, options.compute);
+  const std::int64_t columns = embedder.dimension();
+  std::vector<float> query;
+  if (!options.search.empty()) query = embedder.Embed({&options.search, 1}, options.embed).vectors.ToVector<float>();
+
+  const std::string name = options.input == "-" ? "standard input" : options.input;
+  // Enough lines to fill some batches, at four bytes a token.
+  LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name),
+                  static_cast<std::size_t>(options.embed.batch_tokens) * 32);
+  Progress progress("lines embedded");
+  std::vector<float> all;
+  std::vector<Found> found;
+  std::int64_t done = 0;
+  for (std::vector<std::string> texts = lines.Next(); !texts.empty(); texts = lines.Next()) {
+    const Embeddings embeddings = [&] {
+      try {
+        return embedder.Embed(texts, options.embed);
+      } catch (const Error& error) {
+        if (error.blame() == Blame::internal) throw;
+        Fail("{}, from line {} on: {}; --truncate leaves out a text's end", name, done + 1, error.what());
+      }
+    }();
+    for (const std::int64_t text : embeddings.truncated)
+      Note("{}: line {}: the model reads {} tokens at once: its end is left out", name, done + text + 1,
+           embedder.longest());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const float* const vector = embeddings.vectors.matrix<float>().row(static_cast<std::int64_t>(i));
+      ++done;
+      if (!query.empty()) {
+        found.push_back({Cosine(query.data(), vector, columns), done, std::move(texts[i])});
+      } else if (!options.out.empty()) {
+        all.insert(all.end(), vector, vector + columns);
+      } else {
+        WriteResult(fmt::format("[{}]\n", fmt::join(vector, vector + columns, ",")));
+      }
+    }
+    // Of all that was found only the best are kept.
+    const auto best = found.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(found));
+    std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
+      return a.score != b.score ? a.score > b.score : a.line < b.line;
+    });
+    found.erase(best, found.end());
+    FlushResults();
+    progress.Show(done);
+  }
+  for (const Found& one : found) WriteResult(fmt::format("{:.4f}\t{}\t{}\n", one.score, one.line, one.text));
+  if (!options.out.empty()) WriteFile(options.out, Npy(all, static_cast<std::size_t>(done), columns));
+}
+
+}  // namespace
+
+void AddEmbed(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("embed", "Turn texts into vectors, or find those nearest to another");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "A BERT's folder, of sentence-transformers or plain")->required();
+  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  auto* out =
+      command
+          .add_option("--out", options->out,
+                      "Write the vectors to this file, a row a line, as NumPy's load reads it; otherwise each is\n"
+                      "printed as a JSON array")
+          ->type_name("FILE.npy");
+  command
+      .add_option("--search", options->search,
+                  "Print the lines whose vectors point most nearly where this text's does, as\n"
+                  "COSINE<tab>LINE<tab>TEXT")
+      ->type_name("TEXT")
+      ->excludes(out);
+  command.add_option("--top", options->top, "So many of them [10]")->type_name("N");
+  command.add_flag(
+      "--truncate", options->embed.truncate,
+      "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  AddComputeOption(command, options->compute);
+  AddCommonOptions(command);
+  command.footer(
+      "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "
+      "that\n"
+      "file it is their mean.\n\n"
+      "Examples:\n"
+      "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
+      "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight
