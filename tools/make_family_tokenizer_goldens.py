@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/testdata/family_*: a tiny tokenizer.json of each kind that the text families publish, and what
-the tokenizers library makes of hard text with it. Its version is in the goldens.
+"""Makes headlight/text/testdata/family_*: a tiny tokenizer.json of each kind that the text families publish, and, in
+tests/testdata/tokenizers.json, what the tokenizers library makes of hard text with it: ids, spans (begin, end, begin,
+end, ... in characters) and the text of the ids. Its version is in there too. Its trainers do not always learn the same.
 """
 
 import base64
@@ -11,6 +12,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 
 from make_tokenizer_goldens import ENGLISH, GERMAN, OUT, hard_texts
 
+GOLDENS = OUT.parent.parent.parent / "tests" / "testdata" / "tokenizers.json"
 BERT_SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROBERTA_SPECIALS = ["<s>", "<pad>", "</s>", "<unk>"]
 # Special spellings, contractions, and what normalizers treat on their own.
@@ -125,7 +127,7 @@ def cases(tokenizer, texts):
     result = []
     for text in texts:
         encoding = tokenizer.encode(text)
-        result.append({"ids": encoding.ids, "spans": [list(span) for span in encoding.offsets],
+        result.append({"ids": encoding.ids, "spans": [end for span in encoding.offsets for end in span],
                        "decoded": tokenizer.decode(encoding.ids)})
     return result
 
@@ -142,9 +144,9 @@ def main():
         for first, second in PAIRS:
             encoding = tokenizer.encode(first, second)
             pairs.append({"ids": encoding.ids, "type_ids": encoding.type_ids, "special": encoding.special_tokens_mask,
-                          "spans": [list(span) for span in encoding.offsets]})
+                          "spans": [end for span in encoding.offsets for end in span]})
         goldens["cases"][name] = {"texts": cases(tokenizer, texts), "pairs": pairs}
-    (OUT / "family_goldens.json").write_text(
+    GOLDENS.write_text(
         json.dumps(goldens, ensure_ascii=True, separators=(",", ":")).replace("},{", "},\n{") + "\n")
 
 

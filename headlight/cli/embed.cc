@@ -28,7 +28,7 @@ struct Options {
   std::string folder, input = "-", out, search;
   std::int64_t top = 10;
   std::optional<kernels::Compute> compute;
-  EmbedOptions embed;
+  bool truncate = false;
 };
 
 // NumPy's format, version 1.0: a magic text, the length of a header that says type and shape, the numbers.
@@ -63,28 +63,25 @@ void Run(const Options& options) {
   const Embedder embedder = Embedder::Load(options.folder, options.compute);
   const std::int64_t columns = embedder.dimension();
   std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Embed({&options.search, 1}, options.embed).vectors.ToVector<float>();
+  if (!options.search.empty()) query = embedder.Embed({&options.search, 1}).vectors.ToVector<float>();
 
   const std::string name = options.input == "-" ? "standard input" : options.input;
   // Enough lines to fill some batches, at four bytes a token.
   LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name),
-                  static_cast<std::size_t>(options.embed.batch_tokens) * 32);
+                  static_cast<std::size_t>(EmbedOptions().batch_tokens) * 32);
   Progress progress("lines embedded");
   std::vector<float> all;
   std::vector<Found> found;
   std::int64_t done = 0;
   for (std::vector<std::string> texts = lines.Next(); !texts.empty(); texts = lines.Next()) {
-    const Embeddings embeddings = [&] {
-      try {
-        return embedder.Embed(texts, options.embed);
-      } catch (const Error& error) {
-        if (error.blame() == Blame::internal) throw;
-        Fail("{}, from line {} on: {}; --truncate leaves out a text's end", name, done + 1, error.what());
-      }
-    }();
-    for (const std::int64_t text : embeddings.truncated)
-      Note("{}: line {}: the model reads {} tokens at once: its end is left out", name, done + text + 1,
-           embedder.longest());
+    const Embeddings embeddings = embedder.Embed(texts, {.truncate = true});
+    for (const std::int64_t text : embeddings.truncated) {
+      const std::string place = fmt::format("{}: line {}", name, done + text + 1);
+      Check(options.truncate,
+            "{}: it has more tokens than the {} that the model reads at once; --truncate leaves out its end", place,
+            embedder.longest());
+      Note("{}: the model reads {} tokens at once: its end is left out", place, embedder.longest());
+    }
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const float* const vector = embeddings.vectors.matrix<float>().row(static_cast<std::int64_t>(i));
       ++done;
@@ -130,7 +127,7 @@ void AddEmbed(CLI::App& program) {
       ->excludes(out);
   command.add_option("--top", options->top, "So many of them [10]")->type_name("N");
   command.add_flag(
-      "--truncate", options->embed.truncate,
+      "--truncate", options->truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
   AddComputeOption(command, options->compute);
   AddCommonOptions(command);

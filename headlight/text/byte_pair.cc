@@ -21,17 +21,17 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
   std::unordered_map<std::string_view, std::int32_t> numbers;
   for (std::size_t id = 0; id < pieces.size(); ++id) numbers.emplace(pieces[id], static_cast<std::int32_t>(id));
   const std::string& prefix = options.continuing_subword_prefix;
-  for (const auto& [left, right] : merges) {
+  for (const std::pair<std::string, std::string>& merge : merges) {
     const auto number = [&](const std::string& piece) {
       const auto found = numbers.find(piece);
       Check(found != numbers.end(), "{}: merge {} (\"{}\" with \"{}\") needs \"{}\", which the vocabulary lacks", name,
-            merged_.size(), left, right, piece);
+            merged_.size(), merge.first, merge.second, piece);
       return found->second;
     };
-    Check(right.starts_with(prefix), "{}: merge {} (\"{}\" with \"{}\"): the second must begin with \"{}\"", name,
-          merged_.size(), left, right, prefix);
-    rank_.Insert(Pair(number(left), number(right)), static_cast<std::int32_t>(merged_.size()));
-    merged_.push_back(number(left + right.substr(prefix.size())));
+    Check(merge.second.starts_with(prefix), "{}: merge {} (\"{}\" with \"{}\"): the second must begin with \"{}\"",
+          name, merged_.size(), merge.first, merge.second, prefix);
+    rank_.Insert(Pair(number(merge.first), number(merge.second)), static_cast<std::int32_t>(merged_.size()));
+    merged_.push_back(number(merge.first + merge.second.substr(prefix.size())));
   }
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string& suffix = options.end_of_word_suffix;

@@ -108,7 +108,7 @@ void AddNormalizers(Part part, std::vector<Normalizer>& normalizers) {
     pattern.CheckAllRead();
     Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
     Check(!regular || IsKnownRegularExpression(replace.pattern), "{}: the regular expression {} is not supported",
-          pattern.place(), pattern.json()["Regex"].dump());
+          pattern.place(), Json(replace.pattern).dump());
     normalizers.emplace_back(std::move(replace));
   } else if (type == "Precompiled") {
     if (part.Has("precompiled_charsmap"))

@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 26;  // bytes; those of 500,000 pieces have half of it
-constexpr std::size_t kLongestText = std::size_t{1} << 28;        // bytes; places in a normalized text fit 32 bits
+constexpr std::size_t kLongestText = std::size_t{1} << 28;      // bytes; places in a normalized text fit 32 bits
 
 // White space at a piece's ends, in characters.
 struct EdgeSpaces {
@@ -79,12 +79,15 @@ class Encoder {
       }
       for (const Normalizer& normalize : state_.normalizers) normalize(stretch);
       const std::vector<AddedTokens::Part> parts = state_.normalized.Split(stretch.text, read_special_);
+      if (parts.size() == 1 && parts[0].id < 0) {  // as nearly always
+        AddWords(std::move(stretch));
+        continue;
+      }
       for (const AddedTokens::Part& inner : parts) {
-        if (inner.id >= 0) {
+        if (inner.id >= 0)
           Add(inner.id, stretch, inner.span);
-        } else {
-          AddWords(parts.size() == 1 ? std::move(stretch) : stretch.Part(inner.span));
-        }
+        else
+          AddWords(stretch.Part(inner.span));
       }
     }
     return std::move(tokens_);
