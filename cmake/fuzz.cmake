@@ -1,11 +1,13 @@
 # headlight/ROOM/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 20 seconds (CTest's label `fuzz`) and
 # for ten minutes (`slow`). It starts from the room's testdata and keeps what it learns in the build folder's corpus/STEM.
 file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS headlight/*_fuzz.cc)
+add_custom_target(fuzzers)
 foreach(source ${fuzzers})
   cmake_path(GET source STEM stem)
   cmake_path(GET source PARENT_PATH room)
   add_executable(${stem} ${source})
   target_link_libraries(${stem} PRIVATE headlight_core -fsanitize=fuzzer)
+  add_dependencies(fuzzers ${stem})
   set(corpus ${PROJECT_BINARY_DIR}/corpus/${stem})
   file(MAKE_DIRECTORY ${corpus})
   set(seeds ${room}/testdata)

@@ -13,6 +13,20 @@ constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 
 }  // namespace
 
+Json ParseJsonFile(std::string_view text, const std::string& name) {
+  constexpr int deepest = 16;  // such files nest to 6
+  try {
+    return Json::parse(text, [&](int depth, Json::parse_event_t, Json&) {
+      Check(depth <= deepest, "{}: nests deeper than {} levels", name, deepest);
+      return true;
+    });
+  } catch (const Json::parse_error& error) {
+    Fail("{}: byte {}: it is not valid JSON, or was cut short", name, error.byte);  // its own text quotes the file
+  } catch (const Json::exception& error) {
+    Fail("{}: {}", name, error.what());
+  }
+}
+
 std::string EncodeBase64(std::string_view bytes) {
   std::string text;
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
