@@ -39,9 +39,7 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
     // A piece may be the first symbol of a word, or one within it, or its last.
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
     if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
-    const auto characters = options.bytes
-                                ? static_cast<std::int64_t>(text.size())
-                                : std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    const auto characters = options.bytes ? static_cast<std::int64_t>(text.size()) : CountCharacters(text);
     if (characters <= 1) first_.emplace(pieces[id], static_cast<std::int32_t>(id));
   }
   // Most words of a text are one piece: they need no merging.

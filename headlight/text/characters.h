@@ -1,6 +1,8 @@
 // What Unicode says of characters, as far as tokenizers ask. ICU 72 knows Unicode 15.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "headlight/base/error.h"
@@ -17,6 +19,11 @@ bool IsOther(char32_t character);           // C, but for characters that are no
 // What byte-level BPE tells apart (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
 enum class CharacterClass : unsigned char { space, letter, number, other };
 CharacterClass ClassOf(char32_t character);
+
+// The bytes that begin a character of UTF-8.
+inline std::int64_t CountCharacters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
+}
 
 // Calls body(character, begin, end) for each character of the text, which is UTF-8, with its bytes [begin, end).
 template <typename Body>

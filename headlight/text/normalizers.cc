@@ -158,7 +158,7 @@ void StripAccents(NormalizedText& text) {
 
 namespace {
 
-// What is published, and how ICU writes it: its \\s knows fewer characters.
+// What is published, and how ICU writes it: its \s knows fewer characters.
 constexpr std::array<std::array<std::string_view, 2>, 2> kRegularExpressions = {
     {{" {2,}", " {2,}"}, {R"(\s{2,}|[\n\r\t])", R"(\p{White_Space}{2,}|[\n\r\t])"}}};
 

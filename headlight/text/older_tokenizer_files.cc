@@ -69,12 +69,12 @@ struct Files {
   }
 };
 
-Json BertNormalizerOf(const Json& config, bool lowercase) {
+Json BertNormalizerOf(const Json& config) {
   return {{"type", "BertNormalizer"},
           {"clean_text", true},
           {"handle_chinese_chars", config.value("tokenize_chinese_chars", true)},
           {"strip_accents", config.contains("strip_accents") ? config["strip_accents"] : Json()},
-          {"lowercase", config.value("do_lower_case", lowercase)}};
+          {"lowercase", config.value("do_lower_case", true)}};
 }
 
 Json Bert(const Files& files) {
@@ -84,7 +84,7 @@ Json Bert(const Files& files) {
                     pad = Special(files.config, "pad_token", "[PAD]");
   const std::string mask = Special(files.config, "mask_token", "[MASK]");
   return {{"added_tokens", files.Added({pad, unk, cls, sep, mask})},
-          {"normalizer", BertNormalizerOf(files.config, true)},
+          {"normalizer", BertNormalizerOf(files.config)},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
           {"post_processor", {{"type", "BertProcessing"}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}}},
           {"decoder", {{"type", "WordPiece"}}},
@@ -94,7 +94,7 @@ Json Bert(const Files& files) {
 Json Gpt1(const Files& files, Json merges) {
   const std::string unk = Special(files.config, "unk_token", "<unk>");
   return {{"added_tokens", files.Added({unk})},
-          {"normalizer", BertNormalizerOf(files.config, true)},
+          {"normalizer", BertNormalizerOf(files.config)},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
           {"decoder", {{"type", "BPEDecoder"}, {"suffix", "</w>"}}},
           {"model",

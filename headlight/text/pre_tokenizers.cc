@@ -23,6 +23,16 @@ void CutWords(Words& words, const Cut& cut) {
   words.words = std::move(pieces);
 }
 
+// Adds a word to those of `to`, with `front` before it, which stands for the same as its first character.
+void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
+  const std::int32_t begin = to.text.size();
+  ForEachCharacter(front,
+                   [&](char32_t character, std::size_t, std::size_t) { to.text.Append(character, word.origins[0]); });
+  to.text.text += word.text;
+  to.text.origins.insert(to.text.origins.end(), word.origins.begin(), word.origins.end());
+  to.words.push_back({begin, to.text.size()});
+}
+
 bool IsAsciiPunctuation(char32_t c) {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
@@ -93,17 +103,8 @@ void Metaspace::operator()(Words& words) const {
   for (const TextSpan word : words.words) {
     NormalizedText text = words.text.Part(word);
     Replace{" ", replacement}(text);
-    const std::int32_t begin = spaced.text.size();
     const bool may = prepend == Prepend::always || (prepend == Prepend::first && text.start == 0);
-    if (may && !text.text.starts_with(replacement)) {
-      // It stands for the character after it.
-      ForEachCharacter(replacement, [&](char32_t character, std::size_t, std::size_t) {
-        spaced.text.Append(character, text.origins[0]);
-      });
-    }
-    spaced.text.text += text.text;
-    spaced.text.origins.insert(spaced.text.origins.end(), text.origins.begin(), text.origins.end());
-    spaced.words.push_back({begin, spaced.text.size()});
+    AddWord(text, may && !text.text.starts_with(replacement) ? replacement : "", spaced);
   }
   words = std::move(spaced);
   if (!split) return;
@@ -123,13 +124,8 @@ void ByteLevelPreTokenizer::operator()(Words& words) const {
     Words spaced;
     spaced.text.start = words.text.start;
     for (const TextSpan word : words.words) {
-      const std::int32_t begin = spaced.text.size();
-      NormalizedText text = words.text.Part(word);
-      // The space stands for the character after it.
-      if (!text.text.starts_with(' ')) spaced.text.Append(U' ', text.origins[0]);
-      spaced.text.text += text.text;
-      spaced.text.origins.insert(spaced.text.origins.end(), text.origins.begin(), text.origins.end());
-      spaced.words.push_back({begin, spaced.text.size()});
+      const NormalizedText text = words.text.Part(word);
+      AddWord(text, text.text.starts_with(' ') ? "" : " ", spaced);
     }
     words = std::move(spaced);
   }

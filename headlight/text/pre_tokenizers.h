@@ -23,12 +23,9 @@ void SplitPunctuation(Words& words);  // punctuation stands alone
 // SentencePiece's: a space is written as U+2581, and a word begins with it.
 struct Metaspace {
   std::string replacement = "\u2581";
-  enum class Prepend {
-    always,
-    first,
-    never
-  } prepend = Prepend::always;  // in front of words that have none; first: of
-                                // a text's beginning only
+  // In front of words that have none: of all, of a text's beginning only, of none.
+  enum class Prepend { always, first, never };
+  Prepend prepend = Prepend::always;
   bool split = true;
 
   void operator()(Words& words) const;

@@ -409,11 +409,11 @@ Template ParseTemplate(Part& part, const char* key, const TokenizerState& state)
 void SetPostProcessor(Part part, TokenizerState& state) {
   const auto type = part.Get<std::string>("type");
   PostProcessor& processor = state.post_processor;
-  const auto surround = [&](std::int32_t second_type, const std::vector<std::int32_t>& before_second) {
+  const auto surround = [&](std::int32_t second_type, bool twice) {
     const std::vector<std::int32_t> cls = NamedId(part, "cls", state), sep = NamedId(part, "sep", state);
     processor.single = {{-1, cls, 0}, {0, {}, 0}, {-1, sep, 0}};
     processor.pair = processor.single;
-    if (!before_second.empty()) processor.pair.push_back({-1, sep, 0});
+    if (twice) processor.pair.push_back({-1, sep, 0});
     processor.pair.push_back({1, {}, second_type});
     processor.pair.push_back({-1, sep, second_type});
   };
@@ -427,10 +427,10 @@ void SetPostProcessor(Part part, TokenizerState& state) {
     processor.single = ParseTemplate(part, "single", state);
     processor.pair = ParseTemplate(part, "pair", state);
   } else if (type == "BertProcessing") {
-    surround(1, {});
+    surround(1, false);
   } else if (type == "RobertaProcessing") {
     trim();
-    surround(0, {0});
+    surround(0, true);  // with another </s> between the texts
   } else if (type == "ByteLevel") {
     part.Has("use_regex");
     trim();

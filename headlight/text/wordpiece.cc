@@ -11,10 +11,6 @@ ByteTrie TrieOf(const std::vector<std::string>& pieces) {
   return ByteTrie(std::move(numbered));
 }
 
-std::int64_t CountCharacters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
-}
-
 }  // namespace
 
 WordPieceSegmenter::WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options)
