@@ -20,18 +20,27 @@ set(public_headers
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
   headlight/io/json.h
+  headlight/io/json_view.h
+  headlight/io/model_folder.h
+  headlight/io/safetensors.h
   headlight/kernels/activation.h
   headlight/kernels/attention.h
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
   headlight/models/bert.h
+  headlight/models/family.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
   headlight/nn/decoder_cache.h
   headlight/nn/encoder_decoder.h
+  headlight/nn/language_model.h
   headlight/nn/layers.h
+  headlight/nn/model.h
+  headlight/nn/model_files.h
   headlight/nn/parameters.h
+  headlight/nn/stored_parameters.h
+  headlight/nn/text_encoder.h
   headlight/nn/transformer_layers.h
   headlight/ops/activation.h
   headlight/ops/arithmetic.h

@@ -140,7 +140,7 @@ TEST(Bert, ComesBackFromItsFolder) {
   for (const char* name : {"gelu", "pretraining_left"}) {
     const std::unique_ptr<Bert> model = LoadBert(FolderOf(name));
     const TemporaryFolder folder;
-    SaveBert(*model, folder.path());
+    model->Save(folder.path());
     const std::unique_ptr<Bert> again = LoadBert(folder.path());
     ASSERT_EQ(again->parameters().all().size(), model->parameters().all().size());
     for (std::size_t i = 0; i < model->parameters().all().size(); ++i) {
@@ -158,7 +158,8 @@ TEST(Bert, ComputesInEveryPrecision) {
        {std::pair(kernels::Compute::float32, 2e-5), std::pair(kernels::Compute::bfloat16, 0.05),
         std::pair(kernels::Compute::int8, 0.1)}) {
     if (!kernels::CpuHas(compute)) continue;
-    const std::unique_ptr<const Bert> model = LoadBert(FolderOf("masked_words"), compute);
+    const std::unique_ptr<const Bert> model =
+        LoadBert(FolderOf("masked_words"), {.compute = compute, .purpose = LoadFor::computing});
     Context context;
     const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts, golden.first);
     EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)

@@ -35,15 +35,15 @@ INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
 TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
   const std::string folder = FolderOf(GetParam());
   const TemporaryFolder converted, again;
-  SaveTransformer(*LoadTransformer(folder), converted.path(), Compute::int8);
+  LoadTransformer(folder)->Save(converted.path(), Compute::int8);
   const auto exact = Logits(*LoadTransformer(folder));
   // Only to compute with, in float32, nothing changes.
-  EXPECT_TRUE(Logits(*LoadTransformer(folder, std::nullopt)) == exact);
-  const auto in_int8 = LoadTransformer(folder, Compute::int8);
+  EXPECT_TRUE(Logits(*LoadTransformer(folder, {.purpose = LoadFor::computing})) == exact);
+  const auto in_int8 = LoadTransformer(folder, {.compute = Compute::int8, .purpose = LoadFor::computing});
   const auto from_floats = Logits(*in_int8);
   for (const Parameter& parameter : in_int8->parameters().all())  // packed alone
     EXPECT_EQ(parameter.value.empty(), parameter.in_products) << parameter.names.front();
-  EXPECT_TRUE(Logits(*LoadTransformer(converted.path(), std::nullopt)) == from_floats);
+  EXPECT_TRUE(Logits(*LoadTransformer(converted.path(), {.purpose = LoadFor::computing})) == from_floats);
   EXPECT_FALSE(from_floats == exact);
   const auto near = [&](const std::vector<float>& logits, double tolerance) {
     ASSERT_EQ(logits.size(), exact.size());
@@ -55,18 +55,18 @@ TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
   // As floats again: the weights are rounded, but not what they are multiplied by.
   near(Logits(*LoadTransformer(converted.path())), 0.1);
   // Converted once more, it is the same file.
-  SaveTransformer(*LoadTransformer(converted.path()), again.path(), Compute::int8);
+  LoadTransformer(converted.path())->Save(again.path(), Compute::int8);
   EXPECT_TRUE(ReadFile(again.File("model.safetensors")) == ReadFile(converted.File("model.safetensors")));
 }
 
 // A converted folder with tensors that `change` has been at: what loading it says, for either purpose.
 std::string ErrorAfter(const ChangeTensors& change) {
   const TemporaryFolder folder;
-  SaveTransformer(*LoadTransformer(FolderOf("marian_relu")), folder.path(), Compute::int8);
+  LoadTransformer(FolderOf("marian_relu"))->Save(folder.path(), Compute::int8);
   WriteChanged(folder.File("model.safetensors"), folder.File("changed.safetensors"), change);
   WriteFile(folder.File("model.safetensors"), ReadFile(folder.File("changed.safetensors")));
   const std::string error = ErrorOf([&] { LoadTransformer(folder.path()); });
-  EXPECT_EQ(ErrorOf([&] { LoadTransformer(folder.path(), std::nullopt); }), error);
+  EXPECT_EQ(ErrorOf([&] { LoadTransformer(folder.path(), {.purpose = LoadFor::computing}); }), error);
   return error;
 }
 

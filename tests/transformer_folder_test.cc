@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TransformerFolder, testing::ValuesIn(kGoldenFol
 
 TEST_P(TransformerFolder, SavesWhatTransformersSaves) {
   const TemporaryFolder saved;
-  SaveTransformer(*LoadTransformer(FolderOf(GetParam())), saved.path());
+  LoadTransformer(FolderOf(GetParam()))->Save(saved.path());
   const ModelFolder theirs = OpenModelFolder(FolderOf(GetParam())), ours = OpenModelFolder(saved.path());
 
   for (const auto& [name, tensor] : theirs.weights.tensors()) {
@@ -133,8 +133,8 @@ TEST(LoadTransformer, BelievesTiedTablesAndSinusoidsOnlyWhereTheyAreThat) {
   EXPECT_EQ(error("lm_head.weight", "model.shared.weight"), "");
   EXPECT_EQ(error("model.encoder.embed_tokens.weight", "model.shared.weight"), "");
   EXPECT_EQ(error("lm_head.weight", "model.encoder.layers.0.fc1.weight"),
-            "model.safetensors: tensor lm_head.weight differs from model.shared.weight, though the configuration ties "
-            "them");
+            "model.safetensors: tensor lm_head.weight differs from model.shared.weight, to which the configuration "
+            "ties it");
   EXPECT_EQ(error("model.encoder.embed_positions.weight", "model.shared.weight"),
             "model.safetensors: tensor model.encoder.embed_positions.weight is not the sinusoids that this model's "
             "positions are");
@@ -152,7 +152,7 @@ TEST(SaveTransformer, WritesEveryTableWhereTheOutputHasItsOwn) {
   Transformer model(config);
   model.parameters().Initialise(1);
   const TemporaryFolder folder;
-  SaveTransformer(model, folder.path());
+  model.Save(folder.path());
   const Safetensors file(folder.File("model.safetensors"));
   const std::vector<float> table = file.Read("model.shared.weight").ToVector<float>();
   EXPECT_EQ(file.Read("model.encoder.embed_tokens.weight").ToVector<float>(), table);

@@ -14,7 +14,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/generate/decode.h"
-#include "headlight/models/transformer.h"
+#include "headlight/models/family.h"
 
 namespace headlight {
 namespace {
@@ -76,7 +76,7 @@ void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
   if (!options.tokens.empty()) CheckWritable(options.tokens);
-  const auto model = LoadTransformer(options.folder, options.compute);
+  const auto model = LoadEncoderDecoder(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
   const EncoderDecoder::Limits& limits = model->limits();
   Check(limits.source_vocabulary > 3, "{}: a vocabulary of {} has no words", options.folder, limits.source_vocabulary);
   Check(options.target_length >= 1 && options.target_length <= limits.positions,

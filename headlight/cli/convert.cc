@@ -22,7 +22,7 @@ void Run(const Options& options) {
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
   const auto model = LoadTransformer(options.folder);
   SaveModelFolder(options.out, [&](const std::string& folder) {
-    SaveTransformer(*model, folder, kernels::Compute::int8);
+    model->Save(folder, kernels::Compute::int8);
     CopyBesideModel(options.folder, folder);
   });
   const auto megabytes = [](const std::string& folder) {

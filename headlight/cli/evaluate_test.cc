@@ -43,7 +43,7 @@ TEST_F(EvaluateTest, KnowsTheLossOfAModelThatKnowsNothing) {
   auto transformer = LoadTransformer(model);
   for (const Parameter& parameter : transformer->parameters().all()) parameter.value.Fill(0);
   transformer->parameters().Pack();
-  SaveTransformer(*transformer, model);
+  transformer->Save(model);
   const Outcome outcome = RunProgram(
       {"evaluate", model, "--source", source, "--reference", reference, "--json", "--quiet", "--max-length", "5"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -22,7 +22,7 @@ const char* Name(SubwordAlgorithm algorithm) { return algorithm == SubwordAlgori
 
 Json Describe(const std::string& folder) {
   const std::string family = OpenModelFolder(folder).config["model_type"].String();
-  const auto model = LoadTransformer(folder, std::nullopt);
+  const auto model = LoadTransformer(folder, {.purpose = LoadFor::computing});
   const TransformerConfig& config = model->config();
   const Tokenizer tokenizer = Tokenizer::Load(folder);
   std::int64_t bytes = 0;

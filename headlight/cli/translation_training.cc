@@ -173,7 +173,7 @@ class StepProfiler {
 
 void SaveModel(const Transformer& model, const Tokenizer& tokenizer, const std::string& folder) {
   tokenizer.Save(folder, model.config().positions);
-  SaveTransformer(model, folder);
+  model.Save(folder);
 }
 
 }  // namespace

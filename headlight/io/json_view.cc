@@ -107,7 +107,7 @@ std::vector<std::pair<std::string, JsonView>> JsonView::Members() const {
   return views;
 }
 
-void JsonView::RefuseUnread(std::initializer_list<std::string_view> harmless) const {
+void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
   std::vector<std::string> unread;
   for (const auto& [name, view] : Members()) {
     if (!view.present() || file_->asked_for.contains(&view.value())) continue;

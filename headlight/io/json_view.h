@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,7 +50,10 @@ class HEADLIGHT_API JsonView {
 
   // Members of this object that nobody asked for by name, that are neither null nor harmless, could change what the
   // file means: an Error lists them.
-  void RefuseUnread(std::initializer_list<std::string_view> harmless) const;
+  void RefuseUnread(std::span<const std::string_view> harmless) const;
+  void RefuseUnread(std::initializer_list<std::string_view> harmless) const {
+    RefuseUnread(std::span(harmless.begin(), harmless.size()));
+  }
 
  private:
   struct File;

@@ -1,15 +1,12 @@
 #include "headlight/models/bert.h"
 
-#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/base/file.h"
-#include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
-#include "headlight/nn/stored_parameters.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 
@@ -53,8 +50,9 @@ Tensor BertLayer::operator()(Context& context, const Tensor& x, const Sequences&
   return feed_forward_norm_.AfterResidual(context, attended, feed_forward_(context, attended), dropout_);
 }
 
-Bert::Bert(const BertConfig& config, DType dtype) : config_(config), parameters_(dtype) {
+Bert::Bert(const BertConfig& config, DType dtype) : TextEncoder(dtype), config_(config) {
   CheckConfig(config);
+  limits_ = {config.vocabulary, config.positions, config.types, config.pad_id};
   const Scope root(parameters_), encoder = config.scope.empty() ? root : root / config.scope;
   const Initialisation normal = Initialisation::Normal(0.02);
 
@@ -141,29 +139,8 @@ BertConfig ReadConfig(const JsonView& json, const Safetensors& weights) {
     Check(!json.Get(decoder, false).Bool(), "{}: a BERT that is a decoder is not supported", json[decoder].place());
   Check(json.Get("tie_word_embeddings", true).Bool(), "{}: an output table of its own is not supported",
         json["tie_word_embeddings"].place());
-  json.RefuseUnread({"_name_or_path",
-                     "architectures",
-                     "bos_token_id",
-                     "chunk_size_feed_forward",
-                     "classifier_dropout",
-                     "directionality",
-                     "dtype",
-                     "eos_token_id",
-                     "finetuning_task",
-                     "gradient_checkpointing",
-                     "id2label",
-                     "initializer_range",
-                     "label2id",
-                     "output_past",
-                     "pooler_fc_size",
-                     "pooler_num_attention_heads",
-                     "pooler_num_fc_layers",
-                     "pooler_size_per_head",
-                     "pooler_type",
-                     "problem_type",
-                     "torch_dtype",
-                     "transformers_version",
-                     "use_cache"});
+  RefuseUnreadSettings(json, {"classifier_dropout", "directionality", "pooler_fc_size", "pooler_num_attention_heads",
+                              "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type"});
   config.scope = weights.contains("bert.embeddings.word_embeddings.weight") ? "bert" : "";
   const std::string pooler = config.scope.empty() ? "pooler.dense.weight" : config.scope + ".pooler.dense.weight";
   config.pooler = weights.contains(pooler);
@@ -201,10 +178,7 @@ bool HarmlessTensor(std::string_view name, const BertConfig& config, const Safet
   std::string tied;
   if (name == "cls.predictions.decoder.weight") tied = scope + "embeddings.word_embeddings.weight";
   if (name == "cls.predictions.decoder.bias") tied = "cls.predictions.bias";
-  if (tied.empty() || !file.contains(tied)) return false;
-  Check(std::ranges::equal(file.At(name).bytes, file.At(tied).bytes),
-        "{}: tensor {} differs from {}, to which BERT ties it", file.path(), name, tied);
-  return true;
+  return !tied.empty() && SameAsTied(file, name, tied);
 }
 
 // The first checkpoints call a norm's gain and bias gamma and beta.
@@ -216,36 +190,36 @@ std::string OlderName(std::string name) {
   return name;
 }
 
-std::unique_ptr<Bert> Load(const std::string& folder, kernels::Compute compute, LoadFor purpose) {
-  const ModelFolder files = OpenModelFolder(folder);
+std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& options) {
   auto model = std::make_unique<Bert>(ReadConfig(files.config, files.weights));
-  model->parameters().SetCompute(compute);
   std::map<Parameter*, std::string> renamed;
   for (Parameter& parameter : model->parameters().all()) {
     std::string& name = parameter.names.front();
     if (const std::string older = OlderName(name); older != name && files.weights.contains(older))
       renamed[&parameter] = std::exchange(name, older);
   }
-  LoadParameters(
-      model->parameters(), files.weights,
-      [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); }, purpose);
+  LoadWeights(files, options, model->parameters(),
+              [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); });
   for (const auto& [parameter, name] : renamed) parameter->names.front() = name;
   return model;
 }
 
 }  // namespace
 
-std::unique_ptr<Bert> LoadBert(const std::string& folder) {
-  return Load(folder, kernels::Compute::float32, LoadFor::everything);
+namespace families {
+extern const Family bert = {
+    .model_types = {"bert"},
+    .text_encoder = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<TextEncoder> {
+      return Load(files, options);
+    }};
+}  // namespace families
+
+std::unique_ptr<Bert> LoadBert(const std::string& folder, const LoadModelOptions& options) {
+  return Load(OpenModelFolder(folder), options);
 }
 
-std::unique_ptr<const Bert> LoadBert(const std::string& folder, kernels::Compute compute) {
-  return Load(folder, compute, LoadFor::computing);
-}
-
-void SaveBert(const Bert& model, const std::string& folder) {
-  WriteFile(folder + "/config.json", ConfigJson(model.config()).Text());
-  SaveParameters(model.parameters(), folder + "/model.safetensors");
+void Bert::Save(const std::string& folder, kernels::Compute compute) const {
+  SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);
 }
 
 }  // namespace headlight

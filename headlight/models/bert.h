@@ -14,6 +14,8 @@
 #include "headlight/nn/attention.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/model_files.h"
+#include "headlight/nn/text_encoder.h"
 
 namespace headlight {
 
@@ -55,16 +57,13 @@ class HEADLIGHT_API BertLayer {
   LayerNorm feed_forward_norm_;
 };
 
-class HEADLIGHT_API Bert {
+class HEADLIGHT_API Bert : public TextEncoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
   explicit Bert(const BertConfig& config, DType dtype = DType::float32);
 
-  // ids and types [tokens] of the texts, packed; [tokens, model]. Without types all are 0. A text's first token stands
-  // at position `first_positions[text]`, or at 0 where that is empty. Throws Error for an id or a type that there is
-  // not, and for a text that is longer than the model's positions.
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const;
+                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
   // What Encode gave to tanh(W first + b), the first token's of each text: [texts, model].
   Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
@@ -76,8 +75,8 @@ class HEADLIGHT_API Bert {
   Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;
 
   const BertConfig& config() const { return config_; }
-  const Parameters& parameters() const { return parameters_; }
-  Parameters& parameters() { return parameters_; }
+  const Limits& limits() const override { return limits_; }
+  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
 
  private:
   struct MaskedWords {
@@ -87,7 +86,7 @@ class HEADLIGHT_API Bert {
   };
 
   BertConfig config_;
-  Parameters parameters_;
+  Limits limits_;
   const Parameter *words_, *types_;
   std::optional<Embedding> embedding_;
   std::optional<LayerNorm> embedding_norm_;
@@ -99,12 +98,6 @@ class HEADLIGHT_API Bert {
 // A folder as Hugging Face Transformers lays it out, of BertModel, BertForMaskedLM, BertForNextSentencePrediction or
 // BertForPreTraining: config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong shape,
 // and for a setting that this model does not have.
-HEADLIGHT_API std::unique_ptr<Bert> LoadBert(const std::string& folder);
-
-// The same, only to compute with, its matrices in `compute`. Throws Error also where this processor does not have it.
-HEADLIGHT_API std::unique_ptr<const Bert> LoadBert(const std::string& folder, kernels::Compute compute);
-
-// Writes config.json and model.safetensors into `folder`, which exists.
-HEADLIGHT_API void SaveBert(const Bert& model, const std::string& folder);
+HEADLIGHT_API std::unique_ptr<Bert> LoadBert(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

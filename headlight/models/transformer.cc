@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "headlight/base/error.h"
-#include "headlight/io/model_folder.h"
+#include "headlight/base/file.h"
+#include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
-#include "headlight/nn/stored_parameters.h"
 
 namespace headlight {
 namespace {
@@ -14,8 +14,6 @@ namespace {
 // The settings of the two model types that are this model: config.json as Transformers' MarianConfig and PegasusConfig.
 constexpr const char* kPostNormType = "marian";
 constexpr const char* kPreNormType = "pegasus";
-// Of folders whose matrices of products are 8-bit integers with a scale a row; Transformers refuses it by this name.
-constexpr const char* kQuantization = "headlight";
 
 TransformerLayerConfig LayerOf(const TransformerConfig& config, std::int32_t heads, std::int64_t ffn) {
   return {.model = config.model,
@@ -66,7 +64,7 @@ void CheckConfig(const TransformerConfig& config) {
           config.target_vocabulary);
 }
 
-Transformer::Transformer(const TransformerConfig& config, DType dtype) : config_(config), parameters_(dtype) {
+Transformer::Transformer(const TransformerConfig& config, DType dtype) : EncoderDecoder(dtype), config_(config) {
   CheckConfig(config);
   limits_ = {config.source_vocabulary,
              config.target_vocabulary,
@@ -144,43 +142,10 @@ TransformerConfig ReadConfig(const JsonView& json) {
   config.pad_id = id("pad_token_id", 0);
   config.start_id = id("decoder_start_token_id", config.pad_id);
   config.end_id = id("eos_token_id", 0);
-  if (const JsonView quantization = json["quantization_config"]; quantization.present()) {
-    quantization["quant_method"].String({kQuantization});
-    quantization["bits"].Integer(8, 8);
-  }
-  // What remains says how a model was trained, how Transformers generates from it, or what Transformers writes for
-  // every model. None of it changes what the model computes.
-  json.RefuseUnread({"_name_or_path",
-                     "_num_labels",
-                     "activation_dropout",
-                     "add_bias_logits",
-                     "add_final_layer_norm",
-                     "architectures",
-                     "bad_words_ids",
-                     "bos_token_id",
-                     "classif_dropout",
-                     "classifier_dropout",
-                     "dtype",
-                     "encoder_layerdrop",
-                     "decoder_layerdrop",
-                     "extra_pos_embeddings",
-                     "force_bos_token_to_be_generated",
-                     "forced_eos_token_id",
-                     "id2label",
-                     "init_std",
-                     "is_decoder",
-                     "is_encoder_decoder",
-                     "label2id",
-                     "length_penalty",
-                     "max_length",
-                     "normalize_before",
-                     "normalize_embedding",
-                     "num_beams",
-                     "num_hidden_layers",
-                     "static_position_embeddings",
-                     "torch_dtype",
-                     "transformers_version",
-                     "use_cache"});
+  RefuseUnreadSettings(json, {"activation_dropout", "add_bias_logits", "add_final_layer_norm", "classif_dropout",
+                              "classifier_dropout", "encoder_layerdrop", "decoder_layerdrop", "extra_pos_embeddings",
+                              "force_bos_token_to_be_generated", "is_decoder", "normalize_before",
+                              "normalize_embedding", "num_hidden_layers", "static_position_embeddings"});
   CheckConfig(config);
   return config;
 }
@@ -242,57 +207,46 @@ bool HarmlessTensor(std::string_view name, const TransformerConfig& config, cons
     return true;
   }
   const std::string table = TiedTo(name, config);
-  if (table.empty() || !file.contains(table)) return false;
-  Check(std::ranges::equal(file.At(name).bytes, file.At(table).bytes),
-        "{}: tensor {} differs from {}, though the configuration ties them", file.path(), name, table);
-  return true;
+  return !table.empty() && SameAsTied(file, name, table);
 }
 
-std::unique_ptr<Transformer> Load(const ModelFolder& files, kernels::Compute compute, LoadFor purpose) {
+std::unique_ptr<Transformer> Load(const ModelFolder& files, const LoadModelOptions& options) {
   auto model = std::make_unique<Transformer>(ReadConfig(files.config));
-  model->parameters().SetCompute(compute);
-  LoadParameters(
-      model->parameters(), files.weights,
-      [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); }, purpose);
+  LoadWeights(files, options, model->parameters(),
+              [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); });
   return model;
 }
 
 }  // namespace
 
-std::unique_ptr<Transformer> LoadTransformer(const std::string& folder) {
-  return Load(OpenModelFolder(folder), kernels::Compute::float32, LoadFor::everything);
+namespace families {
+extern const Family transformer = {.model_types = {kPostNormType, kPreNormType},
+                                   .encoder_decoder = [](const ModelFolder& files, const LoadModelOptions& options)
+                                       -> std::unique_ptr<EncoderDecoder> { return Load(files, options); }};
+}  // namespace families
+
+std::unique_ptr<Transformer> LoadTransformer(const std::string& folder, const LoadModelOptions& options) {
+  return Load(OpenModelFolder(folder), options);
 }
 
-std::unique_ptr<const Transformer> LoadTransformer(const std::string& folder, std::optional<kernels::Compute> compute) {
-  const ModelFolder files = OpenModelFolder(folder);
-  const bool quantized = files.config["quantization_config"].present();
-  return Load(files, compute.value_or(quantized ? kernels::Compute::int8 : kernels::Compute::float32),
-              LoadFor::computing);
-}
-
-void SaveTransformer(const Transformer& model, const std::string& folder, kernels::Compute compute) {
-  const TransformerConfig& config = model.config();
-  Json json = ConfigJson(config);
-  if (compute == kernels::Compute::int8)
-    json.Set("quantization_config", Json::Object{{"quant_method", kQuantization}, {"bits", 8}});
-  WriteFile(folder + "/config.json", json.Text());
-  const Json generation = Json::Object{{"pad_token_id", config.pad_id},
-                                       {"decoder_start_token_id", config.start_id},
-                                       {"eos_token_id", config.end_id},
-                                       {"forced_eos_token_id", config.end_id},
-                                       {"bad_words_ids", Json::Array{Json::Array{config.pad_id}}},
-                                       {"max_length", config.positions},
+void Transformer::Save(const std::string& folder, kernels::Compute compute) const {
+  const Json generation = Json::Object{{"pad_token_id", config_.pad_id},
+                                       {"decoder_start_token_id", config_.start_id},
+                                       {"eos_token_id", config_.end_id},
+                                       {"forced_eos_token_id", config_.end_id},
+                                       {"bad_words_ids", Json::Array{Json::Array{config_.pad_id}}},
+                                       {"max_length", config_.positions},
                                        {"num_beams", 4}};
   WriteFile(folder + "/generation_config.json", generation.Text());
   // Where the output has a table of its own, Transformers ties none; and in Pegasus it looks for the sinusoids.
-  const Tensor positions = Positions(config);
+  const Tensor positions = Positions(config_);
   std::vector<StoredTensor> more;
   for (const std::string stack : {"model.encoder.", "model.decoder."}) {
-    if (config.tie_source_target && !config.tie_output)
-      more.push_back(Stored(stack + "embed_tokens.weight", model.parameters().all().front().value));
-    if (config.norm == NormPlace::pre) more.push_back(Stored(stack + "embed_positions.weight", positions));
+    if (config_.tie_source_target && !config_.tie_output)
+      more.push_back(Stored(stack + "embed_tokens.weight", parameters_.all().front().value));
+    if (config_.norm == NormPlace::pre) more.push_back(Stored(stack + "embed_positions.weight", positions));
   }
-  SaveParameters(model.parameters(), folder + "/model.safetensors", std::move(more), compute);
+  SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute, std::move(more));
 }
 
 }  // namespace headlight

@@ -8,6 +8,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/nn/encoder_decoder.h"
+#include "headlight/nn/model_files.h"
 
 namespace headlight {
 
@@ -43,32 +44,22 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
   ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
   Tensor OutputBias(Context& context) const override { return context.Use(*output_bias_); }
   const Limits& limits() const override { return limits_; }
-  const Parameters& parameters() const override { return parameters_; }
-  Parameters& parameters() override { return parameters_; }
+  // generation_config.json too.
+  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
   const TransformerConfig& config() const { return config_; }
 
  private:
   TransformerConfig config_;
   Limits limits_;
-  Parameters parameters_;
   const Parameter *source_table_, *target_table_, *output_, *output_bias_;
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
 };
 
 // A folder as Hugging Face Transformers lays it out: config.json and model.safetensors. Throws Error for what is
-// missing, foreign or of a wrong shape, and for a setting that this model does not have. What is stored as 8-bit
-// integers becomes float32.
-HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder);
-
-// The same, only to compute with: in `compute`, or as the folder is stored, in float32 or int8. Throws Error also where
-// this processor does not have that type.
-HEADLIGHT_API std::unique_ptr<const Transformer> LoadTransformer(const std::string& folder,
-                                                                 std::optional<kernels::Compute> compute);
-
-// Writes config.json, generation_config.json and model.safetensors into `folder`, which exists; for int8, the matrices
-// of products as 8-bit integers, which only headlight reads.
-HEADLIGHT_API void SaveTransformer(const Transformer& model, const std::string& folder,
-                                   kernels::Compute compute = kernels::Compute::float32);
+// missing, foreign or of a wrong shape, and for a setting that this model does not have. To be trained, what is
+// stored as 8-bit integers becomes float32.
+HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder,
+                                                           const LoadModelOptions& options = {});
 
 }  // namespace headlight

@@ -27,7 +27,9 @@ ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query,
   return {.heads = heads,
           .scale = scale.value_or(1 / std::sqrt(head_dim)),
           .causal = causal,
-          .dropout = dropout_of_weights};
+          .window = window,
+          .dropout = dropout_of_weights,
+          .bias = bias};
 }
 
 Tensor ScaledDotProductAttention::operator()(Context& context, const Tensor& query, const Tensor& key,
@@ -48,33 +50,42 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
       width_(config_.heads * config_.head_dim),
       kind_(kind),
       layer_(layer),
-      output_(scope, {config_.names.output}, width_, config_.model) {
+      output_(scope, {config_.names.output}, width_, config_.model, config_.biases) {
   const AttentionNames& names = config_.names;
   if (kind == AttentionKind::cross) {
-    query_.emplace(scope, std::vector{names.query}, config_.model, width_);
-    key_value_.emplace(scope, std::vector{names.key, names.value}, config_.model, 2 * width_);
+    query_.emplace(scope, std::vector{names.query}, config_.model, width_, config_.biases);
+    key_value_.emplace(scope, std::vector{names.key, names.value}, config_.model, 2 * width_, config_.biases);
   } else {
-    query_key_value_.emplace(scope, std::vector{names.query, names.key, names.value}, config_.model, 3 * width_);
+    query_key_value_.emplace(scope, std::vector{names.query, names.key, names.value}, config_.model, 3 * width_,
+                             config_.biases);
   }
 }
 
-Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal) const {
+Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
+                                const ops::AttentionBias& bias) const {
+  const ScaledDotProductAttention attention{.heads = config_.heads,
+                                            .causal = causal,
+                                            .scale = config_.scale,
+                                            .window = config_.window,
+                                            .dropout = config_.dropout,
+                                            .bias = bias};
   const Tensor projected = (*query_key_value_)(context, x);
   const Tensor query = ops::Columns(projected, 0, width_);
   if (context.cache == nullptr)
     return Attend(context, query, ops::Columns(projected, width_, width_), ops::Columns(projected, 2 * width_, width_),
-                  sentences, sentences, {}, causal);
+                  sentences, sentences, {}, attention);
   DecoderCache& cache = *context.cache;
   const Tensor& all = cache.SelfRows(static_cast<std::size_t>(layer_), 2 * width_, x.dtype());
   all.ViewRows(cache.first_new, x.rows()).CopyFrom(projected.ViewColumns(width_, 2 * width_));
   return Attend(context, query, all.ViewColumns(0, width_), all.ViewColumns(width_, width_), sentences, cache.keys,
-                cache.key_rows, causal);
+                cache.key_rows, attention);
 }
 
 Tensor MultiHeadAttention::Cross(Context& context, const Tensor& x, const Sequences& queries,
                                  const Tensor& keys_and_values, const Sequences& keys) const {
   return Attend(context, (*query_)(context, x), ops::Columns(keys_and_values, 0, width_),
-                ops::Columns(keys_and_values, width_, width_), queries, keys, {}, /*causal=*/false);
+                ops::Columns(keys_and_values, width_, width_), queries, keys, {},
+                {.heads = config_.heads, .scale = config_.scale, .dropout = config_.dropout});
 }
 
 Tensor MultiHeadAttention::KeysAndValues(Context& context, const Tensor& memory) const {
@@ -83,8 +94,8 @@ Tensor MultiHeadAttention::KeysAndValues(Context& context, const Tensor& memory)
 
 Tensor MultiHeadAttention::Attend(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                                   const Sequences& queries, const Sequences& keys,
-                                  std::span<const std::int32_t> key_rows, bool causal) const {
-  const ScaledDotProductAttention attention{.heads = config_.heads, .causal = causal, .dropout = config_.dropout};
+                                  std::span<const std::int32_t> key_rows,
+                                  const ScaledDotProductAttention& attention) const {
   if (context.sink)
     for (std::size_t sentence = 0; sentence < queries.size(); ++sentence)
       context.sink({kind_, layer_, static_cast<std::int32_t>(sentence),

@@ -18,7 +18,9 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   std::int32_t heads = 1;
   bool causal = false;               // query i of a sentence sees its keys up to i + (keys - queries)
   std::optional<double> scale = {};  // 1 / sqrt(head_dim) unless given
+  std::int32_t window = 0;           // where positive, only keys nearer than this are seen
   double dropout = 0;                // of the weights, in training
+  ops::AttentionBias bias = {};      // added to the scores, unless empty
 
   // query [query tokens, heads * head_dim], key [key tokens, heads * head_dim], value [key tokens, heads * value_dim];
   // [query tokens, heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`; key_rows as in
@@ -45,6 +47,9 @@ struct MultiHeadAttentionConfig {
   std::int64_t head_dim = 0;  // model / heads unless given
   double dropout = 0.1;       // of the weights, in training
   AttentionNames names = {};
+  bool biases = true;                // of the four projections
+  std::optional<double> scale = {};  // of the scores: 1 / sqrt(head_dim) unless given
+  std::int32_t window = 0;           // where positive, self-attention sees only keys nearer than this
 };
 
 // MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). Where queries, keys and values come from the
@@ -52,13 +57,15 @@ struct MultiHeadAttentionConfig {
 // (cross-attention) those two are.
 class HEADLIGHT_API MultiHeadAttention {
  public:
-  // Declares query, key and value [heads * head_dim, model] and output [model, heads * head_dim], with biases.
+  // Declares query, key and value [heads * head_dim, model] and output [model, heads * head_dim].
   // `kind` and `layer` say what it is to an AttentionSink.
   MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
 
-  // Self-attention: x [tokens, model] of the sentences, masked where causal. With a cache in the context, x holds the
-  // sentences' newest tokens and the keys of all earlier ones come from the cache.
-  Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal) const;
+  // Self-attention: x [tokens, model] of the sentences, masked where causal, with a bias of the scores unless it is
+  // empty. With a cache in the context, x holds the sentences' newest tokens and the keys of all earlier ones come from
+  // the cache.
+  Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
+              const ops::AttentionBias& bias = {}) const;
 
   // Cross-attention from x [query tokens, model] to what KeysAndValues made of a memory.
   Tensor Cross(Context& context, const Tensor& x, const Sequences& queries, const Tensor& keys_and_values,
@@ -69,7 +76,8 @@ class HEADLIGHT_API MultiHeadAttention {
 
  private:
   Tensor Attend(Context& context, const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
-                const Sequences& keys, std::span<const std::int32_t> key_rows, bool causal) const;
+                const Sequences& keys, std::span<const std::int32_t> key_rows,
+                const ScaledDotProductAttention& attention) const;
 
   MultiHeadAttentionConfig config_;
   std::int64_t width_;  // heads * head_dim

@@ -7,15 +7,14 @@
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
 #include "headlight/nn/context.h"
+#include "headlight/nn/model.h"
 #include "headlight/nn/transformer_layers.h"
 #include "headlight/ops/linear.h"
 
 namespace headlight {
 
-class HEADLIGHT_API EncoderDecoder {
+class HEADLIGHT_API EncoderDecoder : public Model {
  public:
-  virtual ~EncoderDecoder() = default;
-
   // ids [source tokens], packed; [source tokens, model].
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const = 0;
 
@@ -40,8 +39,8 @@ class HEADLIGHT_API EncoderDecoder {
   };
   virtual const Limits& limits() const = 0;
 
-  virtual const Parameters& parameters() const = 0;
-  virtual Parameters& parameters() = 0;
+ protected:
+  using Model::Model;
 };
 
 }  // namespace headlight

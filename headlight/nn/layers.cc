@@ -19,12 +19,13 @@ std::vector<std::string> WithSuffix(const std::vector<std::string>& names, const
 
 }  // namespace
 
-Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs)
+Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
+               bool bias)
     : weight_(&scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs})),
-      bias_(&scope.DeclareVector(WithSuffix(names, ".bias"), outputs)) {}
+      bias_(bias ? &scope.DeclareVector(WithSuffix(names, ".bias"), outputs) : nullptr) {}
 
 Tensor Linear::operator()(Context& context, const Tensor& x, Activation activation) const {
-  return ops::Linear(x, context.UseWeight(*weight_), context.Use(*bias_), activation);
+  return ops::Linear(x, context.UseWeight(*weight_), bias_ != nullptr ? context.Use(*bias_) : Tensor(), activation);
 }
 
 LayerNorm::LayerNorm(const Scope& scope, std::int64_t model, double epsilon)

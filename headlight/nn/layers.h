@@ -15,16 +15,17 @@ namespace headlight {
 // y = x W^T + b.
 class HEADLIGHT_API Linear {
  public:
-  // Declares name.weight [outputs, inputs] and name.bias [outputs]; with several names the outputs are theirs, in equal
-  // parts, one after another (a fused projection).
-  Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs);
+  // Declares name.weight [outputs, inputs] and, with a bias, name.bias [outputs]; with several names the outputs are
+  // theirs, in equal parts, one after another (a fused projection).
+  Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
+         bool bias = true);
 
   // x [..., inputs] to [..., outputs].
   Tensor operator()(Context& context, const Tensor& x, Activation activation = Activation::none) const;
 
  private:
   const Parameter* weight_;
-  const Parameter* bias_;
+  const Parameter* bias_;  // null where there is none
 };
 
 // (x - mean) / sqrt(variance + epsilon) * gain + bias, along the last axis (Ba et al., 2016).

@@ -104,7 +104,7 @@ struct Embedder::State {
 Embedder Embedder::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
   const Reading reading = ReadModules(folder);
   TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
-  auto model = LoadBert(folder, compute.value_or(kernels::Compute::float32));
+  auto model = LoadBert(folder, {.compute = compute, .purpose = LoadFor::computing});
   const BertConfig& config = model->config();
   Check(tokenizer.size() <= config.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), config.vocabulary);

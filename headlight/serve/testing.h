@@ -38,7 +38,7 @@ inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40
   config.end_id = tokenizer.eos();
   Transformer model(config);
   model.parameters().Initialise(seed);
-  SaveTransformer(model, folder);
+  model.Save(folder);
 }
 
 }  // namespace headlight

@@ -7,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/generate/batched.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/models/transformer.h"
+#include "headlight/models/family.h"
 #include "headlight/serve/split_text.h"
 #include "headlight/text/utf8.h"
 
@@ -124,7 +124,8 @@ void Append(Translation& translation, const EncoderDecoder& model, const Tokeniz
 }  // namespace
 
 Translator Translator::Load(const std::string& folder, const LoadOptions& options) {
-  std::unique_ptr<const EncoderDecoder> model = LoadTransformer(folder, options.compute);
+  std::unique_ptr<const EncoderDecoder> model =
+      LoadEncoderDecoder(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   Tokenizer tokenizer = Tokenizer::Load(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const auto same = [&](const char* what, std::int64_t of_tokenizer, std::int64_t of_model) {

@@ -1,0 +1,29 @@
+// What a model of any family has.
+#pragma once
+
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/nn/parameters.h"
+
+namespace headlight {
+
+class HEADLIGHT_API Model {
+ public:
+  virtual ~Model() = default;
+
+  const Parameters& parameters() const { return parameters_; }
+  Parameters& parameters() { return parameters_; }
+
+  // Writes what Load needs, config.json and model.safetensors among it, into `folder`, which exists. For int8 the
+  // matrices of products are stored as 8-bit integers, which only headlight reads.
+  virtual void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const = 0;
+
+ protected:
+  explicit Model(DType dtype) : parameters_(dtype) {}
+
+  Parameters parameters_;
+};
+
+}  // namespace headlight
