@@ -30,8 +30,12 @@ using kernels::ToPack;
 
 // The sums that stay in registers while the depth goes by, rows times vectors, with the vectors of the panel and a
 // number of a beside them: with AVX-512 (and NEON) 32 registers, with AVX2 16. On a core that multiplies one vector of
-// AVX-512 in a cycle this reaches 97% of the rate with a depth of 256 and more.
-constexpr std::int32_t kTileVectors = HWY_TARGET == HWY_AVX2 ? 2 : 4;
+// AVX-512 in a cycle this reaches 97% of the rate with a depth of 256 and more. Few rows wait for the panel's memory,
+// which comes fastest in its own order: as many columns at once as there are registers for.
+constexpr std::int32_t TileVectors(std::int32_t rows) {
+  if (HWY_TARGET != HWY_AVX2) return 4;
+  return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
+}
 
 // The left-hand side of a tile: element (row, k) stands at data[row * row_stride + k * k_stride].
 template <typename T>
@@ -55,6 +59,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
                        const Following<T>& following) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  constexpr std::int32_t kTileVectors = TileVectors(rows);
   const std::int64_t width = kTileVectors * lanes;
   for (std::int64_t begin = 0; begin < c.columns; begin += width) {
     const std::int64_t columns = std::min(width, c.columns - begin);
@@ -64,12 +69,10 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
     if (following.left != nullptr)
       for (std::int64_t row = rows * begin / c.columns; row < rows * (begin + columns) / c.columns; ++row)
         ask.AddRow(following.left + row * a.row_stride, depth);
-    if (following.panels != nullptr) {
-      constexpr std::int64_t line = Lines::kBytes / sizeof(T);
-      ask.Add(following.panels + place + following.first * kPanelColumns,
-              (following.last - following.first) * std::max<std::int64_t>(1, width / line),
-              width == kPanelColumns ? Lines::kBytes : kPanelColumns * std::ptrdiff_t{sizeof(T)});
-    }
+    if (following.panels != nullptr)  // each pass a part of the rows, whole
+      ask.AddRow(following.panels + begin / kPanelColumns * depth * kPanelColumns + following.first * kPanelColumns +
+                     begin % kPanelColumns * (following.last - following.first),
+                 (following.last - following.first) * width);
     for (const Matrix<const T>& part : following.to_pack)
       for (std::int64_t row = part.rows * begin / c.columns; row < part.rows * (begin + columns) / c.columns; ++row)
         ask.AddRow(part.row(row), part.columns);
