@@ -47,10 +47,13 @@ void TrainingProgress::Log(const StepReport& report) {
 void TrainingProgress::Validation(const ValidationReport& report) {
   if (quiet_) return;
   Clear();
-  WriteNote(
-      fmt::format("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}, BLEU {:.2f}{}, in {:.1f} s",
-                  report.epoch, report.step, report.loss, report.perplexity, report.bleu,
-                  report.best ? ", the best so far" : "", report.seconds));
+  const std::string score =
+      report.score_name.empty()
+          ? ""
+          : fmt::format(", {} {:.2f}", report.score_name == "bleu" ? "BLEU" : report.score_name, report.score);
+  WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}{}{}, in {:.1f} s",
+                        report.epoch, report.step, report.loss, report.perplexity, score,
+                        report.best ? ", the best so far" : "", report.seconds));
   for (const ValidationReport::Sample& sample : report.samples)
     WriteNote(
         fmt::format("  {}\n    model:     {}\n    reference: {}", sample.source, sample.translation, sample.reference));

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 std::string SnapshotName(std::int64_t step) { return fmt::format("snapshot-{:09}.safetensors", step); }
 
@@ -46,7 +46,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
                                  {"batch", state.position.batch},
                                  {"target_tokens", state.target_tokens},
                                  {"seconds", state.seconds},
-                                 {"best_bleu", state.best_bleu},
+                                 {"best_score", state.best_score},
                                  {"best_loss", state.best_loss},
                                  {"best_step", state.best_step},
                                  {"validations_since_best", state.validations_since_best},
@@ -84,7 +84,7 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   state.position = {json["epoch"].Integer(0), json["batch"].Integer(0)};
   state.target_tokens = json["target_tokens"].Integer(0);
   state.seconds = json["seconds"].Number(0);
-  state.best_bleu = json["best_bleu"].Number();
+  state.best_score = json["best_score"].Number();
   state.best_loss = json["best_loss"].Number();
   state.best_step = json["best_step"].Integer(0);
   state.validations_since_best = json["validations_since_best"].Integer(0);

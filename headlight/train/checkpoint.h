@@ -17,7 +17,7 @@ struct TrainingState {
   BatchPosition position;          // of the next batch
   std::int64_t target_tokens = 0;  // seen so far
   double seconds = 0;              // spent so far
-  double best_bleu = -1, best_loss = 0;
+  double best_score = -1, best_loss = 0;
   std::int64_t best_step = 0;
   std::int64_t validations_since_best = 0;
   double loss_sum = 0;  // of the log line being collected

@@ -49,15 +49,16 @@ void Metrics::Add(const StepReport& report) {
 }
 
 void Metrics::Add(const ValidationReport& report) {
-  Write(Json::Object{{"step", report.step},
-                     {"epoch", report.epoch},
-                     {"validation_loss", report.loss},
-                     {"perplexity", report.perplexity},
-                     {"bleu", report.bleu},
-                     {"best", report.best}});
+  Json line = Json::Object{{"step", report.step},
+                           {"epoch", report.epoch},
+                           {"validation_loss", report.loss},
+                           {"perplexity", report.perplexity}};
+  if (!report.score_name.empty()) line.Set(report.score_name, report.score);
+  line.Set("best", report.best);
+  Write(line);
   events_.AddScalar("validation/loss", report.loss, report.step);
   events_.AddScalar("validation/perplexity", report.perplexity, report.step);
-  events_.AddScalar("validation/bleu", report.bleu, report.step);
+  if (!report.score_name.empty()) events_.AddScalar("validation/" + report.score_name, report.score, report.step);
 }
 
 void Metrics::Write(const Json& line) {

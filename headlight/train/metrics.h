@@ -15,7 +15,7 @@ namespace headlight {
 
 // Appends an object a line to folder/metrics.jsonl: "step", "epoch", "loss", "learning_rate", "gradient_norm",
 // "target_tokens_per_second", "target_tokens", "seconds" of steps, and "step", "epoch", "validation_loss",
-// "perplexity", "bleu", "best" of validations; the same numbers go to an event file.
+// "perplexity", the score's name ("bleu"), "best" of validations; the same numbers go to an event file.
 class HEADLIGHT_API Metrics {
  public:
   // Lines of steps after `step` are of a run that was cut off there, and go.

@@ -45,10 +45,11 @@ Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const Ba
                                      label_smoothing, scale);
 }
 
-double AddGradients(EncoderDecoder& model, std::span<const Batch> batches, double label_smoothing, std::uint64_t seed) {
-  std::int64_t tokens = 0;
-  for (const Batch& batch : batches) tokens += static_cast<std::int64_t>(batch.labels.size());
-  double loss = 0;
+double AddGradients(const BatchLoss& loss, std::span<const Batch> batches, std::uint64_t seed) {
+  std::int64_t labels = 0;
+  for (const Batch& batch : batches) labels += LabelCount(batch);
+  if (labels == 0) return 0;
+  double sum = 0;
   std::uint64_t part_index = 0;
   for (const Batch& batch : batches) {
     for (const Batch& part : SplitBatch(batch, kTokensAtOnce)) {
@@ -57,13 +58,18 @@ double AddGradients(EncoderDecoder& model, std::span<const Batch> batches, doubl
       context.tape = &tape;
       context.training = true;
       context.seed = MixBits(MixBits(seed) + ++part_index);
-      const Tensor part_loss =
-          TeacherForcedLoss(model, context, part, label_smoothing, 1 / static_cast<double>(tokens));
-      loss += static_cast<double>(part_loss.data<float>()[0]);
+      const Tensor part_loss = loss(context, part, 1 / static_cast<double>(labels));
+      sum += static_cast<double>(part_loss.data<float>()[0]);
       tape.Backward(part_loss);
     }
   }
-  return loss;
+  return sum;
+}
+
+double AddGradients(EncoderDecoder& model, std::span<const Batch> batches, double label_smoothing, std::uint64_t seed) {
+  return AddGradients([&](Context& context, const Batch& batch,
+                          double scale) { return TeacherForcedLoss(model, context, batch, label_smoothing, scale); },
+                      batches, seed);
 }
 
 ReferenceLoss MeanLoss(const EncoderDecoder& model, Sentences sources, Sentences targets) {

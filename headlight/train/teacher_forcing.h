@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,8 +16,12 @@ namespace headlight {
 Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const Batch& batch, double label_smoothing,
                          double scale);
 
-// Adds to the model's gradients those of the mean loss of all target tokens, and returns that loss. Batches go through
-// the model in parts, whose activations are all that exists at a time; dropout follows from `seed`.
+// [1]: `scale` times the sum of the losses of a batch's labels. A training is for any model and task that has one.
+using BatchLoss = std::function<Tensor(Context& context, const Batch& batch, double scale)>;
+
+// Adds to a model's gradients those of the mean loss of all labels, and returns that loss. Batches go through the model
+// in parts, whose activations are all that exists at a time; dropout follows from `seed`.
+HEADLIGHT_API double AddGradients(const BatchLoss& loss, std::span<const Batch> batches, std::uint64_t seed);
 HEADLIGHT_API double AddGradients(EncoderDecoder& model, std::span<const Batch> batches, double label_smoothing,
                                   std::uint64_t seed);
 

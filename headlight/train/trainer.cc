@@ -9,7 +9,6 @@
 #include "headlight/generate/batched.h"
 #include "headlight/text/bleu.h"
 #include "headlight/train/checkpoint.h"
-#include "headlight/train/teacher_forcing.h"
 
 namespace headlight {
 namespace {
@@ -33,15 +32,14 @@ void CheckOptions(const TrainingOptions& options) {
 
 class Training {
  public:
-  Training(EncoderDecoder& model, const Corpus& corpus, const ValidationSet& validation, const TrainingOptions& options,
-           const TrainingKeep& keep, const TrainingObserver& observer)
-      : model_(model),
-        corpus_(corpus),
-        validation_(validation),
+  Training(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
+           const TrainingObserver& observer)
+      : task_(task),
+        model_(*task.model),
         options_(options),
         keep_(keep),
         observer_(observer),
-        optimizer_(options.adam, model.parameters()) {
+        optimizer_(options.adam, model_.parameters()) {
     CheckOptions(options);
   }
 
@@ -62,7 +60,7 @@ class Training {
 
  private:
   TrainingEnd Loop() {
-    BatchStream stream(corpus_, options_.batches, state_.position);
+    BatchStream stream = task_.batches(state_.position);
     Prefetch<Batch> batches([&] { return stream.Next(); }, 4);
     log_begin_ = Clock::now();
     while (!state_.finished && !AtLimit()) {
@@ -85,12 +83,11 @@ class Training {
     bool epoch_ended = false;
     while (static_cast<std::int64_t>(step.size()) < options_.accumulation && !epoch_ended) {
       step.push_back(batches.Next());
-      tokens += static_cast<std::int64_t>(step.back().labels.size());
+      tokens += LabelCount(step.back());
       epoch_ended = step.back().next.batch == 0;
     }
     const BatchPosition place = state_.position;
-    const double loss = AddGradients(model_, step, options_.label_smoothing,
-                                     options_.seed + static_cast<std::uint64_t>(optimizer_.step));
+    const double loss = AddGradients(task_.loss, step, options_.seed + static_cast<std::uint64_t>(optimizer_.step));
     const auto failed_at = [&] {
       return fmt::format(
           "at step {} (epoch {}, batch {}); the last checkpoint is kept. A smaller learning rate, a longer "
@@ -178,16 +175,16 @@ class Training {
 
   ValidationReport ValidateNow() {
     model_.parameters().Pack();
-    ValidationReport report = Validate(model_, validation_, options_.decoding);
+    ValidationReport report = task_.validate();
     model_.parameters().Unpack();
     report.step = optimizer_.step;
     report.epoch = state_.position.epoch;
     Check(std::isfinite(report.loss), "the validation loss is {} at step {}; the last checkpoint is kept", report.loss,
           report.step);
-    report.best = state_.best_step == 0 || report.bleu > state_.best_bleu ||
-                  (report.bleu == state_.best_bleu && report.loss < state_.best_loss);
+    report.best = state_.best_step == 0 || report.score > state_.best_score ||
+                  (report.score == state_.best_score && report.loss < state_.best_loss);
     if (report.best) {
-      state_.best_bleu = report.bleu;
+      state_.best_score = report.score;
       state_.best_loss = report.loss;
       state_.best_step = optimizer_.step;
       state_.validations_since_best = 0;
@@ -238,9 +235,8 @@ class Training {
     if (observer_.note) observer_.note(text);
   }
 
-  EncoderDecoder& model_;
-  const Corpus& corpus_;
-  const ValidationSet& validation_;
+  const TrainingTask& task_;
+  Model& model_;
   const TrainingOptions& options_;
   const TrainingKeep& keep_;
   const TrainingObserver& observer_;
@@ -278,17 +274,28 @@ ValidationReport Validate(const EncoderDecoder& model, const ValidationSet& vali
   for (const auto& hypotheses : DecodeInBatches(model, sources, limited, batch_tokens))
     translations.push_back(validation.decode(hypotheses.front().ids));
   const std::vector<std::vector<std::string>> references = {validation.references};
-  report.bleu = CorpusBleu(translations, references).score;
+  report.score = CorpusBleu(translations, references).score;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, translations.size()); ++i)
     report.samples.push_back({validation.source_texts[i], validation.references[i], translations[i]});
   report.seconds = SecondsSince(begin);
   return report;
 }
 
+TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep, bool resume,
+                     const TrainingObserver& observer) {
+  return Training(task, options, keep, observer).Run(resume);
+}
+
 TrainingResult Train(EncoderDecoder& model, const Corpus& corpus, const ValidationSet& validation,
                      const TrainingOptions& options, const TrainingKeep& keep, bool resume,
                      const TrainingObserver& observer) {
-  return Training(model, corpus, validation, options, keep, observer).Run(resume);
+  const TrainingTask task{
+      .model = &model,
+      .batches = [&](const BatchPosition& position) { return BatchStream(corpus, options.batches, position); },
+      .loss = [&](Context& context, const Batch& batch,
+                  double scale) { return TeacherForcedLoss(model, context, batch, options.label_smoothing, scale); },
+      .validate = [&] { return Validate(model, validation, options.decoding); }};
+  return Train(task, options, keep, resume, observer);
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Teacher-forced training of a model that reads one sequence and writes another.
+// Training: of any model on any task, and of a model that reads one sequence and writes another.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "headlight/nn/encoder_decoder.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/schedule.h"
+#include "headlight/train/teacher_forcing.h"
 
 namespace headlight {
 
@@ -57,13 +58,23 @@ struct StepReport {
 struct ValidationReport {
   std::int64_t step = 0, epoch = 0;
   double loss = 0, perplexity = 0;  // of a target token, without label smoothing
-  double bleu = 0;
+  double score = 0;                 // the higher, the better; where a task has none but the loss, 0
+  std::string score_name = "bleu";  // empty where there is none
   bool best = false;
   double seconds = 0;
   struct Sample {
     std::string source, reference, translation;
   };
   std::vector<Sample> samples;  // three
+};
+
+// What is trained, on what, and how it is validated.
+struct TrainingTask {
+  Model* model = nullptr;
+  std::function<BatchStream(const BatchPosition& position)> batches;  // from a place on
+  BatchLoss loss;                                                     // in training
+  // Of the model as it is: its parameters are packed. A report is the best by its score, then by its loss.
+  std::function<ValidationReport()> validate;
 };
 
 // The world outside the loop. What is not set is not told.
@@ -96,6 +107,10 @@ struct TrainingKeep {
 // `average_last` validations' values is validated too, and becomes the best where it is. With `resume` it goes on from
 // the checkpoint, if there is one, and ends with the same bits as a run that was never interrupted. Throws Error where
 // the loss or gradient stops being a finite number, naming the step; what was saved before stays.
+HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
+                                   bool resume, const TrainingObserver& observer);
+
+// The same for teacher forcing on pairs.
 HEADLIGHT_API TrainingResult Train(EncoderDecoder& model, const Corpus& corpus, const ValidationSet& validation,
                                    const TrainingOptions& options, const TrainingKeep& keep, bool resume,
                                    const TrainingObserver& observer);
