@@ -29,11 +29,13 @@ set(public_headers
   headlight/kernels/gemm.h
   headlight/models/bert.h
   headlight/models/family.h
+  headlight/models/roberta.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
   headlight/nn/decoder_cache.h
   headlight/nn/encoder_decoder.h
+  headlight/nn/heads.h
   headlight/nn/language_model.h
   headlight/nn/layers.h
   headlight/nn/model.h

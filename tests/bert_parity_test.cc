@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,7 +13,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/bert.h"
 #include "headlight/nn/stored_parameters.h"
-#include "headlight/ops/arithmetic.h"
+#include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -32,52 +31,6 @@ std::unique_ptr<Bert> Load(const std::string& folder, DType dtype) {
   return in_double;
 }
 
-// What the script wrote, with its padding taken away.
-struct Golden {
-  explicit Golden(const std::string& name) : file(FolderOf(name) + "/golden.safetensors") {
-    const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
-    const Tensor all_types = file.Read("token_type_ids", DType::int32);
-    for (std::int64_t b = 0; b < all.rows(); ++b) {
-      const auto begin = static_cast<std::int32_t>(ids.size());
-      for (std::int64_t i = 0; i < all.columns(); ++i) {
-        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
-        if (static_cast<std::size_t>(b) == first.size()) first.push_back(static_cast<std::int32_t>(i));
-        kept.push_back(b * all.columns() + i);
-        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
-        types.push_back(all_types.matrix<std::int32_t>().row(b)[i]);
-      }
-      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
-    }
-  }
-
-  Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // [texts, longest, columns] without the rows of padding.
-  Numbers Rows(const std::string& name) const {
-    const Tensor padded = file.Read(name, DType::float64);
-    Numbers result;
-    for (const std::int64_t row : kept) {
-      const double* values = padded.matrix<double>().row(row);
-      result.insert(result.end(), values, values + padded.columns());
-    }
-    return result;
-  }
-
-  Safetensors file;
-  std::vector<std::int32_t> ids, types, first;
-  std::vector<std::int64_t> kept;
-  Sequences texts;
-};
-
-// The sum of all numbers, each weighed by the sine of its place, as the script weighs them.
-Tensor Weighed(const Tensor& x) {
-  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
-  Dispatch(x.dtype(), [&]<typename T>(T) {
-    double place = 0;
-    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++place));
-  });
-  return ops::Sum(ops::Multiply(x, weights));
-}
-
 class BertParity : public testing::TestWithParam<std::tuple<const char*, DType>> {
  protected:
   const std::string name_ = std::get<0>(GetParam());
@@ -93,47 +46,7 @@ INSTANTIATE_TEST_SUITE_P(, BertParity,
                          });
 
 TEST_P(BertParity, GivesWhatTransformersGives) {
-  const Golden golden(name_);
-  const std::unique_ptr<Bert> model = Load(FolderOf(name_), dtype_);
-  model->parameters().PrepareTraining();
-  Tape tape;
-  Context context;
-  context.tape = &tape;
-  int attentions = 0;
-  context.sink = [&](const LayerAttention& seen) {
-    const Tensor all = golden.file.Read("attentions." + std::to_string(seen.layer), DType::float64);
-    const std::int64_t heads = all.shape()[1], longest = all.shape()[2], length = seen.weights.shape()[2];
-    const auto begin = golden.first[static_cast<std::size_t>(seen.sentence)];
-    Numbers expected;
-    for (std::int64_t head = 0; head < heads; ++head)
-      for (std::int64_t query = begin; query < begin + length; ++query) {
-        const double* row = all.matrix<double>().row((seen.sentence * heads + head) * longest + query) + begin;
-        expected.insert(expected.end(), row, row + length);
-      }
-    EXPECT_LT(Deviation(ToDouble(seen.weights), expected), tolerance_);
-    ++attentions;
-  };
-  const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts, golden.first);
-  EXPECT_EQ(attentions, model->config().layers * static_cast<int>(golden.texts.size()));
-  EXPECT_LT(Deviation(ToDouble(hidden), golden.Rows("last_hidden_state")), tolerance_);
-  Tensor loss = Weighed(hidden);
-  const auto add = [&](const Tensor& result, const Numbers& expected) {
-    EXPECT_LT(Deviation(ToDouble(result), expected), tolerance_);
-    loss = ops::Add(loss, Weighed(result));
-  };
-  if (model->config().masked_words) add(model->MaskedWordLogits(context, hidden), golden.Rows("logits"));
-  if (model->config().pooler) {
-    const Tensor pooled = model->Pool(context, hidden, golden.texts);
-    if (golden.file.contains("pooler_output")) add(pooled, golden.Read("pooler_output"));
-    if (model->config().next_sentence)
-      add(model->NextSentenceLogits(context, pooled), golden.Read("seq_relationship_logits"));
-  }
-  EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance_);
-  tape.Backward(loss);
-  NamedNumbers expected;
-  for (const auto& [name, tensor] : golden.file.tensors())
-    if (name.starts_with("gradient.")) expected[name.substr(9)] = golden.Read(name);
-  EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), tolerance_);
+  CompareWithGolden(*Load(FolderOf(name_), dtype_), FolderOf(name_), tolerance_);
 }
 
 TEST(Bert, ComesBackFromItsFolder) {
@@ -153,7 +66,7 @@ TEST(Bert, ComesBackFromItsFolder) {
 
 // Packed, in every precision, it gives the same to that precision.
 TEST(Bert, ComputesInEveryPrecision) {
-  const Golden golden("masked_words");
+  const EncoderGolden golden(FolderOf("masked_words"));
   for (const auto& [compute, tolerance] :
        {std::pair(kernels::Compute::float32, 2e-5), std::pair(kernels::Compute::bfloat16, 0.05),
         std::pair(kernels::Compute::int8, 0.1)}) {

@@ -14,7 +14,7 @@
 #include "headlight/io/json.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/models/bert.h"
+#include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 
 namespace headlight {
@@ -158,34 +158,42 @@ std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_vie
   return entries;
 }
 
-NamedTensors ForwardBert(const Safetensors& in, const std::string& folder) {
+NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask", "token_type_ids"});
-  const auto model = LoadBert(folder);
-  const BertConfig& config = model->config();
-  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", config.vocabulary, config.positions);
+  const auto model = LoadTextEncoder(folder);
+  const TextEncoder::Limits& limits = model->limits();
+  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
   std::vector<std::int32_t> types;
   if (in.contains("token_type_ids")) types = ReadBesideIds(in, "token_type_ids", texts);
 
   NamedTensors out;
   Context context;
   context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
-  // Transformers counts a BERT's positions from the first column, padding or not.
-  const std::vector<std::int32_t> first_positions(texts.begin.begin(), texts.begin.end());
+  std::vector<std::int32_t> first_positions;
+  if (limits.padding_has_positions) first_positions.assign(texts.begin.begin(), texts.begin.end());
   const Tensor hidden = model->Encode(context, texts.ids, types, texts.sentences, first_positions);
   out.tensors["last_hidden_state"] = Pad(hidden, texts);
-  if (config.masked_words) out.tensors["logits"] = Pad(model->MaskedWordLogits(context, hidden), texts);
-  if (config.pooler) {
+  const TextHeadsConfig& heads = model->heads();
+  if (heads.masked_words) out.tensors["logits"] = Pad(model->MaskedWordLogits(context, hidden), texts);
+  if (heads.token_classes) out.tensors["logits"] = Pad(model->TokenClassLogits(context, hidden), texts);
+  if (heads.sequence_classes) out.tensors["logits"] = model->SequenceClassLogits(context, hidden, texts.sentences);
+  if (heads.question_spans) {
+    const Tensor spans = Pad(model->SpanLogits(context, hidden), texts);
+    for (const auto& [name, column] : {std::pair("start_logits", 0), std::pair("end_logits", 1)})
+      out.tensors[name] = spans.ViewColumns(column, 1).Clone().ViewAs({texts.batch, texts.length});
+  }
+  if (heads.pooler) {
     const Tensor pooled = model->Pool(context, hidden, texts.sentences);
     out.tensors["pooler_output"] = pooled;
-    if (config.next_sentence) out.tensors["seq_relationship_logits"] = model->NextSentenceLogits(context, pooled);
+    if (heads.next_sentence) out.tensors["seq_relationship_logits"] = model->NextSentenceLogits(context, pooled);
   }
   return out;
 }
 
 void Run(const Options& options) {
   const Safetensors in(options.in);
-  const bool bert = OpenModelFolder(options.folder).config["model_type"].String() == "bert";
-  const NamedTensors out = bert ? ForwardBert(in, options.folder) : ForwardTransformer(in, options.folder);
+  const bool encoder = FamilyOf(OpenModelFolder(options.folder)).text_encoder != nullptr;
+  const NamedTensors out = encoder ? ForwardEncoder(in, options.folder) : ForwardTransformer(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));
@@ -202,17 +210,16 @@ void AddForward(CLI::App& program) {
   AddCommonOptions(command);
   command.footer(
       "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding\n"
-      "before or after them) and decoder_input_ids with decoder_attention_mask; for BERT token_type_ids. Without a "
-      "mask\n"
-      "every token counts.\n\n"
+      "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"
+      "Without a mask every token counts.\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
-      "BERT last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits and\n"
-      "seq_relationship_logits. Layers count from 0. What belongs to padding is zero. A sentence's positions count "
-      "from\n"
-      "its first token, so that padding on the left changes nothing; BERT's from the first column, as Transformers' "
-      "do.\n\n"
+      "an encoder alone last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits,\n"
+      "start_logits, end_logits and seq_relationship_logits. Layers count from 0. What belongs to padding is zero. A\n"
+      "sentence's positions count from its first token, so that padding on the left changes nothing; where "
+      "Transformers\n"
+      "counts them from the first column, as for BERT, so does this.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
   command.callback([options] { Run(*options); });

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
@@ -26,22 +28,25 @@ struct BertConfig {
   std::int32_t heads = 12;
   std::int64_t ffn = 3072;
   Activation activation = Activation::gelu;
-  double dropout = 0.1;            // of embeddings and sublayers
-  double attention_dropout = 0.1;  // of attention weights
+  double dropout = 0.1;                           // of embeddings and sublayers
+  double attention_dropout = 0.1;                 // of attention weights
+  std::optional<double> classifier_dropout = {};  // of what classes are told from; as `dropout` unless given
   double norm_epsilon = 1e-12;
   std::int64_t vocabulary = 30522;
   std::int64_t positions = 512;
   std::int64_t types = 2;  // of segments: first text, second text
   std::int32_t pad_id = 0;
-  // What stands on the encoder.
-  bool pooler = true;          // a state of the whole text, from its first token's
-  bool masked_words = false;   // which word is hidden (section 3.1, task 1)
-  bool next_sentence = false;  // whether the second text follows the first (task 2); needs the pooler
-  std::string scope = "bert";  // of the encoder's names; empty where a checkpoint holds nothing else
+  TextHeadsConfig on_top = {.pooler = true};  // what stands on the encoder
+  std::string scope = "bert";                 // of the encoder's names; empty where a checkpoint holds nothing else
 };
 
 // Throws Error naming the hyperparameter and the rule where no such model can be.
 HEADLIGHT_API void CheckConfig(const BertConfig& config);
+
+// config.json's keys for all but what stands on the encoder, read and written: `config` says what is meant where a key
+// is missing. As RoBERTa has them too.
+void ReadBertSettings(const JsonView& json, BertConfig& config, std::initializer_list<std::string_view> harmless);
+Json BertSettings(const BertConfig& config, std::string_view model_type);
 
 // LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)): the Transformer's layer under BERT's names.
 class HEADLIGHT_API BertLayer {
@@ -57,47 +62,47 @@ class HEADLIGHT_API BertLayer {
   LayerNorm feed_forward_norm_;
 };
 
+// The sum of three embeddings, normalized, and the layers.
+class HEADLIGHT_API BertEncoder {
+ public:
+  BertEncoder(const Scope& scope, const BertConfig& config);
+  // As TextEncoder::Encode.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                    const Sequences& texts, std::span<const std::int32_t> first_positions) const;
+  const Parameter& words() const { return *words_; }
+
+ private:
+  double dropout_;
+  const Parameter *words_, *types_;
+  std::optional<Embedding> embedding_;
+  std::optional<LayerNorm> embedding_norm_;
+  std::deque<BertLayer> layers_;
+};
+
 class HEADLIGHT_API Bert : public TextEncoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
   explicit Bert(const BertConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
-
-  // What Encode gave to tanh(W first + b), the first token's of each text: [texts, model].
-  Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
-
-  // hidden [rows, model] to scores for every word, [rows, vocabulary].
-  Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;
-
-  // pooled [texts, model] to scores of "it follows" and "it does not", [texts, 2].
-  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;
+                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override {
+    return encoder_(context, ids, types, texts, first_positions);
+  }
 
   const BertConfig& config() const { return config_; }
   const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
 
  private:
-  struct MaskedWords {
-    Linear transform;
-    LayerNorm norm;
-    const Parameter* bias;
-  };
-
   BertConfig config_;
   Limits limits_;
-  const Parameter *words_, *types_;
-  std::optional<Embedding> embedding_;
-  std::optional<LayerNorm> embedding_norm_;
-  std::deque<BertLayer> layers_;
-  std::optional<Linear> pooler_, next_sentence_;
-  std::optional<MaskedWords> masked_words_;
+  BertEncoder encoder_;
 };
 
-// A folder as Hugging Face Transformers lays it out, of BertModel, BertForMaskedLM, BertForNextSentencePrediction or
-// BertForPreTraining: config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong shape,
-// and for a setting that this model does not have.
+// A folder as Hugging Face Transformers lays it out, of BertModel, BertForMaskedLM, BertForNextSentencePrediction,
+// BertForPreTraining, BertForSequenceClassification, BertForTokenClassification or BertForQuestionAnswering:
+// config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong shape, and for a setting
+// that this model does not have.
 HEADLIGHT_API std::unique_ptr<Bert> LoadBert(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

@@ -46,6 +46,7 @@ constexpr std::string_view kHarmless[] = {
     "no_repeat_ngram_size",
     "num_beam_groups",
     "num_beams",
+    "num_labels",
     "num_return_sequences",
     "output_attentions",
     "output_hidden_states",

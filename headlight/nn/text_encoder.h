@@ -8,6 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
 #include "headlight/nn/context.h"
+#include "headlight/nn/heads.h"
 #include "headlight/nn/model.h"
 
 namespace headlight {
@@ -23,13 +24,28 @@ class HEADLIGHT_API TextEncoder : public Model {
   struct Limits {
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;  // the longest text, in tokens
-    std::int64_t types = 1;      // of segments: first text, second text
+    std::int64_t types = 1;      // of segments: first text, second text; where there are none, types are not looked at
     std::int32_t pad_id = 0;     // in no text
+    std::int64_t model = 0;      // numbers of a state
+    // Whether Transformers counts positions from the first column of a padded row, not from the text's first token.
+    bool padding_has_positions = true;
   };
   virtual const Limits& limits() const = 0;
 
+  // What stands on what Encode gives, `hidden` [tokens, model], or some of its rows. Each throws Error where the model
+  // does not have it.
+  const TextHeadsConfig& heads() const { return heads_.config; }
+  Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;  // [texts, model]
+  Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;              // [rows, vocabulary]
+  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;            // [texts, 2]: it is, it is not
+  Tensor SequenceClassLogits(Context& context, const Tensor& hidden, const Sequences& texts) const;  // [texts, labels]
+  Tensor TokenClassLogits(Context& context, const Tensor& hidden) const;                             // [rows, labels]
+  Tensor SpanLogits(Context& context, const Tensor& hidden) const;  // [rows, 2]: an answer begins, ends here
+
  protected:
   using Model::Model;
+
+  TextHeads heads_;
 };
 
 }  // namespace headlight

@@ -7,8 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/json_view.h"
-#include "headlight/models/bert.h"
-#include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/serve/encoder_folder.h"
 
 namespace headlight {
 namespace {
@@ -95,69 +94,40 @@ void Pool(const Tensor& hidden, const Reading& reading, float* vector) {
 }  // namespace
 
 struct Embedder::State {
-  std::unique_ptr<const Bert> model;
-  TokenizerPipeline tokenizer;
+  EncoderFolder loaded;
   Reading reading;
   std::int64_t longest;
 };
 
 Embedder Embedder::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
   const Reading reading = ReadModules(folder);
-  TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
-  auto model = LoadBert(folder, {.compute = compute, .purpose = LoadFor::computing});
-  const BertConfig& config = model->config();
-  Check(tokenizer.size() <= config.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
-        tokenizer.size(), config.vocabulary);
-  const std::int64_t longest = std::min(config.positions, reading.longest.value_or(config.positions));
-  return Embedder(std::make_shared<State>(State{std::move(model), std::move(tokenizer), reading, longest}));
+  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+  const std::int64_t positions = loaded.model->limits().positions;
+  const std::int64_t longest = std::min(positions, reading.longest.value_or(positions));
+  return Embedder(std::make_shared<State>(State{std::move(loaded), reading, longest}));
 }
 
 Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOptions& options) const {
-  Check(options.batch_tokens >= 1, "batch_tokens must be at least 1, not {}", options.batch_tokens);
   Embeddings result{Tensor::Empty({static_cast<std::int64_t>(texts.size()), dimension()}), {}};
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    Encoding& encoding = encodings.emplace_back(state_->tokenizer.Encode(texts[i], {.read_special = false}));
-    const auto tokens = static_cast<std::int64_t>(encoding.ids.size()), excess = tokens - longest();
+    Encoding& encoding = encodings.emplace_back(state_->loaded.tokenizer.Encode(texts[i], {.read_special = false}));
+    const std::size_t tokens = encoding.ids.size();
     Check(tokens > 0, "text {}: it has no tokens", i + 1);
-    if (excess <= 0) continue;
+    if (!Truncate(encoding, longest())) continue;
     Check(options.truncate, "text {}: {} tokens, of which the model reads {} at once", i + 1, tokens, longest());
     result.truncated.push_back(static_cast<std::int64_t>(i));
-    // The text's last tokens go, the special ones behind it stay.
-    const auto behind =
-        std::find_if(encoding.texts.rbegin(), encoding.texts.rend(), [](auto text) { return text >= 0; });
-    const auto end = encoding.ids.end() - (behind - encoding.texts.rbegin());
-    encoding.type_ids.erase(encoding.type_ids.begin() + (end - excess - encoding.ids.begin()),
-                            encoding.type_ids.begin() + (end - encoding.ids.begin()));
-    encoding.ids.erase(end - excess, end);
   }
-
-  // Those of one length together: attention over texts of mixed length costs nothing more, but a batch ends at once.
-  std::vector<std::size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return encodings[a].ids.size() > encodings[b].ids.size(); });
-  for (std::size_t next = 0; next < order.size();) {
-    std::vector<std::int32_t> ids, types, lengths;
-    const std::size_t first = next;
-    do {
-      const Encoding& encoding = encodings[order[next++]];
-      ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
-      types.insert(types.end(), encoding.type_ids.begin(), encoding.type_ids.end());
-      lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
-    } while (next < order.size() &&
-             static_cast<std::int64_t>(ids.size() + encodings[order[next]].ids.size()) <= options.batch_tokens);
-    const Sequences sentences = PackedSequences(lengths);
-    Context context;
-    const Tensor hidden = state_->model->Encode(context, ids, types, sentences);
-    for (std::size_t i = 0; i < sentences.size(); ++i)
-      Pool(hidden.ViewRows(sentences[i].begin, sentences[i].length), state_->reading,
-           result.vectors.matrix<float>().row(static_cast<std::int64_t>(order[first + i])));
-  }
+  EncodeInBatches(*state_->loaded.model, encodings, options.batch_tokens,
+                  [&](Context&, const Tensor& hidden, const Sequences& sentences, std::span<const std::size_t> which) {
+                    for (std::size_t i = 0; i < which.size(); ++i)
+                      Pool(hidden.ViewRows(sentences[i].begin, sentences[i].length), state_->reading,
+                           result.vectors.matrix<float>().row(static_cast<std::int64_t>(which[i])));
+                  });
   return result;
 }
 
-std::int64_t Embedder::dimension() const { return state_->model->config().model; }
+std::int64_t Embedder::dimension() const { return state_->loaded.model->limits().model; }
 std::int64_t Embedder::longest() const { return state_->longest; }
 
 }  // namespace headlight

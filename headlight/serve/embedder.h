@@ -28,9 +28,10 @@ struct Embeddings {
 // what it is embedded with.
 class HEADLIGHT_API Embedder {
  public:
-  // A BERT folder, or one of sentence-transformers with a BERT in it, whose pooling and normalisation are read from its
-  // `modules.json`; without that a vector is the mean of the tokens'. Throws Error naming the file and what is wrong
-  // with it or not supported, and where the processor does not have the type to compute in.
+  // A folder of any encoder of texts, or one of sentence-transformers with such a one in it, whose pooling and
+  // normalisation are read from its `modules.json`; without that a vector is the mean of the tokens'. Throws Error
+  // naming the file and what is wrong with it or not supported, and where the processor does not have the type to
+  // compute in.
   static Embedder Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
 
   // Throws Error where a text is not UTF-8, or too long and not to be truncated.

@@ -1,0 +1,48 @@
+// RoBERTa (Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach", 2019): BERT's encoder, trained longer
+// on more text and never asked for the next sentence; and XLM-R (Conneau et al., "Unsupervised Cross-lingual
+// Representation Learning at Scale", 2020), the same in a hundred languages.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert.h"
+
+namespace headlight {
+
+// The paper's RoBERTa-base unless told otherwise.
+struct RobertaConfig {
+  // Its positions are those of its table: a text's first token has the one after pad_id's, so that as many less one and
+  // pad_id tokens are read at once.
+  BertConfig encoder = {.vocabulary = 50265, .positions = 514, .types = 1, .pad_id = 1, .scope = "roberta"};
+  bool xlm = false;  // published as XLM-R
+};
+
+HEADLIGHT_API void CheckConfig(const RobertaConfig& config);
+
+class HEADLIGHT_API Roberta : public TextEncoder {
+ public:
+  explicit Roberta(const RobertaConfig& config, DType dtype = DType::float32);
+
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
+
+  const RobertaConfig& config() const { return config_; }
+  const Limits& limits() const override { return limits_; }
+  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+
+ private:
+  RobertaConfig config_;
+  Limits limits_;
+  BertEncoder encoder_;
+};
+
+// A folder as Hugging Face Transformers lays it out, of RobertaModel or XLMRobertaModel, or one of their
+// ...ForMaskedLM,
+// ...ForSequenceClassification, ...ForTokenClassification and ...ForQuestionAnswering. Throws Error for what is
+// missing, foreign or of a wrong shape, and for a setting that this model does not have.
+HEADLIGHT_API std::unique_ptr<Roberta> LoadRoberta(const std::string& folder, const LoadModelOptions& options = {});
+
+}  // namespace headlight

@@ -1,0 +1,137 @@
+#include "headlight/serve/encoder_folder.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+// The tokens of a text, which lie together.
+struct Run {
+  std::int64_t begin = 0, count = 0;
+};
+
+Run RunOf(const Encoding& encoding, std::int32_t text) {
+  const std::int64_t begin = std::ranges::find(encoding.texts, text) - encoding.texts.begin();
+  return {begin, std::ranges::count(encoding.texts, text)};
+}
+
+void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
+  const auto from = [&](auto& tokens) { tokens.erase(tokens.begin() + begin, tokens.begin() + end); };
+  from(encoding.ids);
+  from(encoding.type_ids);
+  from(encoding.texts);
+  from(encoding.spans);
+}
+
+}  // namespace
+
+EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<kernels::Compute> compute) {
+  TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
+  auto model = LoadTextEncoder(folder, {.compute = compute, .purpose = LoadFor::computing});
+  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
+        tokenizer.size(), model->limits().vocabulary);
+  return {std::move(model), std::move(tokenizer)};
+}
+
+std::string NameOf(const TextName& name, std::size_t text) {
+  return name ? name(text) : fmt::format("text {}", text + 1);
+}
+
+void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name) {
+  Check(!encoding.ids.empty(), "{}: it has no tokens", name);
+  const std::int64_t longest = model.limits().positions;
+  Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {} at once", name,
+        encoding.ids.size(), longest);
+}
+
+TextSpan WithoutSpaces(std::string_view text, TextSpan span) {
+  while (span.begin < span.end && text[span.begin] == ' ') ++span.begin;
+  while (span.begin < span.end && text[span.end - 1] == ' ') --span.end;
+  return span;
+}
+
+bool Truncate(Encoding& encoding, std::int64_t longest) {
+  const std::int64_t excess = std::ssize(encoding.ids) - longest;
+  if (excess <= 0) return false;
+  Run runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
+  std::int64_t taken[] = {0, 0};
+  for (std::int64_t i = 0; i < excess; ++i) {
+    const int longer = runs[1].count >= runs[0].count ? 1 : 0;
+    Check(runs[longer].count > 0, "the model reads {} tokens at once, and there are more special ones", longest);
+    --runs[longer].count;
+    ++taken[longer];
+  }
+  for (const int text : {1, 0}) {
+    const std::int64_t end = runs[text].begin + runs[text].count;
+    Erase(encoding, end, end + taken[text]);
+  }
+  return true;
+}
+
+std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
+                                   std::int64_t overlap) {
+  const Run run = RunOf(encoding, text);
+  const std::int64_t room = longest - (std::ssize(encoding.ids) - run.count);
+  Check(room >= 1, "the model reads {} tokens at once, and what goes with each part of the text are {}", longest,
+        longest - room);
+  const std::int64_t step = room - std::min(overlap, room - 1);
+  std::vector<Window> windows;
+  for (std::int64_t begin = 0;; begin += step) {
+    const std::int64_t count = std::min(room, run.count - begin);
+    Window window{{},
+                  static_cast<std::int32_t>(run.begin + begin),
+                  static_cast<std::int32_t>(run.begin),
+                  static_cast<std::int32_t>(count)};
+    const auto copy = [&](const auto& from, auto& to) {
+      to.insert(to.end(), from.begin(), from.begin() + run.begin);
+      to.insert(to.end(), from.begin() + run.begin + begin, from.begin() + run.begin + begin + count);
+      to.insert(to.end(), from.begin() + run.begin + run.count, from.end());
+    };
+    copy(encoding.ids, window.encoding.ids);
+    copy(encoding.type_ids, window.encoding.type_ids);
+    copy(encoding.texts, window.encoding.texts);
+    copy(encoding.spans, window.encoding.spans);
+    windows.push_back(std::move(window));
+    if (begin + count >= run.count) return windows;
+  }
+}
+
+void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,
+                     const EncodedTexts& done) {
+  Check(batch_tokens >= 1, "batch_tokens must be at least 1, not {}", batch_tokens);
+  // Those of one length together: attention over texts of mixed length costs nothing more, but a batch ends at once.
+  std::vector<std::size_t> order(encodings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return encodings[a]->ids.size() > encodings[b]->ids.size(); });
+  for (std::size_t next = 0; next < order.size();) {
+    std::vector<std::int32_t> ids, types, lengths;
+    const std::size_t first = next;
+    do {
+      const Encoding& encoding = *encodings[order[next++]];
+      ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
+      types.insert(types.end(), encoding.type_ids.begin(), encoding.type_ids.end());
+      lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
+    } while (next < order.size() &&
+             static_cast<std::int64_t>(ids.size() + encodings[order[next]]->ids.size()) <= batch_tokens);
+    // A model that does not tell texts apart has one type for all, whatever the tokenizer says.
+    if (model.limits().types <= 1) types.clear();
+    const Sequences texts = PackedSequences(lengths);
+    Context context;
+    const Tensor hidden = model.Encode(context, ids, types, texts);
+    done(context, hidden, texts, std::span(order).subspan(first, next - first));
+  }
+}
+
+void EncodeInBatches(const TextEncoder& model, std::span<const Encoding> encodings, std::int64_t batch_tokens,
+                     const EncodedTexts& done) {
+  std::vector<const Encoding*> pointers;
+  for (const Encoding& encoding : encodings) pointers.push_back(&encoding);
+  EncodeInBatches(model, pointers, batch_tokens, done);
+}
+
+}  // namespace headlight

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/encoders/: tiny encoders saved by Hugging Face Transformers, and what PyTorch makes of them.
+
+    pip install torch==2.15.0 transformers==5.23.0
+    tools/make_encoder_goldens.py [NAME...]
+
+A folder a model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors: a batch of
+texts of several lengths, with padding on the right or the left, and for it, in double precision without dropout (stored
+in single)
+    last_hidden_state, and where the model has them pooler_output, logits, start_logits, end_logits
+    attentions.L
+    loss, gradient.NAME        of every parameter, under its name in model.safetensors
+"""
+
+import os
+import pathlib
+import shutil
+import sys
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from safetensors import safe_open  # noqa: E402
+from safetensors.torch import save_file  # noqa: E402
+from transformers import (  # noqa: E402
+    BertConfig, BertForQuestionAnswering, BertForSequenceClassification, BertForTokenClassification, DebertaConfig,
+    DebertaForMaskedLM, DebertaForSequenceClassification, DebertaModel, DebertaV2Config, DebertaV2ForMaskedLM,
+    DebertaV2ForQuestionAnswering, DebertaV2ForSequenceClassification, DebertaV2ForTokenClassification, DebertaV2Model,
+    RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering, RobertaForSequenceClassification, RobertaModel,
+    XLMRobertaConfig, XLMRobertaForTokenClassification)
+from transformers.models.deberta import modeling_deberta  # noqa: E402
+
+transformers.utils.logging.disable_progress_bar()
+torch.set_num_threads(1)
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "encoders"
+
+# Heads of 6 and of 5 numbers fill no vector register.
+LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=23,
+             max_position_embeddings=16, type_vocab_size=2, bos_token_id=None, eos_token_id=None)
+ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, vocab_size=19,
+           max_position_embeddings=11, type_vocab_size=1, bos_token_id=None, eos_token_id=None)
+NAMES = dict(id2label={0: "O", 1: "B-PER", 2: "I-PER"}, label2id={"O": 0, "B-PER": 1, "I-PER": 2})
+RELATIVE = dict(relative_attention=True, pos_att_type=["c2p", "p2c"])
+
+MODELS = {
+    "bert_classes_left": (BertForSequenceClassification, BertConfig(**LARGE, num_labels=3), "left"),
+    "bert_tags": (BertForTokenClassification, BertConfig(**ODD, **NAMES, hidden_act="silu"), "right"),
+    "bert_answers_left": (BertForQuestionAnswering, BertConfig(**LARGE), "left"),
+    "roberta": (RobertaModel, RobertaConfig(**LARGE), "right"),
+    "roberta_masked_left": (RobertaForMaskedLM, RobertaConfig(**ODD, hidden_act="relu"), "left"),
+    "roberta_classes": (RobertaForSequenceClassification,
+                        RobertaConfig(**LARGE, num_labels=3, problem_type="multi_label_classification"), "right"),
+    "roberta_answers": (RobertaForQuestionAnswering, RobertaConfig(**ODD), "right"),
+    "xlm_tags_left": (XLMRobertaForTokenClassification, XLMRobertaConfig(**LARGE, **NAMES, pad_token_id=1), "left"),
+    # DeBERTa: texts of up to 9 tokens, whose relative positions reach beyond 4.
+    "deberta": (DebertaModel, DebertaConfig(**LARGE, **RELATIVE, max_relative_positions=4), "right"),
+    "deberta_masked_left": (DebertaForMaskedLM, DebertaConfig(**LARGE, **RELATIVE, position_biased_input=False), "left"),
+    "deberta_classes": (DebertaForSequenceClassification,
+                        DebertaConfig(**dict(ODD, type_vocab_size=0), relative_attention=True, pos_att_type=["p2c"],
+                                      position_biased_input=False, num_labels=2, legacy=False), "right"),
+    "deberta_absolute": (DebertaForMaskedLM, DebertaConfig(**ODD, hidden_act="gelu_new", legacy=False), "right"),
+    "deberta_v2": (DebertaV2ForMaskedLM,
+                   DebertaV2Config(**LARGE, **RELATIVE, max_relative_positions=-1, position_buckets=4, conv_kernel_size=3,
+                                   conv_act="gelu", norm_rel_ebd="layer_norm", share_att_key=True,
+                                   position_biased_input=False), "right"),
+    "deberta_v2_left": (DebertaV2Model,
+                        DebertaV2Config(**dict(ODD, type_vocab_size=0), **RELATIVE, conv_kernel_size=5), "left"),
+    "deberta_v3_masked": (DebertaV2ForMaskedLM,
+                          DebertaV2Config(**LARGE, **RELATIVE, max_relative_positions=-1, position_buckets=6,
+                                          norm_rel_ebd="layer_norm", share_att_key=True, position_biased_input=False,
+                                          legacy=False), "left"),
+    "deberta_v3_classes": (DebertaV2ForSequenceClassification,
+                           DebertaV2Config(**LARGE, relative_attention=True, pos_att_type="c2p", position_buckets=4,
+                                           norm_rel_ebd="layer_norm", share_att_key=False, position_biased_input=False,
+                                           num_labels=3), "left"),
+    "deberta_v3_tags": (DebertaV2ForTokenClassification,
+                        DebertaV2Config(**ODD, relative_attention=True, pos_att_type="p2c", share_att_key=True,
+                                        position_biased_input=True, **NAMES), "right"),
+    "deberta_v3_answers": (DebertaV2ForQuestionAnswering,
+                           DebertaV2Config(**LARGE, **RELATIVE, max_relative_positions=3, position_buckets=6,
+                                           share_att_key=True), "left"),
+}
+TEXTS = [[3, 7, 12, 5, 16, 2], [9], [14, 2, 2, 18, 6, 11, 8, 10, 4]]
+
+
+def padded(texts, side, value):
+    longest = max(map(len, texts))
+    fill = [[value] * (longest - len(text)) for text in texts]
+    return torch.tensor([text + more if side == "right" else more + text for text, more in zip(texts, fill)])
+
+
+def initialise(model, seed):
+    """Large enough that attention is sharp and every bias and gain matters."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            norm = name.lower().replace("_", "").endswith("layernorm.weight")
+            value.copy_(1 + 0.2 * noise if norm else (0.2 if name.endswith("bias") else 0.45) * noise)
+
+
+def golden(model, folder, side):
+    config = model.config
+    types = [[i * config.type_vocab_size // len(text) for i in range(len(text))] for text in TEXTS]
+    inputs = {
+        "input_ids": padded(TEXTS, side, config.pad_token_id),
+        "attention_mask": padded([[1] * len(text) for text in TEXTS], side, 0),
+        "token_type_ids": padded(types, side, 0),
+    }
+    model.double()
+    for module in model.modules():  # PyTorch never trains the padding's embedding
+        if isinstance(module, torch.nn.Embedding):
+            module.padding_idx = None
+    output = model(**inputs, output_attentions=True, output_hidden_states=True)
+    real = inputs["attention_mask"].bool()
+    hidden = output.hidden_states[-1]
+    tensors = {**inputs, "last_hidden_state": hidden}
+    # Transformers pools the first column, which is no token where the padding is on the left: here, each text's first.
+    at_first = hidden[torch.arange(len(TEXTS)), real.int().argmax(1)].unsqueeze(1)
+    base = getattr(model, model.base_model_prefix, model)
+    if "pooler_output" in output:
+        output["pooler_output"] = base.pooler(at_first)
+    if "SequenceClassification" in type(model).__name__:
+        pooler = getattr(model, "pooler", None) or getattr(base, "pooler", None)
+        output["logits"] = model.classifier(at_first if pooler is None else pooler(at_first))
+    # Of all that comes out, weighed so that no part of it is without a gradient.
+    weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
+    loss = weigh(hidden[real])
+    for name in ("pooler_output", "logits", "start_logits", "end_logits"):
+        value = getattr(output, name, None)
+        if value is None:
+            continue
+        tensors[name] = value
+        loss = loss + weigh(value[real] if value.shape[:2] == real.shape else value)
+    loss.backward()
+    tensors["loss"] = loss
+    for layer, weights in enumerate(output.attentions):
+        tensors[f"attentions.{layer}"] = weights
+    parameters = dict(model.named_parameters(remove_duplicate=False))
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        for name in file.keys():
+            if name in parameters and parameters[name].grad is not None:
+                tensors[f"gradient.{name}"] = parameters[name].grad
+    tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
+    for name, value in tensors.items():
+        tensors[name] = value.int() if value.dtype == torch.int64 else value.float() if value.numel() > 1 else value
+    save_file(tensors, folder / "golden.safetensors")
+
+
+def main():
+    # DeBERTa's own norm computes in single precision.
+    modeling_deberta.DebertaLayerNorm.forward = lambda self, x: torch.nn.functional.layer_norm(
+        x, x.shape[-1:], self.weight, self.bias, self.variance_epsilon)
+    for seed, (name, (kind, config, side)) in enumerate(MODELS.items()):
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        folder = OUT / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        model = kind._from_config(config, attn_implementation="eager").eval()
+        initialise(model, seed)
+        model.save_pretrained(folder)
+        golden(model, folder, side)
+        (folder / "generation_config.json").unlink(missing_ok=True)
+        print(name)
+
+
+main()
