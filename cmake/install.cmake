@@ -47,6 +47,7 @@ set(public_headers
   headlight/ops/activation.h
   headlight/ops/arithmetic.h
   headlight/ops/attention.h
+  headlight/ops/cross_entropy.h
   headlight/ops/dropout.h
   headlight/ops/embedding.h
   headlight/ops/layer_norm.h

@@ -128,8 +128,8 @@ TEST(Training, TheLossFallsAndIsReported) {
                                       },
                                   .note = {},
                                   .stop = {}};
-  const TrainingResult result =
-      Train(*model, setting.corpus, setting.validation, options, setting.Keep("c"), false, observer);
+  const TrainingResult result = Train(TranslationTask(*model, setting.corpus, setting.validation, options), options,
+                                      setting.Keep("c"), false, observer);
   EXPECT_EQ(result.end, TrainingEnd::limit);
   EXPECT_EQ(result.steps, 60);
   EXPECT_EQ(losses.size(), 15U);
@@ -154,7 +154,8 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
   const Setting setting;
   const TrainingOptions options = setting.Options();
   const auto whole = setting.Model();
-  Train(*whole, setting.corpus, setting.validation, options, setting.Keep("whole"), false, {});
+  Train(TranslationTask(*whole, setting.corpus, setting.validation, options), options, setting.Keep("whole"), false,
+        {});
 
   // Stopped after a step in the middle of an epoch, again and again, as by Ctrl-C; each time by a new process's model.
   std::vector<float> resumed;
@@ -166,7 +167,8 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
                                     .validation = {},
                                     .note = {},
                                     .stop = [&] { return step == stop; }};
-    Train(*model, setting.corpus, setting.validation, options, setting.Keep("parts"), true, observer);
+    Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep("parts"), true,
+          observer);
     resumed = model->parameters().values().ToVector<float>();
   }
   EXPECT_EQ(resumed, whole->parameters().values().ToVector<float>());
@@ -176,9 +178,10 @@ TEST(Training, AnotherSeedIsAnotherRun) {
   const Setting setting;
   TrainingOptions options = setting.Options();
   const auto one = setting.Model(), other = setting.Model();
-  Train(*one, setting.corpus, setting.validation, options, setting.Keep("one"), false, {});
+  Train(TranslationTask(*one, setting.corpus, setting.validation, options), options, setting.Keep("one"), false, {});
   options.seed = 2;  // of dropout alone: the batches are the same
-  Train(*other, setting.corpus, setting.validation, options, setting.Keep("other"), false, {});
+  Train(TranslationTask(*other, setting.corpus, setting.validation, options), options, setting.Keep("other"), false,
+        {});
   EXPECT_NE(one->parameters().values().ToVector<float>(), other->parameters().values().ToVector<float>());
 }
 
@@ -186,9 +189,13 @@ TEST(Training, ACheckpointOfAnotherRunIsRefused) {
   const Setting setting;
   const auto model = setting.Model();
   TrainingKeep keep = setting.Keep("c");
-  Train(*model, setting.corpus, setting.validation, setting.Options(), keep, false, {});
+  Train(TranslationTask(*model, setting.corpus, setting.validation, setting.Options()), setting.Options(), keep, false,
+        {});
   keep.run = Json::Object{{"what", "another"}};
-  EXPECT_THAT(ErrorOf([&] { Train(*model, setting.corpus, setting.validation, setting.Options(), keep, true, {}); }),
+  EXPECT_THAT(ErrorOf([&] {
+                Train(TranslationTask(*model, setting.corpus, setting.validation, setting.Options()), setting.Options(),
+                      keep, true, {});
+              }),
               testing::HasSubstr("began with what \"a test\", not \"another\""));
 }
 
@@ -208,9 +215,11 @@ TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
                                   .validation = {},
                                   .note = {},
                                   .stop = {}};
-  EXPECT_THAT(
-      ErrorOf([&] { Train(*model, setting.corpus, setting.validation, setting.Options(), keep, false, observer); }),
-      testing::HasSubstr("at step 12"));
+  EXPECT_THAT(ErrorOf([&] {
+                Train(TranslationTask(*model, setting.corpus, setting.validation, setting.Options()), setting.Options(),
+                      keep, false, observer);
+              }),
+              testing::HasSubstr("at step 12"));
   Optimizer optimizer(setting.Options().adam, model->parameters());
   TrainingState state;
   LoadCheckpoint(keep.checkpoint, keep.run, state, optimizer, model->parameters());
@@ -231,7 +240,8 @@ TEST(Training, Bfloat16LearnsAsFloat32Does) {
     observer.validation = [&](const ValidationReport& report) {
       losses[static_cast<int>(compute)].push_back(report.loss);
     };
-    Train(*model, setting.corpus, setting.validation, options, setting.Keep(kernels::Name(compute)), false, observer);
+    Train(TranslationTask(*model, setting.corpus, setting.validation, options), options,
+          setting.Keep(kernels::Name(compute)), false, observer);
   }
   ASSERT_EQ(losses[0].size(), losses[1].size());
   EXPECT_LT(losses[0].back(), 0.9 * losses[0].front());
@@ -263,7 +273,8 @@ TEST(Training, AfterTheFirstEpochAStepTakesNothingFromTheSystem) {
                                         EXPECT_EQ(GetStorageStatistics().system_allocations, allocations);
                                         return false;
                                       }};
-  Train(*model, setting.corpus, setting.validation, options, setting.Keep("c"), false, observer);
+  Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep("c"), false,
+        observer);
   SetThreads(threads);
 }
 
@@ -273,7 +284,10 @@ TEST(Training, ImpossibleOptionsAreNamed) {
   const auto error = [&](auto change) {
     TrainingOptions options = setting.Options();
     change(options);
-    return ErrorOf([&] { Train(*model, setting.corpus, setting.validation, options, setting.Keep("c"), false, {}); });
+    return ErrorOf([&] {
+      Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep("c"), false,
+            {});
+    });
   };
   EXPECT_THAT(error([](auto& options) { options.steps = 0; }), testing::HasSubstr("needs an end"));
   EXPECT_THAT(error([](auto& options) { options.label_smoothing = 1; }), testing::HasSubstr("label smoothing"));

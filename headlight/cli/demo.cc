@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/training_run.h"
 #include "headlight/cli/translation_training.h"
 #include "headlight/data/grammar.h"
 #include "headlight/inspect/attention_page.h"

@@ -6,6 +6,7 @@
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/training_run.h"
 #include "headlight/cli/translation_training.h"
 
 namespace headlight {

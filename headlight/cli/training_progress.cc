@@ -51,8 +51,9 @@ void TrainingProgress::Validation(const ValidationReport& report) {
       report.score_name.empty()
           ? ""
           : fmt::format(", {} {:.2f}", report.score_name == "bleu" ? "BLEU" : report.score_name, report.score);
-  WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}{}{}, in {:.1f} s",
-                        report.epoch, report.step, report.loss, report.perplexity, score,
+  const std::string bits = report.bits_per_byte > 0 ? fmt::format(", {:.4f} bits a byte", report.bits_per_byte) : "";
+  WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}{}{}{}, in {:.1f} s",
+                        report.epoch, report.step, report.loss, report.perplexity, bits, score,
                         report.best ? ", the best so far" : "", report.seconds));
   for (const ValidationReport::Sample& sample : report.samples)
     WriteNote(

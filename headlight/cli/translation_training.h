@@ -33,8 +33,4 @@ TrainingResult TrainTranslation(const TranslationTraining& settings);
 // Learns subwords from both sides' lines.
 Tokenizer LearnVocabulary(const std::string& source, const std::string& target, const VocabularyOptions& options);
 
-// Set by the first Ctrl-C, by a request to end and by a terminal that goes away: long work saves and stops.
-bool Interrupted();
-void CatchInterrupts();
-
 }  // namespace headlight

@@ -286,16 +286,14 @@ TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, c
   return Training(task, options, keep, observer).Run(resume);
 }
 
-TrainingResult Train(EncoderDecoder& model, const Corpus& corpus, const ValidationSet& validation,
-                     const TrainingOptions& options, const TrainingKeep& keep, bool resume,
-                     const TrainingObserver& observer) {
-  const TrainingTask task{
+TrainingTask TranslationTask(EncoderDecoder& model, const Corpus& corpus, const ValidationSet& validation,
+                             const TrainingOptions& options) {
+  return {
       .model = &model,
       .batches = [&](const BatchPosition& position) { return BatchStream(corpus, options.batches, position); },
       .loss = [&](Context& context, const Batch& batch,
                   double scale) { return TeacherForcedLoss(model, context, batch, options.label_smoothing, scale); },
       .validate = [&] { return Validate(model, validation, options.decoding); }};
-  return Train(task, options, keep, resume, observer);
 }
 
 }  // namespace headlight

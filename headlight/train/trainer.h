@@ -58,6 +58,7 @@ struct StepReport {
 struct ValidationReport {
   std::int64_t step = 0, epoch = 0;
   double loss = 0, perplexity = 0;  // of a target token, without label smoothing
+  double bits_per_byte = 0;         // of the text, for a language model; 0 where that is not asked
   double score = 0;                 // the higher, the better; where a task has none but the loss, 0
   std::string score_name = "bleu";  // empty where there is none
   bool best = false;
@@ -110,10 +111,9 @@ struct TrainingKeep {
 HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
                                    bool resume, const TrainingObserver& observer);
 
-// The same for teacher forcing on pairs.
-HEADLIGHT_API TrainingResult Train(EncoderDecoder& model, const Corpus& corpus, const ValidationSet& validation,
-                                   const TrainingOptions& options, const TrainingKeep& keep, bool resume,
-                                   const TrainingObserver& observer);
+// Teacher forcing on pairs. All of it must outlive the task.
+HEADLIGHT_API TrainingTask TranslationTask(EncoderDecoder& model, const Corpus& corpus, const ValidationSet& validation,
+                                           const TrainingOptions& options);
 
 // The mean loss of a target token without label smoothing, and the translations' BLEU; where `decoding` sets no longest
 // length, none gets longer than the longest target.

@@ -1,0 +1,39 @@
+// What every training does around its loop: its folder, its log and its end.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "headlight/cli/training_progress.h"
+#include "headlight/io/json.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/train/trainer.h"
+
+namespace headlight {
+
+struct TrainingRun {
+  std::string out;                                       // the folder of the model and of all that the training keeps
+  Json of;                                               // what a resumed run must have in common besides the options
+  std::function<void(const std::string& folder)> save;   // the model as it is, into a folder that exists
+  kernels::Compute compute = kernels::Compute::float32;  // of matrix products; weights and sums stay float32
+  bool resume = false;
+  bool profile = false;  // tells after some steps where their time went
+};
+
+// A training's folder is free, or holds a training that is to be resumed: else an Error.
+void CheckTrainingFolder(const std::string& out, bool resume);
+// Makes the folder, and marks it as a training's.
+void BeginTraining(const std::string& out);
+std::string CheckpointOf(const std::string& out);
+
+// out/ becomes a model folder, the best on the validation set; beside it stand last/ (the model of the last step),
+// checkpoint/, metrics.jsonl, TensorBoard's event file and training.svg. A schedule that falls to zero is given its
+// end.
+TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, const TrainingRun& run,
+                           TrainingProgress& progress);
+
+// Set by the first Ctrl-C, by a request to end and by a terminal that goes away: long work saves and stops.
+bool Interrupted();
+void CatchInterrupts();
+
+}  // namespace headlight

@@ -1,0 +1,17 @@
+// The loss of predicting a class for every row, from scores that exist; where there are as many classes as words,
+// ProjectionCrossEntropy never holds the scores.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/export.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight::ops {
+
+// [1]: scale times the sum of the rows' cross-entropies of logits [rows, classes] against labels[r]; a row whose label
+// is negative does not count. Throws Error where shapes do not fit or a label is not below classes.
+HEADLIGHT_API Tensor CrossEntropy(const Tensor& logits, std::span<const std::int32_t> labels, double scale);
+
+}  // namespace headlight::ops
