@@ -16,6 +16,8 @@ set(public_headers
   headlight/data/corpus.h
   headlight/generate/batched.h
   headlight/generate/decode.h
+  headlight/generate/generate.h
+  headlight/generate/hypothesis.h
   headlight/generate/shortlist.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
