@@ -31,6 +31,9 @@ set(public_headers
   headlight/kernels/gemm.h
   headlight/models/bert.h
   headlight/models/family.h
+  headlight/models/gpt1.h
+  headlight/models/gpt2.h
+  headlight/models/gpt3.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
