@@ -16,6 +16,8 @@ set(public_headers
   headlight/data/corpus.h
   headlight/generate/batched.h
   headlight/generate/decode.h
+  headlight/generate/generate.h
+  headlight/generate/hypothesis.h
   headlight/generate/shortlist.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
@@ -30,6 +32,9 @@ set(public_headers
   headlight/models/bert.h
   headlight/models/family.h
   headlight/models/roberta.h
+  headlight/models/gpt1.h
+  headlight/models/gpt2.h
+  headlight/models/gpt3.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h

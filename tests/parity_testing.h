@@ -36,7 +36,16 @@ inline double Deviation(const Numbers& actual, const Numbers& expected) {
 
 using NamedNumbers = std::map<std::string, Numbers>;
 
-// Every trained parameter, or its gradient, under its name in the file.
+// [outputs, inputs] as [inputs, outputs].
+inline Numbers Transposed(const Numbers& matrix, std::int64_t inputs) {
+  Numbers result;
+  const std::size_t columns = static_cast<std::size_t>(inputs);
+  for (std::size_t column = 0; column < columns; ++column)
+    for (std::size_t i = column; i < matrix.size(); i += columns) result.push_back(matrix[i]);
+  return result;
+}
+
+// Every trained parameter, or its gradient, under its name in the file and as it lies there.
 inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*member) {
   NamedNumbers result;
   for (const Parameter& parameter : parameters.all()) {
@@ -45,7 +54,8 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
     const std::size_t part = values.size() / parameter.names.size();
     for (std::size_t i = 0; i < parameter.names.size(); ++i) {
       const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * part);
-      result[parameter.names[i]] = {begin, begin + static_cast<std::ptrdiff_t>(part)};
+      Numbers& numbers = result[parameter.names[i]] = {begin, begin + static_cast<std::ptrdiff_t>(part)};
+      if (parameter.stored_transposed) numbers = Transposed(numbers, parameter.shape[1]);
     }
   }
   return result;

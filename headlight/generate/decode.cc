@@ -4,63 +4,26 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/generate/beam_search.h"
 #include "headlight/generate/output_words.h"
-#include "headlight/kernels/top_k.h"
 #include "headlight/nn/decoder_cache.h"
 
 namespace headlight {
 namespace {
 
-struct Beam {
-  std::vector<std::int32_t> ids;  // after the start
-  double log_probability = 0;
-};
-
-// One way to go on: which of the sentence's beams, with which word.
-struct Candidate {
-  std::size_t beam = 0;
-  std::int32_t word = 0;
-  double log_probability = 0;
-};
-
 // A sentence that is being translated.
-struct Search {
+struct Search : BeamSearch {
   std::size_t sentence = 0;
-  std::int32_t max_length = 0;       // tokens, the end included
-  std::vector<Beam> beams = {{}};    // running, best first
-  std::vector<Hypothesis> finished;  // best first, at most beam_size
-  bool done = false;
 };
-
-// The likeliest `count` words after the search's beams, whose rows in `likeliest` begin at `first`; ties go to the
-// earlier beam and the smaller word.
-std::vector<Candidate> BestCandidates(const Search& search, const kernels::TopLogits<float>& likeliest,
-                                      std::int64_t first, std::size_t count) {
-  std::vector<Candidate> candidates;
-  for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
-    const auto k = static_cast<std::size_t>(likeliest.k);
-    const std::size_t begin = (static_cast<std::size_t>(first) + beam) * k;
-    for (std::size_t i = begin; i < begin + k; ++i)
-      if (!std::isinf(likeliest.values[i]))
-        candidates.push_back({beam, likeliest.columns[i], search.beams[beam].log_probability + likeliest.values[i]});
-  }
-  count = std::min(count, candidates.size());
-  std::ranges::partial_sort(
-      candidates, candidates.begin() + static_cast<std::ptrdiff_t>(count), [](const Candidate& a, const Candidate& b) {
-        return std::tuple(-a.log_probability, a.beam, a.word) < std::tuple(-b.log_probability, b.beam, b.word);
-      });
-  candidates.resize(count);
-  return candidates;
-}
 
 class Decoding {
  public:
   Decoding(const EncoderDecoder& model, const DecodingOptions& options) : model_(model), options_(options) {
+    rules_ = {options.beam_size, options.length_penalty, {model.limits().end_id}};
     const std::int64_t positions = model.limits().positions;
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
           options.beam_size);
@@ -120,74 +83,23 @@ class Decoding {
       }
     const std::vector<std::int32_t> ones(last_words.size(), 1);
     const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
-    const kernels::TopLogits<float> likeliest = output.Likeliest(
-        context, hidden, sentences, length > options_.min_length, options_.beam_size == 1 ? 1 : 2 * options_.beam_size);
+    const kernels::TopLogits<float> likeliest =
+        output.Likeliest(context, hidden, sentences, length > options_.min_length, rules_.candidates());
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
     for (Search& search : searches) {
       const auto rows = static_cast<std::int64_t>(search.beams.size());
-      const std::vector<Candidate> candidates =
-          BestCandidates(search, likeliest, row, 2 * static_cast<std::size_t>(options_.beam_size));
-      const std::vector<std::size_t> from = Advance(search, candidates, length);
-      for (const std::size_t beam : from)
+      for (const std::size_t beam : Advance(search, likeliest, row, length, rules_))
         continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
       row += rows;
     }
     context.cache->Select(continued);
   }
 
-  // Candidates that end become finished hypotheses, the best of the others the new beams; the beams that those
-  // continue.
-  std::vector<std::size_t> Advance(Search& search, const std::vector<Candidate>& candidates,
-                                   std::int32_t length) const {
-    const auto beam_size = static_cast<std::size_t>(options_.beam_size);
-    const bool last = length == search.max_length;
-    if (candidates.empty()) {  // a model that gives padding all the probability
-      const Beam& best = search.beams.front();
-      if (search.finished.empty())
-        search.finished.push_back({best.ids, best.log_probability, Score(best.log_probability, length), false});
-      search.done = true;
-      return {};
-    }
-    std::vector<Beam> beams;
-    std::vector<std::size_t> from;
-    for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
-      const Candidate& candidate = candidates[rank];
-      const bool ends = candidate.word == model_.limits().end_id;
-      if (ends || last) {
-        // Only what ranks among the beams may finish: an end less likely than beam_size other words is no candidate.
-        if (rank < beam_size) Finish(search, candidate, ends, length);
-      } else if (beams.size() < beam_size) {
-        beams.push_back({search.beams[candidate.beam].ids, candidate.log_probability});
-        beams.back().ids.push_back(candidate.word);
-        from.push_back(candidate.beam);
-      }
-    }
-    search.beams = std::move(beams);
-    const bool full = search.finished.size() == beam_size;
-    search.done = last || search.beams.empty() ||
-                  (full && Score(search.beams.front().log_probability, length) <= search.finished.back().score);
-    if (search.done) from.clear();
-    return from;
-  }
-
-  void Finish(Search& search, const Candidate& candidate, bool ends, std::int32_t length) const {
-    Hypothesis hypothesis{search.beams[candidate.beam].ids, candidate.log_probability,
-                          Score(candidate.log_probability, length), ends};
-    if (!ends) hypothesis.ids.push_back(candidate.word);
-    const auto place =
-        std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
-    search.finished.insert(place, std::move(hypothesis));
-    if (search.finished.size() > static_cast<std::size_t>(options_.beam_size)) search.finished.pop_back();
-  }
-
-  double Score(double log_probability, std::int32_t length) const {
-    return log_probability / std::pow(static_cast<double>(length), options_.length_penalty);
-  }
-
   const EncoderDecoder& model_;
   const DecodingOptions& options_;
+  BeamRules rules_;
 };
 
 }  // namespace

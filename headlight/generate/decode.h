@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/generate/hypothesis.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/nn/encoder_decoder.h"
 
@@ -22,19 +23,6 @@ struct DecodingOptions {
   const Shortlist* shortlist = nullptr;  // what each sentence is chosen from, and its end; null: the whole vocabulary
   // Asked between steps, by any thread, one at a time; where it says yes, Decode throws Cancelled.
   std::function<bool()> cancelled = {};
-};
-
-// What a cancelled call ends with.
-class HEADLIGHT_API Cancelled : public Error {
- public:
-  Cancelled() : Error("cancelled") {}
-};
-
-struct Hypothesis {
-  std::vector<std::int32_t> ids;  // without start and end
-  double log_probability = 0;     // of the ids and the end
-  double score = 0;               // log_probability / (number of ids and end)^alpha
-  bool ended = true;              // false where the length limit cut it, or no word was possible
 };
 
 // For each source sentence (ids with their end, packed) its n_best hypotheses, best first. Beams, scores and the moment

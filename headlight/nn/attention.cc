@@ -50,14 +50,20 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
       width_(config_.heads * config_.head_dim),
       kind_(kind),
       layer_(layer),
-      output_(scope, {config_.names.output}, width_, config_.model, config_.biases) {
+      output_(scope, {config_.names.output}, width_, config_.model, config_.output_bias.value_or(config_.biases),
+              config_.stored_transposed) {
   const AttentionNames& names = config_.names;
+  const auto project = [&](std::optional<Linear>& linear, const std::vector<std::string>& parts, std::int64_t outputs) {
+    linear.emplace(scope, parts, config_.model, outputs, config_.biases, config_.stored_transposed);
+  };
   if (kind == AttentionKind::cross) {
-    query_.emplace(scope, std::vector{names.query}, config_.model, width_, config_.biases);
-    key_value_.emplace(scope, std::vector{names.key, names.value}, config_.model, 2 * width_, config_.biases);
+    project(query_, {names.query}, width_);
+    project(key_value_, {names.key, names.value}, 2 * width_);
   } else {
-    query_key_value_.emplace(scope, std::vector{names.query, names.key, names.value}, config_.model, 3 * width_,
-                             config_.biases);
+    project(query_key_value_,
+            names.query_key_value.empty() ? std::vector{names.query, names.key, names.value}
+                                          : std::vector{names.query_key_value},
+            3 * width_);
   }
 }
 

@@ -39,6 +39,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
 // What a checkpoint calls the four projections.
 struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
+  std::string query_key_value = {};  // where given, those three are one tensor in self-attention, one after another
 };
 
 struct MultiHeadAttentionConfig {
@@ -47,9 +48,11 @@ struct MultiHeadAttentionConfig {
   std::int64_t head_dim = 0;  // model / heads unless given
   double dropout = 0.1;       // of the weights, in training
   AttentionNames names = {};
-  bool biases = true;                // of the four projections
-  std::optional<double> scale = {};  // of the scores: 1 / sqrt(head_dim) unless given
-  std::int32_t window = 0;           // where positive, self-attention sees only keys nearer than this
+  bool biases = true;                    // of query, key and value
+  std::optional<bool> output_bias = {};  // as those unless given
+  bool stored_transposed = false;        // the four matrices, as in Linear
+  std::optional<double> scale = {};      // of the scores: 1 / sqrt(head_dim) unless given
+  std::int32_t window = 0;               // where positive, self-attention sees only keys nearer than this
 };
 
 // MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). Where queries, keys and values come from the

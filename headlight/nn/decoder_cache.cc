@@ -5,7 +5,8 @@
 
 namespace headlight {
 
-void DecoderCache::Append(const Sequences& sentences) {
+std::vector<std::int32_t> DecoderCache::Append(const Sequences& sentences) {
+  std::vector<std::int32_t> first_positions = lengths();
   if (rows.empty()) rows.resize(sentences.size());
   Ensure(rows.size() == sentences.size(), "a cache of {} hypotheses is given tokens of {}", rows.size(),
          sentences.size());
@@ -25,6 +26,7 @@ void DecoderCache::Append(const Sequences& sentences) {
     keys.push_back({static_cast<std::int32_t>(key_rows.size()), static_cast<std::int32_t>(rows[i].size())});
     key_rows.insert(key_rows.end(), rows[i].begin(), rows[i].end());
   }
+  return first_positions;
 }
 
 void DecoderCache::Select(std::span<const std::int32_t> from) {

@@ -29,8 +29,9 @@ struct HEADLIGHT_API DecoderCache {
   std::vector<std::int32_t> key_rows;
   std::int32_t first_new = 0;  // the row of this pass's first token
 
-  // Takes rows for the next tokens of every hypothesis (`sentences`, packed), which every layer then writes.
-  void Append(const Sequences& sentences);
+  // Takes rows for the next tokens of every hypothesis (`sentences`, packed), which every layer then writes; the
+  // position of each hypothesis's first of them, or nothing where all stand at 0.
+  std::vector<std::int32_t> Append(const Sequences& sentences);
 
   // Hypothesis i becomes a continuation of what was hypothesis from[i]; those not named are forgotten.
   void Select(std::span<const std::int32_t> from);

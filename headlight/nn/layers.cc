@@ -20,8 +20,8 @@ std::vector<std::string> WithSuffix(const std::vector<std::string>& names, const
 }  // namespace
 
 Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-               bool bias)
-    : weight_(&scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs})),
+               bool bias, bool stored_transposed)
+    : weight_(&scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs}, stored_transposed)),
       bias_(bias ? &scope.DeclareVector(WithSuffix(names, ".bias"), outputs) : nullptr) {}
 
 Tensor Linear::operator()(Context& context, const Tensor& x, Activation activation) const {
@@ -43,8 +43,10 @@ Tensor LayerNorm::AfterResidual(Context& context, const Tensor& x, const Tensor&
 }
 
 FeedForward::FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation,
-                         const std::array<std::string, 2>& names)
-    : inner_(scope, {names[0]}, model, ffn), outer_(scope, {names[1]}, ffn, model), activation_(activation) {}
+                         const std::array<std::string, 2>& names, bool stored_transposed)
+    : inner_(scope, {names[0]}, model, ffn, /*bias=*/true, stored_transposed),
+      outer_(scope, {names[1]}, ffn, model, /*bias=*/true, stored_transposed),
+      activation_(activation) {}
 
 Tensor FeedForward::operator()(Context& context, const Tensor& x) const {
   return outer_(context, inner_(context, x, activation_));

@@ -16,9 +16,10 @@ namespace headlight {
 class HEADLIGHT_API Linear {
  public:
   // Declares name.weight [outputs, inputs] and, with a bias, name.bias [outputs]; with several names the outputs are
-  // theirs, in equal parts, one after another (a fused projection).
+  // theirs, in equal parts, one after another (a fused projection). On disk the weight is [inputs, outputs] where
+  // `stored_transposed`.
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-         bool bias = true);
+         bool bias = true, bool stored_transposed = false);
 
   // x [..., inputs] to [..., outputs].
   Tensor operator()(Context& context, const Tensor& x, Activation activation = Activation::none) const;
@@ -48,9 +49,9 @@ class HEADLIGHT_API LayerNorm {
 // FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), the same at every position.
 class HEADLIGHT_API FeedForward {
  public:
-  // Declares W1 [ffn, model] and W2 [model, ffn], with biases, under these names.
+  // Declares W1 [ffn, model] and W2 [model, ffn], with biases, under these names; `stored_transposed` as in Linear.
   FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
-              const std::array<std::string, 2>& names = {"fc1", "fc2"});
+              const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false);
 
   Tensor operator()(Context& context, const Tensor& x) const;  // [..., model] to the same
 

@@ -122,9 +122,11 @@ std::vector<std::string> Scope::Names(const std::vector<std::string>& names) con
   return full;
 }
 
-Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Shape& shape) const {
+Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Shape& shape,
+                                bool stored_transposed) const {
   Parameter& parameter = parameters_->Declare(Names(names), shape, Initialisation::XavierUniform());
   parameter.in_products = true;
+  parameter.stored_transposed = stored_transposed;
   return parameter;
 }
 

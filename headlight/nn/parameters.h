@@ -32,6 +32,7 @@ struct Parameter {
   Shape shape;
   Initialisation initialisation;
   bool trained = true;                                   // false: part of the checkpoint, but constant
+  bool stored_transposed = false;                        // on disk a matrix is [inputs, outputs]
   bool in_products = false;                              // a matrix that rows are multiplied by
   bool looked_up = false;                                // a table of which rows are read
   kernels::Compute compute = kernels::Compute::float32;  // of those products
@@ -91,7 +92,8 @@ class HEADLIGHT_API Scope {
   Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;
   // A matrix [outputs, inputs] of products and a vector [outputs] of biases, on disk under one name or in equal parts
   // under several.
-  Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape) const;
+  Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape,
+                           bool stored_transposed = false) const;
   Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs) const;
 
  private:

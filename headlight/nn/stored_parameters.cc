@@ -1,5 +1,6 @@
 #include "headlight/nn/stored_parameters.h"
 
+#include <algorithm>
 #include <deque>
 #include <limits>
 #include <set>
@@ -12,11 +13,33 @@
 namespace headlight {
 namespace {
 
-// The part of a parameter that is stored as one of its names.
+// The part of a parameter that belongs to one of its names.
 Shape PartShape(const Parameter& parameter) {
   std::vector<std::int64_t> axes(parameter.shape.axes().begin(), parameter.shape.axes().end());
   axes[0] /= static_cast<std::int64_t>(parameter.names.size());
   return Shape(axes);
+}
+
+Shape StoredShape(const Parameter& parameter) {
+  const Shape part = PartShape(parameter);
+  return parameter.stored_transposed ? Shape{part[1], part[0]} : part;
+}
+
+// In squares whose rows stay in the cache.
+template <typename T>
+void Transpose(Matrix<const T> from, Matrix<T> to) {
+  constexpr std::int64_t side = 32;
+  for (std::int64_t top = 0; top < from.rows; top += side)
+    for (std::int64_t left = 0; left < from.columns; left += side)
+      for (std::int64_t row = top; row < std::min(top + side, from.rows); ++row)
+        for (std::int64_t column = left; column < std::min(left + side, from.columns); ++column)
+          to.row(column)[row] = from.row(row)[column];
+}
+
+Tensor Transposed(const Tensor& x) {
+  const Tensor transposed = Tensor::Empty({x.columns(), x.rows()}, x.dtype());
+  Dispatch(x.dtype(), [&]<typename T>(T) { Transpose<T>(x.matrix<T>(), transposed.matrix<T>()); });
+  return transposed;
 }
 
 Tensor Part(const Parameter& parameter, const Tensor& value, std::size_t index) {
@@ -57,7 +80,14 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
             file.path(), ScaleName(name), scale);
     quantized.scales.insert(quantized.scales.end(), scales.span<float>().begin(), scales.span<float>().end());
     const auto* bytes = reinterpret_cast<const std::int8_t*>(stored.bytes.data());
-    if (parameter.names.size() > 1) quantized.copy.insert(quantized.copy.end(), bytes, bytes + stored.bytes.size());
+    if (parameter.names.size() > 1 || parameter.stored_transposed)
+      quantized.copy.insert(quantized.copy.end(), bytes, bytes + stored.bytes.size());
+    if (parameter.stored_transposed) {
+      const Shape part = PartShape(parameter);
+      Transpose<std::int8_t>(
+          {bytes, part[1], part[0], part[0]},
+          {quantized.copy.data() + quantized.copy.size() - stored.bytes.size(), part[0], part[1], part[1]});
+    }
     quantized.values.data = bytes;
   }
   if (!quantized.copy.empty()) quantized.values.data = quantized.copy.data();
@@ -68,8 +98,10 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
 
 void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor& value) {
   if (!IsQuantized(parameter, file)) {
-    for (std::size_t index = 0; index < parameter.names.size(); ++index)
-      Part(parameter, value, index).CopyFrom(file.Read(parameter.names[index], value.dtype()));
+    for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+      const Tensor stored = file.Read(parameter.names[index], value.dtype());
+      Part(parameter, value, index).CopyFrom(parameter.stored_transposed ? Transposed(stored) : stored);
+    }
     return;
   }
   const Quantized quantized = ReadQuantized(parameter, file);
@@ -114,11 +146,10 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
       misshapen.push_back(fmt::format("{} has {} instead of {}", name, ToString(file.At(name).shape), ToString(shape)));
   };
   for (const Parameter& parameter : parameters.all()) {
-    const Shape shape = PartShape(parameter);
     for (const std::string& name : parameter.names) {
-      expect(name, shape);
+      expect(name, StoredShape(parameter));
       if (parameter.in_products && file.contains(name) && file.At(name).type == StoredType::i8)
-        expect(ScaleName(name), {shape[0]});
+        expect(ScaleName(name), {PartShape(parameter)[0]});
     }
   }
   for (const auto& [name, tensor] : file.tensors())
@@ -140,7 +171,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
 void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more,
                     kernels::Compute compute) {
   std::deque<std::vector<std::int8_t>> quantized;  // until they are written
-  std::deque<Tensor> scales;
+  std::deque<Tensor> kept;
   for (const Parameter& parameter : parameters.all()) {
     Ensure(!parameter.value.empty(), "{} is saved from a model that was loaded only to compute",
            parameter.names.front());
@@ -148,15 +179,20 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
       const std::string& name = parameter.names[index];
       const Tensor part = Part(parameter, parameter.value, index);
       if (!parameter.in_products || compute != kernels::Compute::int8) {
-        more.push_back(Stored(name, part));
+        more.push_back(Stored(name, parameter.stored_transposed ? kept.emplace_back(Transposed(part)) : part));
         continue;
       }
       std::vector<std::int8_t>& values = quantized.emplace_back(static_cast<std::size_t>(part.elements()));
-      const Tensor& row_scales = scales.emplace_back(Tensor::Empty({part.rows()}, DType::float32));
+      const Tensor& row_scales = kept.emplace_back(Tensor::Empty({part.rows()}, DType::float32));
       for (std::int64_t row = 0; row < part.rows(); ++row)
         row_scales.data<float>()[row] =
             kernels::QuantizeRow(part.matrix<float>().row(row), part.columns(), values.data() + row * part.columns());
-      more.push_back({name, StoredType::i8, part.shape(), std::as_bytes(std::span(values))});
+      if (parameter.stored_transposed) {
+        const std::vector<std::int8_t> rows = values;
+        Transpose<std::int8_t>({rows.data(), part.rows(), part.columns(), part.columns()},
+                               {values.data(), part.columns(), part.rows(), part.rows()});
+      }
+      more.push_back({name, StoredType::i8, StoredShape(parameter), std::as_bytes(std::span(values))});
       more.push_back(Stored(ScaleName(name), row_scales));
     }
   }

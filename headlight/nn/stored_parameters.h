@@ -18,7 +18,7 @@ enum class LoadFor { everything, computing };
 
 // Fills every parameter from the file. Missing tensors, wrong shapes and tensors nobody asked for are Errors that list
 // the names; `harmless` says which names a file may hold besides. A matrix of products may be stored as 8-bit integers,
-// with a scale for each row under its name and "_scale".
+// with a scale for each output under its name and "_scale".
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless,
                                   LoadFor purpose = LoadFor::everything);

@@ -108,9 +108,8 @@ Tensor Decoder::operator()(Context& context, std::span<const std::int32_t> ids, 
                            const Memory* memory) const {
   std::vector<std::int32_t> first_positions;
   if (context.cache != nullptr) {
-    first_positions = context.cache->lengths();
     if (memory != nullptr && context.cache->memory.empty()) context.cache->memory = memory->sentences;
-    context.cache->Append(sentences);
+    first_positions = context.cache->Append(sentences);
     context.cache->layers.resize(layers_.size());
   }
   Tensor hidden = embedding_(context, ids, sentences, first_positions);

@@ -1,0 +1,93 @@
+#include "headlight/generate/beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace headlight {
+namespace {
+
+// One way to go on: which of the text's beams, with which word.
+struct Candidate {
+  std::size_t beam = 0;
+  std::int32_t word = 0;
+  double log_probability = 0;
+};
+
+// The likeliest `count` words after the search's beams.
+std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::TopLogits<float>& likeliest,
+                                      std::int64_t first, std::size_t count) {
+  std::vector<Candidate> candidates;
+  for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
+    const auto k = static_cast<std::size_t>(likeliest.k);
+    const std::size_t begin = (static_cast<std::size_t>(first) + beam) * k;
+    for (std::size_t i = begin; i < begin + k; ++i)
+      if (!std::isinf(likeliest.values[i]))
+        candidates.push_back({beam, likeliest.columns[i], search.beams[beam].log_probability + likeliest.values[i]});
+  }
+  count = std::min(count, candidates.size());
+  std::ranges::partial_sort(
+      candidates, candidates.begin() + static_cast<std::ptrdiff_t>(count), [](const Candidate& a, const Candidate& b) {
+        return std::tuple(-a.log_probability, a.beam, a.word) < std::tuple(-b.log_probability, b.beam, b.word);
+      });
+  candidates.resize(count);
+  return candidates;
+}
+
+void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int32_t length, const BeamRules& rules) {
+  Hypothesis hypothesis{search.beams[candidate.beam].ids, candidate.log_probability,
+                        rules.Score(candidate.log_probability, length), ends};
+  if (!ends) hypothesis.ids.push_back(candidate.word);
+  const auto place =
+      std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
+  search.finished.insert(place, std::move(hypothesis));
+  if (search.finished.size() > static_cast<std::size_t>(rules.beam_size)) search.finished.pop_back();
+}
+
+}  // namespace
+
+double BeamRules::Score(double log_probability, std::int32_t length) const {
+  return log_probability / std::pow(static_cast<double>(length), length_penalty);
+}
+
+std::int64_t BeamRules::candidates() const {
+  return beam_size == 1 ? 1 : std::max(std::int64_t{2}, 1 + std::ssize(end_ids)) * beam_size;
+}
+
+std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
+                                 std::int32_t length, const BeamRules& rules) {
+  const auto beam_size = static_cast<std::size_t>(rules.beam_size);
+  const bool last = length == search.max_length;
+  const std::vector<Candidate> candidates =
+      BestCandidates(search, likeliest, first, static_cast<std::size_t>(rules.candidates()));
+  if (candidates.empty()) {  // a model that gives what may not be written all the probability
+    const Beam& best = search.beams.front();
+    if (search.finished.empty())
+      search.finished.push_back({best.ids, best.log_probability, rules.Score(best.log_probability, length), false});
+    search.done = true;
+    return {};
+  }
+  std::vector<Beam> beams;
+  std::vector<std::size_t> from;
+  for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
+    const Candidate& candidate = candidates[rank];
+    const bool ends = std::ranges::find(rules.end_ids, candidate.word) != rules.end_ids.end();
+    if (ends || last) {
+      // Only what ranks among the beams may finish: an end less likely than beam_size other words is no candidate.
+      if (rank < beam_size) Finish(search, candidate, ends, length, rules);
+    } else if (beams.size() < beam_size) {
+      beams.push_back({search.beams[candidate.beam].ids, candidate.log_probability});
+      beams.back().ids.push_back(candidate.word);
+      from.push_back(candidate.beam);
+    }
+  }
+  search.beams = std::move(beams);
+  const bool full = search.finished.size() == beam_size;
+  search.done = last || search.beams.empty() ||
+                (full && rules.Score(search.beams.front().log_probability, length) <= search.finished.back().score);
+  if (search.done) from.clear();
+  return from;
+}
+
+}  // namespace headlight

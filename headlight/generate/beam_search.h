@@ -1,0 +1,43 @@
+// Beam search, whatever the model: from the likeliest words after each beam to the next beams. Greedy choice and
+// sampling are a beam of one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "headlight/generate/hypothesis.h"
+#include "headlight/kernels/top_k.h"
+
+namespace headlight {
+
+struct BeamRules {
+  std::int32_t beam_size = 1;
+  double length_penalty = 1;               // alpha: a finished text scores log-probability / length^alpha
+  std::vector<std::int32_t> end_ids = {};  // each ends a text
+  double Score(double log_probability, std::int32_t length) const;
+  // How many of the likeliest words after each beam must be known, so that enough are left where all ends are among
+  // them.
+  std::int64_t candidates() const;
+};
+
+struct Beam {
+  std::vector<std::int32_t> ids;  // written so far
+  double log_probability = 0;
+};
+
+// A text that is being written.
+struct BeamSearch {
+  std::int32_t max_length = 0;       // tokens, the end included
+  std::vector<Beam> beams = {{}};    // running, best first
+  std::vector<Hypothesis> finished;  // best first, at most beam_size
+  bool done = false;
+};
+
+// Gives every running beam its next word, the text's `length`-th, from the likeliest words after it: the beams' rows in
+// `likeliest` begin at `first`. Candidates that end become finished hypotheses, the best of the others the new beams.
+// Ties go to the earlier beam and the smaller word. Which of the old beams each new one continues.
+std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
+                                 std::int32_t length, const BeamRules& rules);
+
+}  // namespace headlight

@@ -1,0 +1,187 @@
+#include "headlight/generate/generate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "headlight/generate/beam_search.h"
+#include "headlight/generate/next_words.h"
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/embedding.h"
+
+namespace headlight {
+namespace {
+
+// A prompt that is being continued.
+struct Search : BeamSearch {
+  std::size_t prompt = 0;
+  Random random{0};
+};
+
+class Generation {
+ public:
+  Generation(const LanguageModel& model, const std::vector<std::vector<std::int32_t>>& prompts,
+             const GenerationOptions& options)
+      : model_(model), prompts_(prompts), options_(options) {
+    rules_ = {options.beam_size, options.length_penalty, options.end_ids};
+    const LanguageModel::Limits& limits = model.limits();
+    Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
+          options.beam_size);
+    Check(options.n_best >= 1 && options.n_best <= options.beam_size,
+          "the number of best texts must be from 1 to the beam size {}, not {}", options.beam_size, options.n_best);
+    Check(std::isfinite(options.length_penalty), "the length penalty must be a finite number");
+    Check(!options.sample || options.beam_size == 1, "words are drawn one after another, not with a beam size of {}",
+          options.beam_size);
+    Check(options.temperature > 0 && std::isfinite(options.temperature),
+          "the temperature must be a finite number above 0, not {}", options.temperature);
+    Check(options.top_k >= 0, "the number of likeliest words to draw from must be at least 0, not {}", options.top_k);
+    Check(options.top_p > 0 && options.top_p <= 1, "the probability to draw from must be above 0 and at most 1, not {}",
+          options.top_p);
+    Check(options.repetition_penalty > 0 && std::isfinite(options.repetition_penalty),
+          "the repetition penalty must be a finite number above 0, not {}", options.repetition_penalty);
+    Check(options.no_repeat_ngram >= 0, "the words in a row that come only once must be at least 0, not {}",
+          options.no_repeat_ngram);
+    Check(options.max_new_tokens >= 1, "the most new tokens must be at least 1, not {}", options.max_new_tokens);
+    Check(options.min_new_tokens >= 0, "the fewest new tokens must be at least 0, not {}", options.min_new_tokens);
+    Check(options.batch_tokens >= 1, "a batch needs room for at least one token, not {}", options.batch_tokens);
+    Check(!options.on_token || options.beam_size == 1, "with beams no word is certain before the end");
+    for (const std::int32_t end : options.end_ids)
+      Check(end >= 0 && end < limits.vocabulary, "an end's id {} is outside the vocabulary of {}", end,
+            limits.vocabulary);
+    for (std::size_t i = 0; i < prompts.size(); ++i)
+      Check(!prompts[i].empty() && static_cast<std::int64_t>(prompts[i].size()) <= limits.positions,
+            "a prompt must have from 1 to {} tokens; prompt {} has {}", limits.positions, i + 1, prompts[i].size());
+  }
+
+  std::vector<std::vector<Hypothesis>> Run() const {
+    std::vector<std::size_t> order(prompts_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    // Long ones first, so that the batch that needs most memory comes first.
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return prompts_[i].size(); });
+    std::vector<std::vector<Hypothesis>> results(prompts_.size());
+    for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+      std::size_t tokens = prompts_[order[begin]].size();
+      for (end = begin + 1; end < order.size(); ++end) {
+        tokens += prompts_[order[end]].size();
+        if (tokens > static_cast<std::size_t>(options_.batch_tokens)) break;
+      }
+      RunBatch(std::span(order).subspan(begin, end - begin), results);
+    }
+    for (auto& hypotheses : results) hypotheses.resize(std::min(hypotheses.size(), std::size_t(options_.n_best)));
+    return results;
+  }
+
+ private:
+  void RunBatch(std::span<const std::size_t> batch, std::vector<std::vector<Hypothesis>>& results) const {
+    std::vector<Search> searches;
+    std::vector<std::int32_t> ids, lengths, last_rows;
+    for (const std::size_t index : batch) {
+      const std::vector<std::int32_t>& prompt = prompts_[index];
+      Search& search = searches.emplace_back();
+      search.prompt = index;
+      search.random = Random(options_.seed, options_.first_stream + index);
+      // The last word needs no position: nothing reads it.
+      search.max_length = static_cast<std::int32_t>(std::min<std::int64_t>(
+          options_.max_new_tokens, model_.limits().positions - static_cast<std::int64_t>(prompt.size()) + 1));
+      ids.insert(ids.end(), prompt.begin(), prompt.end());
+      lengths.push_back(static_cast<std::int32_t>(prompt.size()));
+      last_rows.push_back(static_cast<std::int32_t>(ids.size()) - 1);
+    }
+    Context context;
+    DecoderCache cache;
+    context.cache = &cache;
+    Cancel();
+    Tensor hidden = ops::Embedding(model_.Decode(context, ids, PackedSequences(lengths)), last_rows);
+    for (std::int32_t length = 1;; ++length) {
+      Cancel();
+      Step(context, hidden, searches, length);
+      for (Search& search : searches)
+        if (search.done) results[search.prompt] = std::move(search.finished);
+      std::erase_if(searches, [](const Search& search) { return search.done; });
+      if (searches.empty()) return;
+      std::vector<std::int32_t> last_words;
+      for (const Search& search : searches)
+        for (const Beam& beam : search.beams) last_words.push_back(beam.ids.back());
+      const std::vector<std::int32_t> ones(last_words.size(), 1);
+      hidden = model_.Decode(context, last_words, PackedSequences(ones));
+    }
+  }
+
+  // Gives every running beam its next word, the text's `length`-th.
+  void Step(Context& context, const Tensor& hidden, std::vector<Search>& searches, std::int32_t length) const {
+    std::vector<Unfinished> texts;
+    for (Search& search : searches)
+      for (const Beam& beam : search.beams) texts.push_back({prompts_[search.prompt], beam.ids, &search.random});
+    const kernels::TopLogits<float> likeliest =
+        NextWords(model_, context, hidden, texts, options_, length > options_.min_new_tokens, rules_.candidates());
+
+    std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
+    std::int64_t row = 0;
+    for (Search& search : searches) {
+      const auto rows = static_cast<std::int64_t>(search.beams.size());
+      std::vector<std::size_t> from = Advance(search, likeliest, row, length, rules_);
+      if (options_.on_token) Tell(search, length, from);
+      for (const std::size_t beam : from)
+        continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
+      row += rows;
+    }
+    context.cache->Select(continued);
+  }
+
+  // Says what the search's newest word is, unless it was the end, and ends the text where that is enough.
+  void Tell(Search& search, std::int32_t length, std::vector<std::size_t>& from) const {
+    const std::vector<std::int32_t>& ids = search.done ? search.finished.front().ids : search.beams.front().ids;
+    if (ids.size() < static_cast<std::size_t>(length) || options_.on_token(search.prompt, ids.back())) return;
+    if (!search.done) {
+      const Beam& beam = search.beams.front();
+      search.finished.push_back(
+          {beam.ids, beam.log_probability, rules_.Score(beam.log_probability, length), /*ended=*/true});
+    }
+    search.finished.front().ended = true;
+    search.done = true;
+    from.clear();
+  }
+
+  void Cancel() const {
+    if (options_.cancelled && options_.cancelled()) throw Cancelled();
+  }
+
+  const LanguageModel& model_;
+  const std::vector<std::vector<std::int32_t>>& prompts_;
+  const GenerationOptions& options_;
+  BeamRules rules_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
+                                              const std::vector<std::vector<std::int32_t>>& prompts,
+                                              const GenerationOptions& options) {
+  return Generation(model, prompts, options).Run();
+}
+
+std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<const std::int32_t> ids,
+                                          const Sequences& texts) {
+  std::vector<double> results(ids.size());
+  std::vector<std::int32_t> before;  // the rows that a next id of their text follows
+  for (const Sequence& text : texts)
+    for (std::int32_t row = text.begin; row + 1 < text.end(); ++row) before.push_back(row);
+  Context context;
+  const Tensor hidden = model.Decode(context, ids, texts);
+  const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model));
+  for (std::size_t begin = 0; begin < before.size(); begin += at_once) {
+    const auto rows = std::span(before).subspan(begin, std::min(at_once, before.size() - begin));
+    const Matrix<float> logits = model.Logits(context, ops::Embedding(hidden, rows)).matrix<float>();
+    kernels::TopLogits<float> sums(logits.rows, 1);
+    kernels::AddColumns<float>(logits, 0, {}, sums);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto next = static_cast<std::size_t>(rows[i]) + 1;
+      results[next] = logits.row(static_cast<std::int64_t>(i))[ids[next]] - sums.max[i] -
+                      std::log(static_cast<double>(sums.sum[i]));
+    }
+  }
+  return results;
+}
+
+}  // namespace headlight

@@ -1,0 +1,25 @@
+// What decoding and generating end with.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+struct Hypothesis {
+  std::vector<std::int32_t> ids;  // without start and end
+  double log_probability = 0;     // of the ids and the end
+  double score = 0;               // log_probability / (number of ids and end)^alpha
+  bool ended = true;              // false where the length limit cut it, or no word was possible
+};
+
+// What a cancelled call ends with.
+class HEADLIGHT_API Cancelled : public Error {
+ public:
+  Cancelled() : Error("cancelled") {}
+};
+
+}  // namespace headlight

@@ -1,0 +1,107 @@
+// Drawing words: how often each comes is what the model's probabilities, changed by the options, say.
+#include "headlight/generate/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "headlight/base/test_support.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+const std::vector<std::int32_t> kPrompt = {3, 7, 12};
+
+// Probabilities of the next word after kPrompt, by the definition.
+std::map<std::int32_t, double> Expected(const LanguageModel& model, const GenerationOptions& options) {
+  Context context;
+  const Tensor hidden = model.Decode(context, kPrompt, Sequences{{0, 3}});
+  std::vector<std::pair<double, std::int32_t>> words;
+  const std::vector<float> logits = model.Logits(context, hidden.ViewRows(2, 1)).ToVector<float>();
+  for (std::size_t word = 0; word < logits.size(); ++word) {
+    double logit = logits[word];
+    if (std::ranges::find(kPrompt, static_cast<std::int32_t>(word)) != kPrompt.end())
+      logit = logit < 0 ? logit * options.repetition_penalty : logit / options.repetition_penalty;
+    words.emplace_back(std::exp(logit / options.temperature), static_cast<std::int32_t>(word));
+  }
+  std::ranges::sort(words, std::ranges::greater{});
+  if (options.top_k > 0) words.resize(std::min(words.size(), static_cast<std::size_t>(options.top_k)));
+  double all = 0, kept = 0;
+  for (const auto& [weight, word] : words) all += weight;
+  std::map<std::int32_t, double> expected;
+  for (const auto& [weight, word] : words) {
+    if (kept >= options.top_p * all) break;
+    kept += expected[word] = weight;
+  }
+  for (auto& [word, weight] : expected) weight /= kept;
+  return expected;
+}
+
+TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
+  const auto model = LoadLanguageModel(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
+  for (const auto& [temperature, top_k, top_p, penalty] :
+       {std::tuple(1.0, 0, 1.0, 1.0), std::tuple(2.5, 5, 1.0, 1.0), std::tuple(2.0, 0, 0.7, 1.3),
+        std::tuple(3.0, 12, 0.8, 1.0), std::tuple(0.2, 0, 1.0, 1.0)}) {
+    const GenerationOptions options{.sample = true,
+                                    .temperature = temperature,
+                                    .top_k = top_k,
+                                    .top_p = top_p,
+                                    .seed = 11,
+                                    .repetition_penalty = penalty,
+                                    .max_new_tokens = 1};
+    constexpr int draws = 4000;
+    std::map<std::int32_t, double> found;
+    for (const auto& hypotheses : Generate(*model, std::vector(draws, kPrompt), options))
+      found[hypotheses.front().ids.front()] += 1.0 / draws;
+    const std::map<std::int32_t, double> expected = Expected(*model, options);
+    for (const auto& [word, share] : found) EXPECT_TRUE(expected.contains(word)) << word;
+    for (const auto& [word, probability] : expected)
+      EXPECT_NEAR(found[word], probability, 4 * std::sqrt(probability / draws) + 1.0 / draws) << word;
+  }
+}
+
+TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
+  const auto model = LoadLanguageModel(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
+  GenerationOptions options{.repetition_penalty = 1.5, .no_repeat_ngram = 1, .max_new_tokens = 12};
+  const Hypothesis plain = Generate(*model, {kPrompt}, options).front().front();
+  ASSERT_EQ(plain.ids.size(), 12U);
+  EXPECT_FALSE(plain.ended);
+
+  std::vector<std::int32_t> all = kPrompt;
+  all.insert(all.end(), plain.ids.begin(), plain.ids.end());
+  const std::vector<double> given = TokenLogProbabilities(*model, all, Sequences{{0, 15}});
+  EXPECT_EQ(given[0], 0);
+  double sum = 0;
+  for (std::size_t i = 3; i < given.size(); ++i) sum += given[i];
+  EXPECT_NEAR(plain.log_probability, sum, 1e-3);
+  std::ranges::sort(all);
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());  // no word twice
+
+  std::vector<std::int32_t> told;
+  options.on_token = [&](std::size_t prompt, std::int32_t id) {
+    EXPECT_EQ(prompt, 0U);
+    told.push_back(id);
+    return told.size() < 4;
+  };
+  const Hypothesis stopped = Generate(*model, {kPrompt}, options).front().front();
+  EXPECT_EQ(stopped.ids, told);
+  EXPECT_EQ(stopped.ids, std::vector(plain.ids.begin(), plain.ids.begin() + 4));
+  EXPECT_TRUE(stopped.ended);
+
+  // As far as the model's 24 positions go, and one word more, which nothing reads.
+  const std::vector<std::int32_t> whole(24, 5);
+  EXPECT_EQ(Generate(*model, {kPrompt}, {.max_new_tokens = 99}).front().front().ids.size(), 22U);
+  EXPECT_EQ(Generate(*model, {whole}, {}).front().front().ids.size(), 1U);
+  EXPECT_NE(ErrorOf([&] { Generate(*model, {std::vector<std::int32_t>(25, 5)}, {}); }), "");
+  EXPECT_NE(ErrorOf([&] { Generate(*model, {{}}, {}); }), "");
+  EXPECT_NE(ErrorOf([&] { Generate(*model, {{99}}, {}); }), "");
+  EXPECT_TRUE(Generate(*model, {}, {}).empty());
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,254 @@
+// The GPTs against Hugging Face Transformers: tools/make_gpt_goldens.py says what the folders in testdata/gpt hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/generate.h"
+#include "headlight/io/json_view.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/arithmetic.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
+
+std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/" + name; }
+
+// What the script wrote, with its padding taken away.
+struct Golden {
+  explicit Golden(const std::string& name) : file(FolderOf(name) + "/golden.safetensors") {
+    const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
+    for (std::int64_t b = 0; b < all.rows(); ++b) {
+      const auto begin = static_cast<std::int32_t>(ids.size());
+      for (std::int64_t i = 0; i < all.columns(); ++i) {
+        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
+        if (static_cast<std::size_t>(b) == first.size()) first.push_back(i);
+        kept.push_back(b * all.columns() + i);
+        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
+      }
+      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
+    }
+  }
+
+  Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
+  // [texts, longest, columns] without the rows of padding.
+  Numbers Rows(const std::string& name) const {
+    const Tensor padded = file.Read(name, DType::float64);
+    Numbers result;
+    for (const std::int64_t row : kept) {
+      const double* values = padded.matrix<double>().row(row);
+      result.insert(result.end(), values, values + padded.columns());
+    }
+    return result;
+  }
+  // One text's [heads, query, key] without padding.
+  Numbers Attention(int layer, std::int32_t text) const {
+    const Tensor all = file.Read("attentions." + std::to_string(layer), DType::float64);
+    const std::int64_t heads = all.shape()[1], longest = all.shape()[2];
+    const auto index = static_cast<std::size_t>(text);
+    Numbers result;
+    for (std::int64_t head = 0; head < heads; ++head)
+      for (std::int64_t query = first[index]; query < first[index] + texts[index].length; ++query) {
+        const double* row = all.matrix<double>().row((text * heads + head) * longest + query) + first[index];
+        result.insert(result.end(), row, row + texts[index].length);
+      }
+    return result;
+  }
+
+  Safetensors file;
+  Ids ids;
+  std::vector<std::int64_t> first, kept;
+  Sequences texts;
+};
+
+// The sum of all numbers, each weighed by the sine of its place, as the script weighs them.
+Tensor Weighed(const Tensor& x) {
+  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
+  double place = 0;
+  for (float& weight : weights.span<float>()) weight = static_cast<float>(std::sin(++place));
+  return ops::Sum(ops::Multiply(x, weights));
+}
+
+constexpr double kTolerance = 2e-5;
+
+class GptParity : public testing::TestWithParam<const char*> {
+ protected:
+  const std::string name_ = GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(, GptParity,
+                         testing::Values("gpt1", "gpt1_odd_left", "gpt2", "gpt2_odd_left", "gpt2_unscaled_left",
+                                         "gpt2_gelu", "gpt3", "gpt3_odd_left"),
+                         [](const auto& which) { return std::string(which.param); });
+
+TEST_P(GptParity, GivesWhatTransformersGives) {
+  const Golden golden(name_);
+  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf(name_));
+  model->parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  int attentions = 0;
+  context.sink = [&](const LayerAttention& seen) {
+    EXPECT_EQ(seen.kind, AttentionKind::decoder_self);
+    EXPECT_LT(Deviation(ToDouble(seen.weights), golden.Attention(seen.layer, seen.sentence)), kTolerance);
+    ++attentions;
+  };
+  const Tensor hidden = model->Decode(context, golden.ids, golden.texts), logits = model->Logits(context, hidden);
+  EXPECT_GT(attentions, 0);
+  EXPECT_LT(Deviation(ToDouble(hidden), golden.Rows("last_hidden_state")), kTolerance);
+  EXPECT_LT(Deviation(ToDouble(logits), golden.Rows("logits")), kTolerance);
+  const Tensor loss = ops::Add(Weighed(hidden), Weighed(logits));
+  EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), kTolerance);
+  tape.Backward(loss);
+  NamedNumbers expected;
+  for (const auto& [name, tensor] : golden.file.tensors())
+    if (name.starts_with("gradient.")) expected[name.substr(9)] = golden.Read(name);
+  EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), kTolerance);
+}
+
+// A text in pieces over a cache, first several tokens and then one after another, packed and computed in every
+// precision.
+TEST_P(GptParity, RemembersInItsCache) {
+  const Golden golden(name_);
+  const Numbers expected = golden.Rows("logits");
+  for (const auto& [compute, tolerance] :
+       {std::pair(kernels::Compute::float32, kTolerance), std::pair(kernels::Compute::bfloat16, 0.05),
+        std::pair(kernels::Compute::int8, 0.15)}) {
+    if (!kernels::CpuHas(compute)) continue;
+    const auto model = LoadLanguageModel(FolderOf(name_), {.compute = compute, .purpose = LoadFor::computing});
+    for (const Sequence& text : golden.texts) {
+      DecoderCache cache;
+      Context context;
+      context.cache = &cache;
+      Numbers logits;
+      for (std::int32_t begin = 0, length; begin < text.length; begin += length) {
+        length = begin == 0 ? (text.length + 1) / 2 : 1;
+        const auto ids = std::span(golden.ids)
+                             .subspan(static_cast<std::size_t>(text.begin + begin), static_cast<std::size_t>(length));
+        const Numbers some = ToDouble(model->Logits(context, model->Decode(context, ids, Sequences{{0, length}})));
+        logits.insert(logits.end(), some.begin(), some.end());
+      }
+      const auto columns = static_cast<std::ptrdiff_t>(model->limits().vocabulary);
+      EXPECT_LT(Deviation(logits, {expected.begin() + text.begin * columns, expected.begin() + text.end() * columns}),
+                tolerance)
+          << kernels::Name(compute);
+    }
+  }
+}
+
+TEST_P(GptParity, GeneratesTheSameTokens) {
+  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf(name_));
+  const auto integers = [](const JsonView& json) {
+    Ids ids;
+    for (const JsonView& id : json.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+    return ids;
+  };
+  for (const JsonView& run : ReadJson(FolderOf(name_) + "/generation.json").Items()) {
+    const JsonView said = run["options"];
+    GenerationOptions options{.max_new_tokens = 8, .end_ids = {model->limits().end_id}};
+    options.beam_size = static_cast<std::int32_t>(said["num_beams"].Integer());
+    options.n_best = std::min(2, options.beam_size);
+    options.length_penalty = said.Get("length_penalty", 1.0).Number();
+    options.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
+    options.no_repeat_ngram = static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
+    options.min_new_tokens = static_cast<std::int32_t>(said.Get("min_new_tokens", 0).Integer());
+    std::vector<Ids> prompts;
+    for (const JsonView& prompt : run["prompts"].Items()) prompts.push_back(integers(prompt));
+    const std::vector<std::vector<Hypothesis>> ours = Generate(*model, prompts, options);
+    const std::vector<JsonView> theirs = run["texts"].Items(), scores = run["scores"].Items();
+    for (std::size_t i = 0; i < prompts.size(); ++i)
+      for (std::size_t n = 0; n < ours[i].size(); ++n) {
+        Ids ids = ours[i][n].ids;
+        if (ours[i][n].ended) ids.push_back(model->limits().end_id);
+        EXPECT_EQ(ids, integers(theirs[i].Items()[n])) << said.value().Line() << " text " << i;
+        if (scores.empty()) continue;
+        EXPECT_NEAR(ours[i][n].score, scores[i].Items()[n].Number(), 1e-4);
+      }
+  }
+}
+
+TEST_P(GptParity, ComesBackFromItsFolder) {
+  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf(name_));
+  const TemporaryFolder folder, quantized;
+  model->Save(folder.path());
+  const std::unique_ptr<LanguageModel> again = LoadLanguageModel(folder.path());
+  EXPECT_EQ(again->limits().end_id, model->limits().end_id);
+  EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
+
+  // In 8 bits each number is that to a hundredth of its row's largest.
+  model->Save(quantized.path(), kernels::Compute::int8);
+  const Golden golden(name_);
+  Context context;
+  for (const LoadFor purpose : {LoadFor::everything, LoadFor::computing}) {
+    const std::unique_ptr<LanguageModel> small = LoadLanguageModel(quantized.path(), {.purpose = purpose});
+    const Tensor logits = small->Logits(context, small->Decode(context, golden.ids, golden.texts));
+    EXPECT_LT(Deviation(ToDouble(logits), golden.Rows("logits")), 0.1);
+  }
+}
+
+TEST(Gpt, RefusesWhatItDoesNotHave) {
+  const auto with = [](const char* name, const char* from, const char* to) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);
+    std::string config = ReadFile(folder.File("config.json"));
+    const std::size_t at = config.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    WriteFile(folder.File("config.json"), config.replace(at, std::string_view(from).size(), to));
+    return ErrorOf([&] { LoadLanguageModel(folder.path()); });
+  };
+  EXPECT_THAT(with("gpt2", "\"add_cross_attention\": false", "\"add_cross_attention\": true"),
+              HasSubstr("add_cross_attention"));
+  EXPECT_THAT(with("gpt2", "\"n_inner\": null", "\"n_inner\": 47"), HasSubstr("other shapes"));
+  EXPECT_THAT(with("gpt2", "\"n_head\": 2", "\"n_head\": 5"), HasSubstr("5 does not divide 12"));
+  EXPECT_THAT(with("gpt2", "\"model_type\"", "\"twist\": 3, \"model_type\""), HasSubstr("twist"));
+  EXPECT_THAT(with("gpt2_odd_left", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true"),
+              HasSubstr("lm_head.weight differs"));
+  EXPECT_THAT(with("gpt1", "\"afn\": \"gelu\"", "\"afn\": \"mish\""), HasSubstr("afn"));
+  EXPECT_THAT(with("gpt3", "\"num_layers\": 2", "\"num_layers\": 3"), HasSubstr("it says what 2 layers are"));
+  EXPECT_THAT(with("gpt3", "\"window_size\": 3", "\"window_size\": 0"), HasSubstr("window_size"));
+  EXPECT_EQ(with("gpt2", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 3]"), "");
+  EXPECT_THAT(ErrorOf([] { LoadLanguageModel(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu"); }),
+              HasSubstr("is no language model; those are: gpt2, gpt_neo, openai-gpt"));
+
+  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf("gpt2"));
+  Context context;
+  EXPECT_THAT(ErrorOf([&] {
+                model->Decode(context, Ids(25, 1), Sequences{{0, 25}});
+              }),
+              HasSubstr("25 tokens is longer than"));
+  EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
+}
+
+// The first checkpoints have no scope in front of their names, and masks among their tensors.
+TEST(Gpt, ReadsTheFirstCheckpointsNames) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(FolderOf("gpt2") + "/config.json", folder.File("config.json"));
+  const Safetensors file(FolderOf("gpt2") + "/model.safetensors");
+  std::vector<StoredTensor> tensors;
+  for (auto [name, tensor] : file.tensors()) {
+    EXPECT_TRUE(tensor.name.starts_with("transformer."));
+    tensor.name.erase(0, 12);
+    tensors.push_back(tensor);
+  }
+  const Tensor mask = Tensor::Zeros({24, 24});
+  tensors.push_back(Stored("h.0.attn.bias", mask));
+  tensors.push_back(Stored("h.1.attn.masked_bias", mask));
+  WriteSafetensors(folder.File("model.safetensors"), tensors);
+  const auto older = LoadLanguageModel(folder.path()), newer = LoadLanguageModel(FolderOf("gpt2"));
+  EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
+}
+
+}  // namespace
+}  // namespace headlight
