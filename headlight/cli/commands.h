@@ -22,6 +22,7 @@ void AddLook(CLI::App& program);
 void AddShortlist(CLI::App& program);
 void AddTokenize(CLI::App& program);
 void AddTrain(CLI::App& program);
+void AddTrainTexts(CLI::App& train);  // commands of `train`
 void AddTranslate(CLI::App& program);
 
 // The options that every command has: --threads and --quiet.

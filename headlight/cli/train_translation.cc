@@ -6,6 +6,7 @@
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/training_options.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/cli/translation_training.h"
 
@@ -56,9 +57,7 @@ void Run(Flags& flags) {
   t.training.schedule.model = t.model.model;
   t.compute = Chosen(flags.compute);
   t.vocabulary.seed = t.training.seed;
-  if (t.training.epochs == 0 && t.training.steps == 0 && t.training.minutes == 0) t.training.epochs = 20;
-  Check(!FallsToZero(t.training.schedule.kind) || t.training.epochs > 0 || t.training.steps > 0,
-        "--schedule cosine and linear fall to zero at the end, which --epochs or --steps must give");
+  CompleteTrainingOptions(t.training);
   CheckConfig([&] {  // impossible hyperparameters are better known before the vocabulary is learned
     TransformerConfig config = t.model;
     config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, t.vocabulary.size);
@@ -75,6 +74,7 @@ void AddTrain(CLI::App& program) {
   CLI::App& train = *program.add_subcommand("train", "Train a model from raw data");
   train.fallthrough();
   train.require_subcommand(1);
+  AddTrainTexts(train);
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
   CLI::App* command = train.add_subcommand("translation", "Learn to translate from parallel text");
@@ -147,63 +147,7 @@ void AddTrain(CLI::App& program) {
       ->capture_default_str()
       ->group("Text");
 
-  command->add_option("--batch-tokens", t.training.batches.batch_tokens, "target tokens a batch")
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--accumulation", t.training.accumulation, "batches a step")
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--epochs", t.training.epochs, "end after so many (20 unless another end is given)")
-      ->group("Training");
-  command->add_option("--steps", t.training.steps, "end after so many steps")->group("Training");
-  command->add_option("--minutes", t.training.minutes, "end after so many minutes")->group("Training");
-  AddChoice<ScheduleKind>(*command, "--schedule", t.training.schedule.kind,
-                          {{"paper", ScheduleKind::paper},
-                           {"inverse-square-root", ScheduleKind::inverse_square_root},
-                           {"cosine", ScheduleKind::cosine},
-                           {"linear", ScheduleKind::linear}},
-                          "of the learning rate, after its warm-up")
-      ->group("Training");
-  command->add_option("--warmup", t.training.schedule.warmup, "steps until the learning rate's peak")
-      ->capture_default_str()
-      ->group("Training");
-  command
-      ->add_option("--learning-rate", t.training.schedule.peak,
-                   "the peak; the paper's (model * warmup)^-0.5 unless given")
-      ->group("Training");
-  command
-      ->add_option("--label-smoothing", t.training.label_smoothing,
-                   "share of the probability that is spread over all words")
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--weight-decay", t.training.adam.weight_decay, "AdamW's")
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--clip-norm", t.training.adam.clip_norm, "largest norm of a gradient; 0: any")
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--average-decay", t.training.adam.average_decay, "of a moving average of the weights; 0: none")
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--average-last", t.training.average_last, "validations whose weights are averaged at the end")
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--validate-every", t.training.validate_every, "steps; each epoch unless given")
-      ->group("Training");
-  command->add_option("--patience", t.training.patience, "validations without a better one until it stops; 0: any")
-      ->capture_default_str()
-      ->group("Training");
-  AddTrainingCompute(*command, flags->compute)->group("Training");
-  command->add_flag("--profile", t.profile, "tell after fifty steps where their time went")->group("Training");
-  command->add_option("--log-every", t.training.log_every, "steps between lines of the log")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
-      ->capture_default_str()
-      ->group("Training");
-  command->add_option("--seed", t.training.seed, "the same seed is the same run")
-      ->capture_default_str()
-      ->group("Training");
-
-  command->add_flag("--resume", t.resume, "go on with the training in --out, or begin it");
+  AddTrainingOptions(*command, t.training, flags->compute, t.profile, t.resume);
   AddCommonOptions(*command);
   command->callback([command, preset, flags] {
     if (!preset->empty()) {

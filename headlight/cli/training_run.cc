@@ -140,6 +140,8 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
                             static_cast<double>(task.model->parameters().count()) / 1e6, kernels::Name(run.compute)));
   task.model->parameters().SetCompute(run.compute);
   if (FallsToZero(options.schedule.kind)) options.schedule.total = StepsOf(options, task);
+  CheckSchedule(options.schedule);
+  BeginTraining(run.out);
 
   const std::string checkpoint = CheckpointOf(run.out);
   const bool resuming = run.resume && HasCheckpoint(checkpoint);

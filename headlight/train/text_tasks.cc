@@ -46,18 +46,18 @@ void AppendSource(const TextExample& text, const Ids& ids, Batch& batch) {
   batch.source_types.insert(batch.source_types.end(), text.types.begin(), text.types.end());
 }
 
-void CheckTexts(const std::vector<TextExample>& texts, const char* what, std::int64_t longest) {
+void CheckTexts(const std::vector<TextExample>& texts, const char* what, std::int64_t least, std::int64_t longest) {
   Check(!texts.empty(), "there is no text to {}", what);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto length = static_cast<std::int64_t>(texts[i].ids.size());
-    Check(length > 0 && length <= longest, "text {} to {}: it has {} tokens, and must have from 1 to {}", i + 1, what,
-          length, longest);
+    Check(length >= least && length <= longest, "text {} to {}: it has {} tokens, and must have from {} to {}", i + 1,
+          what, length, least, longest);
   }
 }
 
-void CheckTexts(const TextSets& texts, std::int64_t longest) {
-  CheckTexts(texts.train, "learn from", longest);
-  CheckTexts(texts.valid, "validate on", longest);
+void CheckTexts(const TextSets& texts, std::int64_t least, std::int64_t longest) {
+  CheckTexts(texts.train, "learn from", least, longest);
+  CheckTexts(texts.valid, "validate on", least, longest);
 }
 
 // Goes over the validation texts in batches, the same ones at each call.
@@ -100,7 +100,7 @@ std::int64_t RowsWhereTheLabelIsLargest(const Tensor& logits, const Ids& labels)
 // A task of an encoder: rows of logits, and the labels that they are asked for.
 TrainingTask EncoderTask(TextEncoder& model, const TextSets& texts, const TrainingOptions& options, AppendText append,
                          std::function<std::pair<Tensor, Ids>(Context& context, const Batch& batch)> logits) {
-  CheckTexts(texts, model.limits().positions);
+  CheckTexts(texts, 1, model.limits().positions);
   const auto examples = std::make_shared<TextBatches>(texts.train, append);
   return {.model = &model,
           .batches = [examples, &options](
@@ -155,7 +155,7 @@ std::vector<std::size_t> HiddenPlaces(const TextExample& text, const MaskingOpti
 TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, const TrainingOptions& options) {
   const LanguageModel::Limits limits = model.limits();
   const bool ends = limits.end_id >= 0;
-  CheckTexts(texts, limits.positions - (ends ? 1 : 0));
+  CheckTexts(texts, ends ? 1 : 2, limits.positions - (ends ? 1 : 0));
   const AppendText append = [ends, limits](const TextExample& text, Random&, Batch& batch) {
     Ids inputs = text.ids, labels = text.ids;
     if (ends) {

@@ -1,0 +1,95 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "headlight/cli/testing.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+// A folder that holds a tokenizer and small texts.
+struct Setting {
+  TemporaryFolder folder;
+  std::string tokenizer = folder.File("tokenizer"), texts = folder.File("texts"), classes = folder.File("classes");
+
+  explicit Setting(const char* file) {
+    std::filesystem::create_directory(tokenizer);
+    std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/testdata/" + std::string(file),
+                          tokenizer + "/tokenizer.json");
+    std::string plain, labelled;
+    for (int i = 0; i < 20; ++i) {
+      plain += "the dog runs\n\na man and a dog play\n";
+      labelled += "the dog runs\tanimal\na man\tplays\thuman\n";
+    }
+    WriteFile(texts, plain);
+    WriteFile(classes, labelled);
+  }
+
+  Outcome Train(const char* task, const std::string& data, std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"train",   task, "--train", data,
+                                          "--valid", data, "--out",   folder.File("model")};
+    for (const char* size : {"--layers", "1", "--model-dim", "16", "--heads", "2", "--positions", "16", "--warmup", "2",
+                             "--log-every", "1000"})
+      arguments.emplace_back(size);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram(arguments);
+  }
+};
+
+TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
+  const Setting setting("family_gpt2.json");
+  const Outcome trained = setting.Train("language-model", setting.texts,
+                                        {"--tokenizer", setting.tokenizer, "--epochs", "3", "--batch-tokens", "64"});
+  EXPECT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("40 texts"));
+  EXPECT_THAT(trained.err, HasSubstr("bits a byte"));
+  EXPECT_GT(LoadLanguageModel(setting.folder.File("model"))->parameters().count(), 0);
+  const Outcome again = setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("holds a training already"));
+  // The model is one to go on from.
+  const Outcome further = RunProgram({"train", "language-model", "--train", setting.texts, "--valid", setting.texts,
+                                      "--from", setting.folder.File("model"), "--out", setting.folder.File("further"),
+                                      "--epochs", "3", "--warmup", "2", "--batch-tokens", "64"});
+  EXPECT_EQ(further.exit_code, 0) << further.err;
+}
+
+TEST(TrainTexts, EncodersLearnHiddenWordsAndClasses) {
+  const Setting setting("family_bert_uncased.json");
+  const Outcome words =
+      setting.Train("masked-language-model", setting.texts,
+                    {"--tokenizer", setting.tokenizer, "--whole-words", "--epochs", "2", "--batch-tokens", "64"});
+  EXPECT_EQ(words.exit_code, 0) << words.err;
+  EXPECT_THAT(words.err, HasSubstr("accuracy"));
+  std::filesystem::remove_all(setting.folder.File("model"));
+  const Outcome classes = setting.Train("classification", setting.classes,
+                                        {"--tokenizer", setting.tokenizer, "--epochs", "8", "--batch-tokens", "64"});
+  EXPECT_EQ(classes.exit_code, 0) << classes.err;
+  EXPECT_THAT(LoadTextEncoder(setting.folder.File("model"))->heads().labels, testing::ElementsAre("animal", "human"));
+}
+
+TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
+  const Setting setting("family_bert_uncased.json");
+  const auto refused = [&](const char* task, const std::string& data, std::vector<std::string> more) {
+    const Outcome outcome = setting.Train(task, data, std::move(more));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_FALSE(std::filesystem::exists(setting.folder.File("model")));
+    return outcome.err;
+  };
+  EXPECT_THAT(refused("language-model", setting.texts, {}), HasSubstr("--tokenizer"));
+  EXPECT_THAT(refused("classification", setting.texts, {"--tokenizer", setting.tokenizer}),
+              HasSubstr("texts:1: expected a text, a tab and its class"));
+  EXPECT_THAT(
+      refused("masked-language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--mask-share", "1.5"}),
+      HasSubstr("the share of hidden tokens"));
+  EXPECT_THAT(
+      refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--steps", "1", "--warmup", "9"}),
+      HasSubstr("warm-up"));
+}
+
+}  // namespace
+}  // namespace headlight
