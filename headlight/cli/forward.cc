@@ -15,6 +15,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/bert.h"
+#include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 
 namespace headlight {
@@ -182,10 +183,27 @@ NamedTensors ForwardBert(const Safetensors& in, const std::string& folder) {
   return out;
 }
 
+NamedTensors ForwardLanguageModel(const Safetensors& in, const std::string& folder) {
+  CheckInputs(in, {"input_ids", "attention_mask"});
+  const auto model = LoadLanguageModel(folder);
+  const LanguageModel::Limits& limits = model->limits();
+  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
+  NamedTensors out;
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
+  const Tensor hidden = model->Decode(context, texts.ids, texts.sentences);
+  out.tensors["last_hidden_state"] = Pad(hidden, texts);
+  out.tensors["logits"] = Pad(model->Logits(context, hidden), texts);
+  return out;
+}
+
 void Run(const Options& options) {
   const Safetensors in(options.in);
-  const bool bert = OpenModelFolder(options.folder).config["model_type"].String() == "bert";
-  const NamedTensors out = bert ? ForwardBert(in, options.folder) : ForwardTransformer(in, options.folder);
+  const ModelFolder files = OpenModelFolder(options.folder);
+  const bool bert = files.config["model_type"].String() == "bert";
+  const NamedTensors out = bert                                        ? ForwardBert(in, options.folder)
+                           : FamilyOf(files).language_model != nullptr ? ForwardLanguageModel(in, options.folder)
+                                                                       : ForwardTransformer(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));
@@ -209,10 +227,9 @@ void AddForward(CLI::App& program) {
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
       "BERT last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits and\n"
-      "seq_relationship_logits. Layers count from 0. What belongs to padding is zero. A sentence's positions count "
-      "from\n"
-      "its first token, so that padding on the left changes nothing; BERT's from the first column, as Transformers' "
-      "do.\n\n"
+      "seq_relationship_logits; for a GPT last_hidden_state, attentions.LAYER and logits. Layers count from 0. What\n"
+      "belongs to padding is zero. A sentence's positions count from its first token, so that padding on the left\n"
+      "changes nothing; BERT's from the first column, as Transformers' do.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
   command.callback([options] { Run(*options); });
