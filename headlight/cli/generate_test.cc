@@ -2,6 +2,7 @@
 
 #include "headlight/cli/testing.h"
 #include "headlight/io/json_view.h"
+#include "headlight/io/safetensors.h"
 #include "headlight/serve/generator.h"
 
 namespace headlight {
@@ -55,6 +56,38 @@ TEST_F(GenerateTest, ShowsWhatALanguageModelLooksAt) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("shows 2 attentions of 0 source and "));
   EXPECT_THAT(RefusalOf({"look", model, "--source", "A", "--out", page}), HasSubstr("say which with --text"));
+}
+
+TEST_F(GenerateTest, SaysWhatTheFolderHolds) {
+  const JsonView info(ParseJson(RunProgram({"info", model, "--json"}).out, "output"), "output");
+  EXPECT_EQ(info["family"].String(), "gpt2");
+  EXPECT_EQ(info["positions"].Integer(), 40);
+  EXPECT_GT(info["memory_bytes"].Integer(), 4 * info["parameters"].Integer());
+}
+
+// As tests/gpt_parity_test.cc computes it, with padding before the texts.
+TEST_F(GenerateTest, RunsTheRawModel) {
+  const std::string gpt = HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt3_odd_left";
+  const Safetensors golden(gpt + "/golden.safetensors");
+  const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
+  WriteSafetensors(in, {golden.At("input_ids"), golden.At("attention_mask")});
+  const Outcome outcome = RunProgram({"forward", gpt, in, out});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Safetensors file(out);
+  const Tensor mask = golden.Read("attention_mask", DType::int32);
+  for (const char* name : {"last_hidden_state", "logits", "attentions.0", "attentions.1"}) {
+    const Tensor ours = file.Read(name), theirs = golden.Read(name);
+    ASSERT_EQ(ours.shape(), theirs.shape());
+    const std::int64_t heads = ours.shape().rank() == 4 ? ours.shape()[1] : 1;
+    for (std::int64_t row = 0; row < ours.rows(); ++row) {
+      const std::int64_t batch = row / (heads * mask.columns()), token = row % mask.columns();
+      if (mask.matrix<std::int32_t>().row(batch)[token] == 0) continue;
+      for (std::int64_t i = 0; i < ours.columns(); ++i)
+        EXPECT_NEAR(ours.matrix<float>().row(row)[i], theirs.matrix<float>().row(row)[i], 1e-4) << name;
+    }
+  }
+  WriteSafetensors(in, {golden.At("input_ids"), golden.At("logits")});
+  EXPECT_THAT(RefusalOf({"forward", gpt, in, out}), HasSubstr("is no input"));
 }
 
 TEST_F(GenerateTest, ConvertsToEightBits) {
