@@ -62,6 +62,7 @@ set(public_headers
   headlight/ops/softmax.h
   headlight/ops/view.h
   headlight/serve/embedder.h
+  headlight/serve/generator.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h

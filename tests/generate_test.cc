@@ -1,6 +1,7 @@
 // Drawing words: how often each comes is what the model's probabilities, changed by the options, say.
 #include "headlight/generate/generate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -101,6 +102,12 @@ TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
   EXPECT_NE(ErrorOf([&] { Generate(*model, {{}}, {}); }), "");
   EXPECT_NE(ErrorOf([&] { Generate(*model, {{99}}, {}); }), "");
   EXPECT_TRUE(Generate(*model, {}, {}).empty());
+
+  model->parameters().all().back().value.Fill(NAN);
+  for (const bool sample : {false, true}) {
+    options = {.sample = sample};
+    EXPECT_THAT(ErrorOf([&] { Generate(*model, {kPrompt}, options); }), testing::HasSubstr("weights are damaged"));
+  }
 }
 
 }  // namespace

@@ -4,13 +4,16 @@
     pip install torch transformers sentencepiece
     tools/check_transformers_loads.py build/release/headlight TEXT FOLDER...
 
-TEXT is a file of sentences in the source language; a few dozen are enough. Of each folder:
+TEXT is a file of sentences in the source language, or for a language model of beginnings of texts; a few dozen are
+enough. Of each folder:
 - no tensor is missing, unexpected or of another shape;
 - the logits of random ids are those of `headlight forward`, to 1e-4 of their scale;
 - if it has a tokenizer: AutoTokenizer and tokenizer.json give the same ids, and the two best translations of each
-  sentence, with their scores, are those of `headlight translate`.
+  sentence, with their scores, are those of `headlight translate`; or, of a language model, the likeliest text after
+  each beginning, greedy and with beams, and the beginning's log-probability, those of `headlight generate` and `score`.
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -23,7 +26,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerFast  # noqa: E402
+from transformers import (AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer,  # noqa: E402
+                          PreTrainedTokenizerFast)
 
 BEAMS = dict(num_beams=4, length_penalty=0.6, max_new_tokens=60)
 
@@ -38,16 +42,23 @@ def check_logits(program, folder, model):
     words = lambda size: torch.randint(size, (int(torch.randint(1, longest, (1,), generator=generator)),),
                                        generator=generator).tolist()
     sources = [words(config.vocab_size) for _ in range(5)]
+    if not config.is_encoder_decoder:
+        inputs = {"input_ids": padded(sources, 0), "attention_mask": padded([[1] * len(s) for s in sources], 0)}
+        return compare_logits(program, folder, model, inputs, inputs, inputs["attention_mask"])
     targets = [[config.decoder_start_token_id] + words(model.lm_head.out_features) for _ in sources]
     inputs = {"input_ids": padded(sources, config.pad_token_id),
               "attention_mask": padded([[1] * len(s) for s in sources], 0),
               "decoder_input_ids": padded(targets, config.pad_token_id)}
     mask = padded([[1] * len(t) for t in targets], 0)
+    return compare_logits(program, folder, model, inputs, {**inputs, "decoder_attention_mask": mask}, mask)
+
+
+def compare_logits(program, folder, model, inputs, to_headlight, mask):
     with torch.no_grad():
         expected = model(**inputs).logits
     with tempfile.TemporaryDirectory() as temporary:
         into, out = f"{temporary}/in.safetensors", f"{temporary}/out.safetensors"
-        save_file({**inputs, "decoder_attention_mask": mask}, into)
+        save_file(to_headlight, into)
         subprocess.run([program, "forward", folder, into, out], check=True)
         logits = load_file(out)["logits"]
     difference = ((logits - expected).abs().amax(-1) * mask).max().item() / expected.abs().max().item()
@@ -82,18 +93,46 @@ def check_text(program, folder, model, text):
     return f"{len(lines)} lines: ids, translations and scores are the same"
 
 
+def check_continuations(program, folder, model, text):
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=f"{folder}/tokenizer.json")
+    lines = [line for line in pathlib.Path(text).read_text().splitlines() if line.strip()]
+    ask = lambda *arguments: [json.loads(row) for row in subprocess.run(
+        [program, *arguments, "--json", "--quiet"], check=True, text=True, input="".join(line + "\n" for line in lines),
+        stdout=subprocess.PIPE).stdout.splitlines()]
+    for beams in (1, 4):
+        ours = ask("generate", folder, "--max-new-tokens", "20", "--beam-size", str(beams), "--no-sample")
+        for line, row in zip(lines, ours):
+            ids = tokenizer(line, return_tensors="pt").input_ids
+            found = model.generate(ids, num_beams=beams, do_sample=False, max_new_tokens=20, pad_token_id=0)[0]
+            # The text behind the prompt, with the space that some decoders give a text's first word only behind another.
+            read = lambda ids: tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            theirs = read(found).removeprefix(read(ids[0]))
+            assert row["text"] == theirs, f"{folder}: {line!r}, {beams} beams: {row['text']!r} is not {theirs!r}"
+    first = model.config.bos_token_id
+    for line, row in zip(lines, ask("score", folder)):
+        ids = torch.tensor([([] if first is None else [first]) + tokenizer(line).input_ids])
+        with torch.no_grad():
+            logs = model(ids).logits[0, :-1].log_softmax(-1).gather(1, ids[0, 1:, None]).sum().item()
+        assert abs(logs - row["log_probability"]) <= 1e-4 * abs(logs), f"{folder}: {line!r}: {row} is not {logs}"
+    return f"{len(lines)} lines: texts and log-probabilities are the same"
+
+
 def main():
     program, text, *folders = sys.argv[1:]
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
     for folder in folders:
-        model, loading = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+        translates = AutoConfig.from_pretrained(folder).is_encoder_decoder
+        kind = AutoModelForSeq2SeqLM if translates else AutoModelForCausalLM
+        model, loading = kind.from_pretrained(folder, output_loading_info=True)
         wrong = {what: names for what, names in loading.items() if names}
         assert not wrong, f"{folder}: {wrong}"
         model.eval()
         print(f"{folder}: {type(model).__name__}: {check_logits(program, folder, model)}")
-        if (pathlib.Path(folder) / "tokenizer_config.json").exists():
+        if translates and (pathlib.Path(folder) / "tokenizer_config.json").exists():
             print(f"{folder}: {check_text(program, folder, model, text)}")
+        if not translates and (pathlib.Path(folder) / "tokenizer.json").exists():
+            print(f"{folder}: {check_continuations(program, folder, model, text)}")
 
 
 main()

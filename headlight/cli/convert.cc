@@ -7,7 +7,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/models/transformer.h"
+#include "headlight/models/family.h"
 
 namespace headlight {
 namespace {
@@ -16,11 +16,16 @@ struct Options {
   std::string folder, out, compute;
 };
 
+std::unique_ptr<Model> Load(const std::string& folder) {
+  if (FamilyOf(OpenModelFolder(folder)).language_model != nullptr) return LoadLanguageModel(folder);
+  return LoadEncoderDecoder(folder);
+}
+
 void Run(const Options& options) {
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
-  const auto model = LoadTransformer(options.folder);
+  const std::unique_ptr<Model> model = Load(options.folder);
   SaveModelFolder(options.out, [&](const std::string& folder) {
     model->Save(folder, kernels::Compute::int8);
     CopyBesideModel(options.folder, folder);
@@ -46,7 +51,8 @@ void AddConvert(CLI::App& program) {
       ->check(CLI::IsMember({"int8"}).description(""));
   AddCommonOptions(command);
   command.footer(
-      "\nThe matrices of products become integers with a scale for each row: a quarter of the size, and exactly what\n"
+      "\nThe matrices of products become integers with a scale for each output: a quarter of the size, and exactly "
+      "what\n"
       "--compute int8 makes of them when it loads DIR. What remains stays float32. Only headlight reads the result.\n\n"
       "Example:\n"
       "  headlight convert model model-int8 --compute int8");

@@ -190,10 +190,26 @@ NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
   return out;
 }
 
+NamedTensors ForwardLanguageModel(const Safetensors& in, const std::string& folder) {
+  CheckInputs(in, {"input_ids", "attention_mask"});
+  const auto model = LoadLanguageModel(folder);
+  const LanguageModel::Limits& limits = model->limits();
+  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
+  NamedTensors out;
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
+  const Tensor hidden = model->Decode(context, texts.ids, texts.sentences);
+  out.tensors["last_hidden_state"] = Pad(hidden, texts);
+  out.tensors["logits"] = Pad(model->Logits(context, hidden), texts);
+  return out;
+}
+
 void Run(const Options& options) {
   const Safetensors in(options.in);
-  const bool encoder = FamilyOf(OpenModelFolder(options.folder)).text_encoder != nullptr;
-  const NamedTensors out = encoder ? ForwardEncoder(in, options.folder) : ForwardTransformer(in, options.folder);
+  const Family& family = FamilyOf(OpenModelFolder(options.folder));
+  const NamedTensors out = family.text_encoder != nullptr     ? ForwardEncoder(in, options.folder)
+                           : family.language_model != nullptr ? ForwardLanguageModel(in, options.folder)
+                                                              : ForwardTransformer(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));
@@ -216,10 +232,10 @@ void AddForward(CLI::App& program) {
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
       "an encoder alone last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits,\n"
-      "start_logits, end_logits and seq_relationship_logits. Layers count from 0. What belongs to padding is zero. A\n"
-      "sentence's positions count from its first token, so that padding on the left changes nothing; where "
-      "Transformers\n"
-      "counts them from the first column, as for BERT, so does this.\n\n"
+      "start_logits, end_logits and seq_relationship_logits; for a GPT last_hidden_state, attentions.LAYER and logits.\n"
+      "Layers count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so that\n"
+      "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so does\n"
+      "this.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
   command.callback([options] { Run(*options); });

@@ -7,8 +7,10 @@
 #include "headlight/cli/output.h"
 #include "headlight/io/json.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/tokenizer.h"
+#include "headlight/text/tokenizer_pipeline.h"
 
 namespace headlight {
 namespace {
@@ -20,15 +22,32 @@ struct Options {
 
 const char* Name(SubwordAlgorithm algorithm) { return algorithm == SubwordAlgorithm::bpe ? "BPE" : "unigram"; }
 
+std::int64_t Bytes(const Parameters& parameters) {
+  std::int64_t bytes = 0;
+  for (const Parameter& parameter : parameters.all())
+    bytes += parameter.value.elements() * SizeOf(DType::float32) + static_cast<std::int64_t>(parameter.packed.bytes());
+  return bytes;
+}
+
+Json DescribeLanguageModel(const std::string& folder, const std::string& family) {
+  const auto model = LoadLanguageModel(folder, {.purpose = LoadFor::computing});
+  return Json::Object{
+      {"family", family},
+      {"positions", model->limits().positions},
+      {"parameters", model->parameters().count()},
+      {"compute", kernels::Name(model->parameters().all().front().compute)},
+      {"memory_bytes", Bytes(model->parameters())},
+      {"vocabulary", TokenizerPipeline::Load(folder).size()},
+  };
+}
+
 Json Describe(const std::string& folder) {
-  const std::string family = OpenModelFolder(folder).config["model_type"].String();
+  const ModelFolder files = OpenModelFolder(folder);
+  const std::string family = files.config["model_type"].String();
+  if (FamilyOf(files).language_model != nullptr) return DescribeLanguageModel(folder, family);
   const auto model = LoadTransformer(folder, {.purpose = LoadFor::computing});
   const TransformerConfig& config = model->config();
   const Tokenizer tokenizer = Tokenizer::Load(folder);
-  std::int64_t bytes = 0;
-  for (const Parameter& parameter : model->parameters().all()) {
-    bytes += parameter.value.elements() * SizeOf(DType::float32) + static_cast<std::int64_t>(parameter.packed.bytes());
-  }
   return Json::Object{
       {"family", family},
       {"norm", config.norm == NormPlace::post ? "post" : "pre"},
@@ -42,7 +61,7 @@ Json Describe(const std::string& folder) {
       {"positions", config.positions},
       {"parameters", model->parameters().count()},
       {"compute", kernels::Name(model->parameters().all().front().compute)},
-      {"memory_bytes", bytes},
+      {"memory_bytes", Bytes(model->parameters())},
       {"vocabulary", tokenizer.size()},
       {"source_tokenizer", Name(tokenizer.algorithm(Side::source))},
       {"target_tokenizer", Name(tokenizer.algorithm(Side::target))},
@@ -68,7 +87,8 @@ void AddInfo(CLI::App& program) {
   command.add_flag("--json", options->json, "Print JSON");
   AddCommonOptions(command);
   command.footer(
-      "\nmemory_bytes is what the weights take when the model is loaded to translate.\n\nExample:\n  headlight info "
+      "\nmemory_bytes is what the weights take when the model is loaded to translate or generate.\n\nExample:\n  "
+      "headlight info "
       "model --json");
   command.callback([options] { Run(*options); });
 }

@@ -12,19 +12,31 @@
 #include "headlight/cli/output.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
+#include "headlight/serve/generator.h"
 #include "headlight/serve/translator.h"
 
 namespace headlight {
 namespace {
 
 struct Options {
-  std::string folder, source;
-  std::optional<std::string> target, attention;
+  std::string folder;
+  std::optional<std::string> source, target, text, attention;
   std::optional<int> layer;
   std::vector<std::string> out;
 };
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
+
+AttentionRecord Attention(const Options& options) {
+  if (FamilyOf(OpenModelFolder(options.folder)).language_model != nullptr) {
+    Check(options.text.has_value(), "{}: a language model reads one text: say which with --text", options.folder);
+    return Generator::Load(options.folder).Attention(*options.text);
+  }
+  Check(options.source.has_value(), "{}: its encoder reads a sentence: say which with --source", options.folder);
+  return Translator::Load(options.folder).Attention(*options.source, options.target);
+}
 
 void Run(const Options& options) {
   for (const std::string& path : options.out) {
@@ -37,8 +49,7 @@ void Run(const Options& options) {
   std::optional<int> layer;
   if (options.layer) layer = *options.layer - 1;
 
-  const Translator translator = Translator::Load(options.folder);
-  AttentionRecord record = SelectAttention(translator.Attention(options.source, options.target), kind, layer);
+  AttentionRecord record = SelectAttention(Attention(options), kind, layer);
   record.title = std::filesystem::path(options.folder).lexically_normal().filename();
   for (const std::string& path : options.out) {
     IsPage(path) ? WriteFile(path, AttentionPage(record)) : DrawAttention(record, path);
@@ -53,9 +64,14 @@ void AddLook(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("look", "Show what every head of every layer looks at");
   const auto options = std::make_shared<Options>();
   command.add_option("DIR", options->folder, "The model's folder")->required();
-  command.add_option("--source", options->source, "The sentence that the encoder reads")->required()->type_name("TEXT");
+  auto* source =
+      command.add_option("--source", options->source, "The sentence that the encoder reads")->type_name("TEXT");
   command.add_option("--target", options->target, "The sentence that the decoder writes [the model's translation]")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->needs(source);
+  command.add_option("--text", options->text, "The text that a language model reads")
+      ->type_name("TEXT")
+      ->excludes(source);
   command.add_option("--out", options->out, "A page (.html) or a picture (.svg, .png, .pdf); may be repeated")
       ->required()
       ->type_name("FILE");
@@ -65,6 +81,7 @@ void AddLook(CLI::App& program) {
   command.footer(
       "\nExamples:\n"
       "  headlight look model --source 'Ein Hund läuft.' --out dog.html\n"
+      "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
   command.callback([options] { Run(*options); });
 }

@@ -27,6 +27,8 @@ void AddCommands(CLI::App& program) {
   AddBleu(program);
   AddLook(program);
   AddEmbed(program);
+  AddGenerate(program);
+  AddScore(program);
   AddTokenize(program);
   AddInfo(program);
   AddConvert(program);

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "headlight/base/error.h"
+
 namespace headlight {
 namespace {
 
@@ -149,6 +151,8 @@ kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context
       top.sum = own.sum;
     }
     kernels::ToLogProbabilities(top);
+    for (const float value : top.values)
+      Check(!std::isnan(value), "the model's scores of words are no numbers: its weights are damaged");
     std::ranges::copy(top.values, result.values.begin() + begin * result.k);
     std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
   }

@@ -16,6 +16,16 @@ constexpr AttentionKind kKinds[] = {AttentionKind::encoder_self, AttentionKind::
 
 }  // namespace
 
+AttentionMap MapOf(const LayerAttention& seen) {
+  const Shape& shape = seen.weights.shape();  // [1, heads, query, key]
+  return {seen.kind,
+          seen.layer,
+          static_cast<int>(shape[1]),
+          static_cast<int>(shape[2]),
+          static_cast<int>(shape[3]),
+          seen.weights.ToVector<float>()};
+}
+
 std::string_view AttentionTitle(AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder_self:

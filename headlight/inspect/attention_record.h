@@ -39,6 +39,9 @@ struct AttentionRecord {
   }
 };
 
+// What an AttentionSink was given of the only sentence of a pass.
+HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
+
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // "Cross-attention"
 HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // "cross", as an option's value
 // The kind of this name; throws Error listing the three names.

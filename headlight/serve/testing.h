@@ -2,10 +2,13 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "headlight/models/gpt2.h"
 #include "headlight/models/transformer.h"
+#include "headlight/text/tokenizer_pipeline.h"
 #include "headlight/text/vocabulary.h"
 
 namespace headlight {
@@ -38,6 +41,25 @@ inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40
   config.end_id = tokenizer.eos();
   Transformer model(config);
   model.parameters().Initialise(seed);
+  model.Save(folder);
+}
+
+// Saves a tiny, untrained GPT-2 into `folder`, which exists, with the tokenizer in
+// text/testdata/family_NAME.json.
+inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, const std::string& tokenizer = "gpt2") {
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/testdata/family_" + tokenizer + ".json",
+                             folder + "/tokenizer.json");
+  Gpt2Config config;
+  config.model = 16;
+  config.layers = config.heads = 2;
+  config.ffn = 24;
+  config.vocabulary = TokenizerPipeline::Load(folder).size();
+  config.positions = positions;
+  config.end_id = 0;
+  Gpt2 model(config);
+  for (Parameter& parameter : model.parameters().all())  // so that its words differ
+    if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
+  model.parameters().Initialise(/*seed=*/3);
   model.Save(folder);
 }
 

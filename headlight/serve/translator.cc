@@ -44,11 +44,7 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
   for (std::size_t i = 1; i < inputs.size(); ++i) record.target_tokens.push_back(tokenizer.Piece(inputs[i]));
 
   Context context;
-  context.sink = [&](const LayerAttention& seen) {
-    const Shape& shape = seen.weights.shape();  // [1, heads, query, key]
-    record.maps.push_back({seen.kind, seen.layer, static_cast<int>(shape[1]), static_cast<int>(shape[2]),
-                           static_cast<int>(shape[3]), seen.weights.ToVector<float>()});
-  };
+  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
   const Sequences targets = {{0, static_cast<std::int32_t>(inputs.size())}};
   model.Decode(context, inputs, targets, {model.Encode(context, source, sources), sources});

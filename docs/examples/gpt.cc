@@ -1,0 +1,23 @@
+// Who sees whom: in GPT-3 a token of a dense layer sees all before it, in a banded layer only the nearest.
+#include <fmt/format.h>
+
+#include "headlight/models/gpt3.h"
+
+using namespace headlight;
+
+int main() {
+  Gpt3 gpt({.model = 16, .layers = 2, .heads = 1, .ffn = 32, .window = 3, .vocabulary = 20, .positions = 8});
+  gpt.parameters().Initialise(/*seed=*/1);
+
+  Context context;
+  context.sink = [](const LayerAttention& seen) {
+    fmt::print("layer {}\n", seen.layer + 1);
+    const Matrix<float> weights = seen.weights.matrix<float>();  // [1, 1, query, key]
+    for (std::int64_t query = 0; query < weights.rows; ++query) {
+      for (std::int64_t key = 0; key < weights.columns; ++key)
+        fmt::print("{}", weights.row(query)[key] > 0 ? " #" : " .");
+      fmt::print("\n");
+    }
+  };
+  gpt.Decode(context, std::vector<std::int32_t>{11, 12, 13, 14, 15, 16}, {{0, 6}});
+}

@@ -1,0 +1,154 @@
+// headlight generate: what a language model writes after a prompt.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_queue.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/io/json.h"
+#include "headlight/serve/generator.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, prompts = "-";
+  std::optional<std::string> prompt;
+  std::optional<kernels::Compute> compute;
+  GenerateOptions generate;
+  bool json = false;
+};
+
+const char* NameOf(TextEnd end) { return end == TextEnd::end_token ? "end" : end == TextEnd::stop ? "stop" : "length"; }
+
+std::string OnOneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\\' ? "\\\\" : std::string(1, c);
+  return line;
+}
+
+std::string Row(const std::string& prompt, const GeneratedText& generated, bool json) {
+  if (!json) return OnOneLine(generated.text) + "\n";
+  return Json(Json::Object{{"prompt", prompt},
+                           {"text", generated.text},
+                           {"end", NameOf(generated.end)},
+                           {"prompt_tokens", generated.prompt_tokens},
+                           {"tokens", generated.tokens},
+                           {"log_probability", generated.log_probability}})
+             .Line() +
+         "\n";
+}
+
+void RunPrompt(const Generator& generator, Options options) {
+  // A line end in an argument is one.
+  if (!options.json)
+    options.generate.on_text = [](std::size_t, std::string_view piece) {
+      WriteResult(piece);
+      FlushResults();
+    };
+  const GeneratedText generated = generator.Generate({&*options.prompt, 1}, options.generate).front();
+  WriteResult(options.json ? Row(*options.prompt, generated, true) : "\n");
+}
+
+void RunFile(const Generator& generator, const Options& options) {
+  const std::string name = options.prompts == "-" ? "standard input" : options.prompts;
+  // Enough lines to fill some batches, at four bytes a token.
+  LineQueue lines(options.prompts == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name),
+                  static_cast<std::size_t>(options.generate.batch_tokens) * 32);
+  Progress progress("prompts continued");
+  GenerateOptions generate = options.generate;
+  std::int64_t done = 0;
+  for (std::vector<std::string> prompts = lines.Next(); !prompts.empty(); prompts = lines.Next()) {
+    generate.first_stream = static_cast<std::uint64_t>(done);
+    const std::vector<GeneratedText> texts = [&] {
+      try {
+        return generator.Generate(prompts, generate);
+      } catch (const Error& error) {
+        if (error.blame() != Blame::user) throw;
+        Fail("{}, prompts from line {} on: {}", name, done + 1, error.what());
+      }
+    }();
+    for (std::size_t i = 0; i < prompts.size(); ++i) WriteResult(Row(prompts[i], texts[i], options.json));
+    FlushResults();
+    done += std::ssize(prompts);
+    progress.Show(done);
+  }
+}
+
+void Run(const Options& options) {
+  const Generator generator = Generator::Load(options.folder, options.compute);
+  generator.Generate({}, options.generate);  // refuses impossible options before anything is read
+  options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
+}
+
+}  // namespace
+
+void AddGenerate(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("generate", "Continue prompts with a language model");
+  const auto options = std::make_shared<Options>();
+  GenerateOptions& generate = options->generate;
+  command.add_option("DIR", options->folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
+  auto* prompt = command.add_option("PROMPT", options->prompt, "The text to continue; it may be empty");
+  command
+      .add_option("--prompts", options->prompts,
+                  "Without PROMPT: texts to continue, one a line, plain or gzip; - is standard input [-]")
+      ->type_name("FILE")
+      ->excludes(prompt);
+  command.add_option("--max-new-tokens", generate.max_new_tokens, "Write at most so many [128]")->type_name("N");
+  command.add_option("--min-new-tokens", generate.min_new_tokens, "Do not end before so many [0]")->type_name("N");
+  command.add_option("--beam-size", generate.beam_size, "Beams; 1 is the likeliest word after another [1]")
+      ->type_name("N");
+  command
+      .add_option("--length-penalty", generate.length_penalty,
+                  "With beams a text scores its log-probability / length^ALPHA [1]")
+      ->type_name("ALPHA");
+  auto* sample = command.add_flag_callback(
+      "--sample", [&generate] { generate.sample = true; },
+      "Draw words by their probabilities; each of the next three asks for it, too");
+  command
+      .add_flag_callback(
+          "--no-sample", [&generate] { generate.sample = false; }, "Do not, whatever the model says")
+      ->excludes(sample);
+  command.add_option("--temperature", generate.temperature, "Divide logits by it before [1]")->type_name("T");
+  command.add_option("--top-k", generate.top_k, "Draw from so many likeliest words; 0: from all [0]")->type_name("K");
+  command.add_option("--top-p", generate.top_p, "Draw from the likeliest words whose probabilities sum to it [1]")
+      ->type_name("P");
+  command.add_option("--seed", generate.seed, "The same seed draws the same words [0]")->type_name("N");
+  command
+      .add_option("--repetition-penalty", generate.repetition_penalty,
+                  "Divide the logits of words that were there before by it, multiply negative ones [1]")
+      ->type_name("X");
+  command
+      .add_option("--no-repeat-ngram", generate.no_repeat_ngram,
+                  "Let no so many words in a row come twice; 0: any may [0]")
+      ->type_name("N");
+  command.add_option("--stop", generate.stop, "End the text before this; may be repeated")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command.add_option("--batch-tokens", generate.batch_tokens, "Tokens of prompts that are read at once [2048]")
+      ->type_name("TOKENS");
+  command.add_flag("--json", options->json,
+                   "Print a JSON object a prompt: prompt, text, end (\"end\", \"stop\" or \"length\"),\nprompt_tokens, "
+                   "tokens, log_probability");
+  AddComputeOption(command, options->compute);
+  AddCommonOptions(command);
+  command.footer(
+      "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
+      "line\n"
+      "each, in order, a line end as \\n and a backslash as \\\\. Unless given, options are what the model's\n"
+      "generation_config.json says; the ends of a text are always its.\n\n"
+      "Examples:\n"
+      "  headlight generate gpt2 'The capital of France is' --max-new-tokens 20\n"
+      "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"
+      "  headlight generate gpt2 --prompts questions.txt --beam-size 4 --json > answers.jsonl");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

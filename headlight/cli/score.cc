@@ -1,0 +1,122 @@
+// headlight score: how likely texts are to a language model.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_queue.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/io/json.h"
+#include "headlight/serve/generator.h"
+#include "headlight/text/token_label.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, input = "-";
+  std::optional<kernels::Compute> compute;
+  std::int64_t batch_tokens = 2048;
+  bool tokens = false, json = false;
+};
+
+Json NumberOrNull(double number) { return std::isfinite(number) ? Json(number) : Json(); }
+
+std::string Rows(const Generator& generator, const std::string& text, const TextScore& score, std::int64_t line,
+                 const Options& options) {
+  const auto piece = [&](const TokenScore& token) { return TokenLabel(generator.tokenizer().Piece(token.id)); };
+  if (options.json) {
+    Json object = Json::Object{{"text", text},
+                               {"log_probability", score.log_probability},
+                               {"tokens", score.scored},
+                               {"bytes", score.bytes},
+                               {"perplexity", NumberOrNull(score.perplexity())},
+                               {"bits_per_byte", NumberOrNull(score.bits_per_byte())}};
+    Json::Array pieces, probabilities;
+    for (const TokenScore& token : score.tokens) {
+      pieces.push_back(piece(token));
+      probabilities.push_back(token.log_probability ? Json(*token.log_probability) : Json());
+    }
+    if (options.tokens) {
+      object.Set("pieces", pieces);
+      object.Set("log_probabilities", probabilities);
+    }
+    return object.Line() + "\n";
+  }
+  if (!options.tokens)
+    return score.scored == 0 ? fmt::format("0.0000\t-\t-\t{}\n", text)
+                             : fmt::format("{:.4f}\t{:.4f}\t{:.4f}\t{}\n", score.log_probability, score.perplexity(),
+                                           score.bits_per_byte(), text);
+  std::string rows;
+  for (const TokenScore& token : score.tokens)
+    rows += fmt::format("{}\t{}\t{}\n", line,
+                        token.log_probability ? fmt::format("{:.4f}", *token.log_probability) : "-", piece(token));
+  return rows;
+}
+
+void Run(const Options& options) {
+  const Generator generator = Generator::Load(options.folder, options.compute);
+  generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
+  const std::string name = options.input == "-" ? "standard input" : options.input;
+  // Enough lines to fill some batches, at four bytes a token.
+  LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name),
+                  static_cast<std::size_t>(options.batch_tokens) * 32);
+  Progress progress("lines scored");
+  std::int64_t line = 0;
+  TextScore all;
+  for (std::vector<std::string> texts = lines.Next(); !texts.empty(); texts = lines.Next()) {
+    const std::vector<TextScore> scores = generator.Score(texts, options.batch_tokens);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      WriteResult(Rows(generator, texts[i], scores[i], ++line, options));
+      all.log_probability += scores[i].log_probability;
+      all.scored += scores[i].scored;
+      all.bytes += scores[i].bytes;
+    }
+    FlushResults();
+    progress.Show(line);
+  }
+  if (all.scored > 0)
+    Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits a byte", line, all.scored, all.bytes,
+         all.perplexity(), all.bits_per_byte());
+}
+
+}  // namespace
+
+void AddScore(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("score", "Say how likely texts are to a language model");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
+  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_flag("--tokens", options->tokens,
+                   "Print a token a line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and\n"
+                   "log_probabilities to the object");
+  command.add_flag("--json", options->json,
+                   "Print a JSON object a text: text, log_probability, tokens, bytes, perplexity, bits_per_byte");
+  command.add_option("--batch-tokens", options->batch_tokens, "Tokens that are scored at once [2048]")
+      ->type_name("TOKENS");
+  AddComputeOption(command, options->compute);
+  AddCommonOptions(command);
+  command.footer(
+      "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "
+      "them\n"
+      "together one to standard error. Logarithms are natural; the perplexity is exp(-log-probability / tokens).\n\n"
+      "The model's first token (bos_token_id), where it has one, stands before each text and is not scored; where it "
+      "has\n"
+      "none, nothing is said of a text's first token (-). A text of more tokens than the model reads at once is read\n"
+      "through windows of that many, each beginning half a window after the one before, so that a token is told from "
+      "at\n"
+      "least half a window.\n\n"
+      "Examples:\n"
+      "  headlight score gpt2 sentences.txt\n"
+      "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight
