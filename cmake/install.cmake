@@ -55,7 +55,11 @@ set(public_headers
   headlight/ops/residual.h
   headlight/ops/softmax.h
   headlight/ops/view.h
+  headlight/serve/answerer.h
+  headlight/serve/classifier.h
   headlight/serve/embedder.h
+  headlight/serve/mask_filler.h
+  headlight/serve/tagger.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h

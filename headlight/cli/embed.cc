@@ -111,7 +111,8 @@ void Run(const Options& options) {
 void AddEmbed(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("embed", "Turn texts into vectors, or find those nearest to another");
   const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "An encoder's folder, such as BERT's, of sentence-transformers or plain")->required();
+  command.add_option("DIR", options->folder, "An encoder's folder, such as BERT's, of sentence-transformers or plain")
+      ->required();
   command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
   auto* out =
       command

@@ -27,6 +27,10 @@ void AddCommands(CLI::App& program) {
   AddBleu(program);
   AddLook(program);
   AddEmbed(program);
+  AddFillMask(program);
+  AddClassify(program);
+  AddTag(program);
+  AddAnswer(program);
   AddTokenize(program);
   AddInfo(program);
   AddConvert(program);
