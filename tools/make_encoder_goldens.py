@@ -36,6 +36,7 @@ from transformers import (  # noqa: E402
     RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering, RobertaForSequenceClassification, RobertaModel,
     PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForTokenClassification, pipeline)
 from transformers.models.deberta import modeling_deberta  # noqa: E402
+from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -250,6 +251,10 @@ def main():
         golden(model, folder, side)
         (folder / "generation_config.json").unlink(missing_ok=True)
         print(name)
+    # Which of so many buckets a distance of 0, 1, ... falls into.
+    buckets = {f"{count},{most}": make_log_bucket_position(torch.arange(most), count, most).long().tolist()
+               for count, most in ((256, 512), (32, 128), (6, 9))}
+    (OUT / "buckets.json").write_text(json.dumps(buckets) + "\n")
     if not sys.argv[1:] or "pipelines" in sys.argv[1:]:
         pipelines()
 
