@@ -28,12 +28,15 @@ set(public_headers
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
   headlight/models/bert.h
+  headlight/models/deberta.h
+  headlight/models/deberta_v2.h
   headlight/models/family.h
   headlight/models/roberta.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
   headlight/nn/decoder_cache.h
+  headlight/nn/disentangled_attention.h
   headlight/nn/encoder_decoder.h
   headlight/nn/heads.h
   headlight/nn/language_model.h

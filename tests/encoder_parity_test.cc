@@ -54,7 +54,7 @@ TEST_P(EncoderParity, ComesBackFromItsFolder) {
             model->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>());
 }
 
-//  A text's states do not depend on what it is encoded with, to the last bit.
+// A text's states do not depend on what it is encoded with, to the last bit.
 TEST_P(EncoderParity, DoesNotMindCompany) {
   const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());

@@ -36,7 +36,7 @@ struct DebertaConfig {
 HEADLIGHT_API void CheckConfig(const DebertaConfig& config);
 
 // What both layouts have: the sum of embeddings, what follows attention in a layer, the heads, and config.json.
-class DebertaEmbeddings {
+class HEADLIGHT_API DebertaEmbeddings {
  public:
   DebertaEmbeddings(const Scope& scope, const DebertaConfig& config);
   // As TextEncoder::Encode, before the first layer.
@@ -52,7 +52,7 @@ class DebertaEmbeddings {
 };
 
 // From what attention's heads gave: LayerNorm(x + W heads), then LayerNorm(x + FeedForward(x)).
-class DebertaSublayers {
+class HEADLIGHT_API DebertaSublayers {
  public:
   DebertaSublayers(const Scope& scope, const DebertaConfig& config);
   Tensor operator()(Context& context, const Tensor& x, const Tensor& heads) const;
@@ -71,7 +71,7 @@ void ReadDebertaSettings(const ModelFolder& files, DebertaConfig& config);
 Json DebertaSettings(const DebertaConfig& config, std::string_view model_type, const std::string& family);
 bool HarmlessDebertaTensor(std::string_view name, const DebertaConfig& config, const Safetensors& file);
 
-class DebertaLayer {
+class HEADLIGHT_API DebertaLayer {
  public:
   DebertaLayer(const Scope& scope, const DebertaConfig& config, int layer);
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const;

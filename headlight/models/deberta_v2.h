@@ -31,7 +31,7 @@ HEADLIGHT_API void CheckConfig(const DebertaV2Config& config);
 // The row of the table of relative vectors for a query that stands `distance` places behind the key.
 HEADLIGHT_API std::int64_t RelativeRow(const DebertaV2Config& config, std::int64_t distance);
 
-class DebertaV2Layer {
+class HEADLIGHT_API DebertaV2Layer {
  public:
   DebertaV2Layer(const Scope& scope, const DebertaV2Config& config, int layer);
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const;
