@@ -9,6 +9,11 @@
 #include "headlight/serve/encoder_folder.h"
 
 namespace headlight {
+namespace {
+
+constexpr std::size_t kMasksAtOnce = 64;  // each is given a probability for every word
+
+}  // namespace
 
 struct MaskFiller::State {
   EncoderFolder loaded;
@@ -51,19 +56,23 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
         text_of.push_back(which[i]);
       }
     }
-    const Tensor probabilities = ops::Softmax(loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, rows)));
     // A model may have more words than its tokenizer, to fill a round number: those are never said.
     std::vector<std::int32_t> order(
         static_cast<std::size_t>(std::min<std::int64_t>(vocabulary, loaded.tokenizer.size())));
     const auto best = order.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(order));
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      const float* const p = probabilities.matrix<float>().row(static_cast<std::int64_t>(row));
-      std::iota(order.begin(), order.end(), 0);
-      std::partial_sort(order.begin(), best, order.end(),
-                        [p](std::int32_t a, std::int32_t b) { return p[a] != p[b] ? p[a] > p[b] : a < b; });
-      FilledMask& words = result[text_of[row]].emplace_back();
-      for (auto id = order.begin(); id != best; ++id)
-        words.push_back({loaded.tokenizer.Decode({&*id, 1}, /*skip_special=*/false), *id, p[*id]});
+    for (std::size_t first = 0; first < rows.size(); first += kMasksAtOnce) {
+      const std::span<const std::int32_t> some(rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                               std::min(kMasksAtOnce, rows.size() - first));
+      const Tensor probabilities = ops::Softmax(loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, some)));
+      for (std::size_t row = 0; row < some.size(); ++row) {
+        const float* const p = probabilities.matrix<float>().row(static_cast<std::int64_t>(row));
+        std::iota(order.begin(), order.end(), 0);
+        std::partial_sort(order.begin(), best, order.end(),
+                          [p](std::int32_t x, std::int32_t y) { return p[x] != p[y] ? p[x] > p[y] : x < y; });
+        FilledMask& words = result[text_of[first + row]].emplace_back();
+        for (auto id = order.begin(); id != best; ++id)
+          words.push_back({loaded.tokenizer.Decode({&*id, 1}, /*skip_special=*/false), *id, p[*id]});
+      }
     }
   };
   EncodeInBatches(*loaded.model, encodings, options.batch_tokens, fill);
