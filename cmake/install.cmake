@@ -30,15 +30,18 @@ set(public_headers
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
   headlight/models/bert.h
+  headlight/models/deberta.h
+  headlight/models/deberta_v2.h
   headlight/models/family.h
-  headlight/models/roberta.h
   headlight/models/gpt1.h
   headlight/models/gpt2.h
   headlight/models/gpt3.h
+  headlight/models/roberta.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
   headlight/nn/decoder_cache.h
+  headlight/nn/disentangled_attention.h
   headlight/nn/encoder_decoder.h
   headlight/nn/heads.h
   headlight/nn/language_model.h
@@ -61,8 +64,12 @@ set(public_headers
   headlight/ops/residual.h
   headlight/ops/softmax.h
   headlight/ops/view.h
+  headlight/serve/answerer.h
+  headlight/serve/classifier.h
   headlight/serve/embedder.h
   headlight/serve/generator.h
+  headlight/serve/mask_filler.h
+  headlight/serve/tagger.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h

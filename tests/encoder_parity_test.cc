@@ -9,6 +9,8 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
+#include "headlight/io/json_view.h"
+#include "headlight/models/deberta_v2.h"
 #include "headlight/models/family.h"
 #include "tests/encoder_parity_testing.h"
 
@@ -22,7 +24,10 @@ const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
 class EncoderParity : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, EncoderParity,
                          testing::Values("bert_classes_left", "bert_tags", "bert_answers_left", "roberta",
-                                         "roberta_masked_left", "roberta_classes", "roberta_answers", "xlm_tags_left"),
+                                         "roberta_masked_left", "roberta_classes", "roberta_answers", "xlm_tags_left",
+                                         "deberta", "deberta_masked_left", "deberta_classes", "deberta_absolute",
+                                         "deberta_v2", "deberta_v2_left", "deberta_v3_masked", "deberta_v3_classes",
+                                         "deberta_v3_tags", "deberta_v3_answers"),
                          [](const auto& which) { return which.param; });
 
 TEST_P(EncoderParity, GivesWhatTransformersGives) {
@@ -47,6 +52,55 @@ TEST_P(EncoderParity, ComesBackFromItsFolder) {
   Context context;
   EXPECT_EQ(again->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>(),
             model->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>());
+}
+
+// A text's states do not depend on what it is encoded with, to the last bit.
+TEST_P(EncoderParity, DoesNotMindCompany) {
+  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const EncoderGolden golden(kFolders + GetParam());
+  Context context;
+  const Tensor together = model->Encode(context, golden.ids, golden.types, golden.texts);
+  for (const auto& [begin, length] : golden.texts) {
+    const auto own = [&, first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(length)](
+                         const std::vector<std::int32_t>& all) { return std::span(all).subspan(first, count); };
+    EXPECT_EQ(model->Encode(context, own(golden.ids), own(golden.types), {{0, length}}).ToVector<float>(),
+              together.ViewRows(begin, length).ToVector<float>());
+  }
+}
+
+TEST(Encoders, ComputeInEveryPrecision) {
+  for (const char* name : {"roberta_masked_left", "deberta_masked_left", "deberta_v2"}) {
+    const EncoderGolden golden(kFolders + name);
+    for (const auto& [compute, tolerance] :
+         {std::pair(kernels::Compute::float32, 2e-5), std::pair(kernels::Compute::bfloat16, 0.08),
+          std::pair(kernels::Compute::int8, 0.15)}) {
+      if (!kernels::CpuHas(compute)) continue;
+      const auto model = LoadTextEncoder(kFolders + name, {.compute = compute, .purpose = LoadFor::computing});
+      Context context;
+      const bool from_column = model->limits().padding_has_positions;
+      const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts,
+                                          from_column ? golden.first : std::vector<std::int32_t>());
+      EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)
+          << name << " " << kernels::Name(compute);
+    }
+  }
+}
+
+TEST(DebertaV2, PutsDistancesIntoBuckets) {
+  for (const auto& [name, rows] : ReadJson(kFolders + "buckets.json").Members()) {
+    DebertaV2Config config;
+    config.buckets = std::stoll(name);
+    config.base.farthest = std::stoll(name.substr(name.find(',') + 1));
+    std::int64_t distance = 0;
+    for (const JsonView& row : rows.Items()) {
+      const std::int64_t bucket = std::min(row.Integer(), config.buckets - 1);
+      EXPECT_EQ(RelativeRow(config, distance), config.buckets + bucket) << name << ": " << distance;
+      EXPECT_EQ(RelativeRow(config, -distance), config.buckets - row.Integer()) << name << ": " << -distance;
+      ++distance;
+    }
+    EXPECT_EQ(RelativeRow(config, 1 << 20), 2 * config.buckets - 1);
+    EXPECT_EQ(RelativeRow(config, -(1 << 20)), 0);
+  }
 }
 
 // What is wrong with a folder in whose config.json `from` is replaced.
@@ -76,6 +130,22 @@ TEST(EncoderHeads, RefuseWhatTheyAreNot) {
   EXPECT_THAT(ErrorWith("roberta", "\"pad_token_id\": 1", "\"pad_token_id\": 15"),
               HasSubstr("the number of positions must be above 16"));
   EXPECT_THAT(ErrorWith("roberta", "\"is_decoder\": false", "\"is_decoder\": true"), HasSubstr("is_decoder"));
+
+  EXPECT_THAT(ErrorWith("deberta", "\"c2p\"", "\"p2p\""), HasSubstr("'p2p' is not supported; c2p and p2c are"));
+  EXPECT_THAT(ErrorWith("deberta", "\"model_type\"", "\"talking_head\": true, \"model_type\""),
+              HasSubstr("talking_head"));
+  EXPECT_THAT(ErrorWith("deberta", "\"model_type\"", "\"conv_kernel_size\": 3, \"model_type\""),
+              HasSubstr("conv_kernel_size"));
+  EXPECT_THAT(ErrorWith("deberta", "\"model_type\"", "\"embedding_size\": 3, \"model_type\""),
+              HasSubstr("embedding_size"));
+  EXPECT_THAT(ErrorWith("deberta_v2", "\"model_type\"", "\"conv_groups\": 2, \"model_type\""),
+              HasSubstr("conv_groups"));
+  EXPECT_THAT(ErrorWith("deberta_v2", "\"conv_kernel_size\": 3", "\"conv_kernel_size\": 4"), HasSubstr("must be odd"));
+  EXPECT_THAT(ErrorWith("deberta_v2", "\"model_type\"", "\"attention_head_size\": 5, \"model_type\""),
+              HasSubstr("attention_head_size"));
+  EXPECT_THAT(ErrorWith("deberta_v2", "\"position_buckets\": 4", "\"position_buckets\": 40"),
+              HasSubstr("position buckets"));
+  EXPECT_THAT(ErrorWith("deberta_v2", "\"layer_norm\"", "\"batch_norm\""), HasSubstr("norm_rel_ebd"));
 
   const std::unique_ptr<TextEncoder> roberta = LoadTextEncoder(kFolders + "roberta");
   EXPECT_EQ(roberta->limits().positions, 14);

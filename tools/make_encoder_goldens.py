@@ -10,8 +10,13 @@ in single)
     last_hidden_state, and where the model has them pooler_output, logits, start_logits, end_logits
     attentions.L
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
+
+The folders fill_mask, classify, tag and answer have a tokenizer of text/testdata besides, and golden.json: texts, and
+what Transformers' pipelines say of them. (The one for questions left Transformers with its version 5: here are its
+rules.)
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -19,6 +24,7 @@ import sys
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
+import numpy  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from safetensors import safe_open  # noqa: E402
@@ -28,8 +34,9 @@ from transformers import (  # noqa: E402
     DebertaForMaskedLM, DebertaForSequenceClassification, DebertaModel, DebertaV2Config, DebertaV2ForMaskedLM,
     DebertaV2ForQuestionAnswering, DebertaV2ForSequenceClassification, DebertaV2ForTokenClassification, DebertaV2Model,
     RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering, RobertaForSequenceClassification, RobertaModel,
-    XLMRobertaConfig, XLMRobertaForTokenClassification)
+    PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForTokenClassification, pipeline)
 from transformers.models.deberta import modeling_deberta  # noqa: E402
+from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -79,7 +86,7 @@ MODELS = {
                         DebertaV2Config(**ODD, relative_attention=True, pos_att_type="p2c", share_att_key=True,
                                         position_biased_input=True, **NAMES), "right"),
     "deberta_v3_answers": (DebertaV2ForQuestionAnswering,
-                           DebertaV2Config(**LARGE, **RELATIVE, max_relative_positions=3, position_buckets=6,
+                           DebertaV2Config(**LARGE, **RELATIVE, max_relative_positions=8, position_buckets=4,
                                            share_att_key=True), "left"),
 }
 TEXTS = [[3, 7, 12, 5, 16, 2], [9], [14, 2, 2, 18, 6, 11, 8, 10, 4]]
@@ -149,6 +156,85 @@ def golden(model, folder, side):
     save_file(tensors, folder / "golden.safetensors")
 
 
+def task(name, kind, config, tokenizer, seed, **special):
+    """A folder with a model and the tokenizer of that name; both."""
+    folder = OUT / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    path = OUT.parent.parent.parent / "headlight" / "text" / "testdata" / f"family_{tokenizer}.json"
+    shutil.copy(path, folder / "tokenizer.json")
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(path), **special)
+    config.vocab_size = len(tokenizer)
+    model = kind._from_config(config, attn_implementation="eager").eval()
+    initialise(model, seed)
+    model.save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    return folder, model, tokenizer
+
+
+BERT_TOKENS = dict(pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]", mask_token="[MASK]",
+                   model_input_names=["input_ids", "token_type_ids", "attention_mask"])
+
+
+def pipelines():
+    size = dict(LARGE, max_position_embeddings=24)
+    folder, model, tokenizer = task("fill_mask", RobertaForMaskedLM, RobertaConfig(**dict(size, type_vocab_size=1)),
+                                    "roberta", 40, pad_token="<pad>", unk_token="<unk>", mask_token="<mask>")
+    texts = ["A small <mask> runs.", "<mask> dogs, <mask> men.", "The<mask>."]
+    filled = pipeline("fill-mask", model=model, tokenizer=tokenizer)(texts, top_k=3)
+    filled = [masks if isinstance(masks[0], list) else [masks] for masks in filled]
+    expected = [[[[word["token"], word["token_str"], word["score"]] for word in mask] for mask in masks] for masks in filled]
+    (folder / "golden.json").write_text(json.dumps({"texts": texts, "expected": expected}) + "\n")
+
+    folder, model, tokenizer = task("classify", BertForSequenceClassification,
+                                    BertConfig(**size, id2label={0: "no", 1: "maybe", 2: "yes"},
+                                               label2id={"no": 0, "maybe": 1, "yes": 2}), "bert_uncased", 41, **BERT_TOKENS)
+    texts = [["A small dog runs."], ["Two men.", "Two dogs."], ["dog"], ["The children", "are playing in the meadow."]]
+    run = pipeline("text-classification", model=model, tokenizer=tokenizer)
+    inputs = [dict(zip(("text", "text_pair"), text)) for text in texts]
+    golden = {"texts": texts}
+    for problem in ("single_label_classification", "multi_label_classification", "regression"):
+        model.config.problem_type = problem
+        scores = [{one["label"]: one["score"] for one in run(text, top_k=None)} for text in inputs]
+        golden[problem] = [[score[label] for label in ("no", "maybe", "yes")] for score in scores]
+    (folder / "golden.json").write_text(json.dumps(golden) + "\n")
+
+    names = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+    folder, model, tokenizer = task("tag", BertForTokenClassification,
+                                    BertConfig(**size, id2label=dict(enumerate(names)),
+                                               label2id={name: i for i, name in enumerate(names)}),
+                                    "bert_cased", 47, **BERT_TOKENS)
+    texts = ["A small dog runs across the green meadow.", "dog", "Two men, two dögs.", "The children are playing ☃ dogs."]
+    run = pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple")
+    expected = [[[one["entity_group"], one["start"], one["end"], float(one["score"])] for one in run(text)] for text in texts]
+    (folder / "golden.json").write_text(json.dumps({"texts": texts, "expected": expected}) + "\n")
+
+    folder, model, tokenizer = task("answer", BertForQuestionAnswering, BertConfig(**size), "bert_uncased", 47, **BERT_TOKENS)
+    passage = "A small dog runs across the green meadow. Two men are playing. "
+    questions = [["dogs?", "Two men, two dogs."], ["Who runs?", passage], ["Two children?", passage * 4], ["men", "men men"]]
+    golden = {"questions": questions, "expected": [], "always": []}
+    for question, passage in questions:
+        encoded = tokenizer(question, passage, truncation="only_second", max_length=24, stride=12,
+                            return_overflowing_tokens=True, return_offsets_mapping=True)
+        best, null = (-1.0, 0, 0), 1e6
+        for window, ids in enumerate(encoded["input_ids"]):
+            with torch.no_grad():
+                output = model(torch.tensor([ids]), token_type_ids=torch.tensor([encoded["token_type_ids"][window]]))
+            inside = numpy.array([part == 1 for part in encoded.sequence_ids(window)])
+            seen = inside | (numpy.array(ids) == tokenizer.cls_token_id)
+            start, end = (torch.where(torch.tensor(seen), logits[0], -10000.0).softmax(0).numpy()
+                          for logits in (output.start_logits, output.end_logits))
+            null = min(null, float(start[0] * end[0]))
+            scores = numpy.tril(numpy.triu(numpy.outer(start * inside, end * inside)), 4)
+            first, last = numpy.unravel_index(scores.argmax(), scores.shape)
+            if scores[first, last] > best[0]:
+                offsets = encoded["offset_mapping"][window]
+                best = (float(scores[first, last]), offsets[first][0], offsets[last][1])
+        golden["always"].append(best)
+        golden["expected"].append((null, 0, 0) if null > best[0] else best)
+    (folder / "golden.json").write_text(json.dumps(golden) + "\n")
+
+
 def main():
     # DeBERTa's own norm computes in single precision.
     modeling_deberta.DebertaLayerNorm.forward = lambda self, x: torch.nn.functional.layer_norm(
@@ -165,6 +251,12 @@ def main():
         golden(model, folder, side)
         (folder / "generation_config.json").unlink(missing_ok=True)
         print(name)
+    # Which of so many buckets a distance of 0, 1, ... falls into.
+    buckets = {f"{count},{most}": make_log_bucket_position(torch.arange(most), count, most).long().tolist()
+               for count, most in ((256, 512), (32, 128), (6, 9))}
+    (OUT / "buckets.json").write_text(json.dumps(buckets) + "\n")
+    if not sys.argv[1:] or "pipelines" in sys.argv[1:]:
+        pipelines()
 
 
 main()

@@ -7,21 +7,25 @@ class App;
 
 namespace headlight {
 
+void AddAnswer(CLI::App& program);
 void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
 // Commands of `bench`.
 void AddTrainBench(CLI::App& bench);
 void AddTranslateBench(CLI::App& bench);
+void AddClassify(CLI::App& program);
 void AddConvert(CLI::App& program);
 void AddDemo(CLI::App& program);
 void AddEmbed(CLI::App& program);
 void AddEvaluate(CLI::App& program);
+void AddFillMask(CLI::App& program);
 void AddForward(CLI::App& program);
 void AddGenerate(CLI::App& program);
 void AddInfo(CLI::App& program);
 void AddLook(CLI::App& program);
 void AddScore(CLI::App& program);
 void AddShortlist(CLI::App& program);
+void AddTag(CLI::App& program);
 void AddTokenize(CLI::App& program);
 void AddTrain(CLI::App& program);
 void AddTrainTexts(CLI::App& train);  // commands of `train`

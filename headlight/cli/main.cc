@@ -29,6 +29,10 @@ void AddCommands(CLI::App& program) {
   AddEmbed(program);
   AddGenerate(program);
   AddScore(program);
+  AddFillMask(program);
+  AddClassify(program);
+  AddTag(program);
+  AddAnswer(program);
   AddTokenize(program);
   AddInfo(program);
   AddConvert(program);

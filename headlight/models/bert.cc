@@ -22,7 +22,8 @@ void CheckConfig(const BertConfig& config) {
   at_least_one("the ffn dimension", config.ffn);
   at_least_one("the vocabulary's size", config.vocabulary);
   at_least_one("the number of positions", config.positions);
-  at_least_one("the number of segment types", config.types);
+  Check(config.types >= 0 && config.types <= (1 << 24), "the number of segment types must be from 0 to {}, not {}",
+        1 << 24, config.types);
   Check(config.model % config.heads == 0, "the number of heads must divide the model dimension: {} does not divide {}",
         config.heads, config.model);
   for (const double probability :
@@ -52,6 +53,7 @@ Tensor BertLayer::operator()(Context& context, const Tensor& x, const Sequences&
 }
 
 BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config) : dropout_(config.dropout) {
+  Check(config.types >= 1, "there must be at least one type of segments");
   const Initialisation normal = Initialisation::Normal(0.02);
   const Scope embeddings = scope / "embeddings";
   Parameter& words = (embeddings / "word_embeddings").Declare("weight", {config.vocabulary, config.model}, normal);
@@ -122,7 +124,7 @@ void ReadBertSettings(const JsonView& json, BertConfig& config, std::initializer
   config.norm_epsilon = json.Get("layer_norm_eps", config.norm_epsilon).Number(0, 1);
   config.vocabulary = json.Get("vocab_size", config.vocabulary).Integer(1, most);
   config.positions = json.Get("max_position_embeddings", config.positions).Integer(1, most);
-  config.types = json.Get("type_vocab_size", config.types).Integer(1, most);
+  config.types = json.Get("type_vocab_size", config.types).Integer(0, most);
   config.pad_id = static_cast<std::int32_t>(json.Get("pad_token_id", config.pad_id).Integer(0, most));
   json.Get("position_embedding_type", "absolute").String({"absolute"});
   for (const char* decoder : {"is_decoder", "add_cross_attention"})

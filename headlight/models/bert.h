@@ -44,7 +44,7 @@ struct BertConfig {
 HEADLIGHT_API void CheckConfig(const BertConfig& config);
 
 // config.json's keys for all but what stands on the encoder, read and written: `config` says what is meant where a key
-// is missing. As RoBERTa has them too.
+// is missing. As RoBERTa and DeBERTa have them too.
 void ReadBertSettings(const JsonView& json, BertConfig& config, std::initializer_list<std::string_view> harmless);
 Json BertSettings(const BertConfig& config, std::string_view model_type);
 

@@ -45,9 +45,11 @@ std::vector<std::string> ReadLabels(const JsonView& config) {
   return labels;
 }
 
+// What is meant where nothing is said: one class alone is right or not, as Transformers' text-classification reads it.
+Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::several_labels : Problem::one_label; }
+
 Problem ReadProblem(const JsonView& config, std::size_t classes) {
-  // One class alone is right or not, as Transformers' text-classification reads it.
-  if (!config["problem_type"].present()) return classes == 1 ? Problem::several_labels : Problem::one_label;
+  if (!config["problem_type"].present()) return UsualProblem(classes);
   const std::string name = config["problem_type"].String({kProblems[0].name, kProblems[1].name, kProblems[2].name});
   return std::ranges::find(kProblems, name, &NamedProblem::name)->problem;
 }
@@ -108,7 +110,7 @@ void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const std::strin
   }
   config.Set("id2label", std::move(names));
   config.Set("label2id", std::move(numbers));
-  if (heads.sequence_classes)
+  if (heads.sequence_classes && heads.problem != UsualProblem(heads.labels.size()))
     config.Set("problem_type", std::ranges::find(kProblems, heads.problem, &NamedProblem::problem)->name);
 }
 

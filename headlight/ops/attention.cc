@@ -42,7 +42,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
 template <typename T>
 bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
   if (b.data < a.data) return Overlap(b, a);
-  if (a.data == nullptr || b.data >= a.row(a.rows)) return false;
+  if (a.data == nullptr || a.rows == 0 || b.data >= a.row(a.rows - 1) + a.columns) return false;
   const std::int64_t column = (b.data - a.data) % a.stride;  // of a's rows, where b begins
   return a.stride != b.stride || column < a.columns || a.stride - column < b.columns;
 }

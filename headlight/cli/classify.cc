@@ -1,0 +1,110 @@
+// headlight classify: the class of each text.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_batches.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/io/json.h"
+#include "headlight/serve/classifier.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, input = "-";
+  std::int64_t top = 0;  // as the problem asks for
+  std::optional<kernels::Compute> compute;
+  bool json = false, truncate = false;
+};
+
+// The labels to name, the best first.
+std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem problem, std::int64_t top) {
+  std::vector<std::size_t> order(labels);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (problem != Problem::number || top > 0)
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  std::size_t count = labels;
+  if (top > 0) {
+    count = std::min<std::size_t>(labels, static_cast<std::size_t>(top));
+  } else if (problem == Problem::one_label) {
+    count = 1;
+  } else if (problem == Problem::several_labels) {
+    count = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::size_t i) { return scores[i] >= 0.5F; }));
+  }
+  order.resize(count);
+  return order;
+}
+
+void Run(const Options& options) {
+  const Classifier classifier = Classifier::Load(options.folder, options.compute);
+  const std::vector<std::string>& labels = classifier.labels();
+  ForEachLineBatch(options.input, "classified", [&](const LineBatch& batch) {
+    std::vector<TextOrPair> texts;
+    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+      const std::string& text = batch.lines[line];
+      const std::size_t tab = text.find('\t');
+      Check(tab == std::string::npos || text.find('\t', tab + 1) == std::string::npos,
+            "{}: it has more than one tab, and a line is a text or two with a tab between them", batch.name_of(line));
+      texts.push_back({text.substr(0, tab)});
+      if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
+    }
+    const Classified classified = classifier.Classify(texts, {.truncate = options.truncate, .name_of = batch.name_of});
+    for (const std::int64_t text : classified.truncated)
+      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(static_cast<std::size_t>(text)),
+           classifier.longest());
+    for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
+      const float* const scores = classified.scores.matrix<float>().row(line);
+      const std::vector<std::size_t> named =
+          Named(scores, labels.size(), classifier.problem(), options.json ? std::ssize(labels) : options.top);
+      Json::Array json;
+      std::string result;
+      for (const std::size_t label : named) {
+        json.push_back(Json::Object{{"label", labels[label]}, {"score", scores[label]}});
+        result += fmt::format("{}{}\t{:.4f}", result.empty() ? "" : "\t", labels[label], scores[label]);
+      }
+      if (options.json) result = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(json)}}).Line();
+      WriteResult(result + "\n");
+    }
+  });
+}
+
+}  // namespace
+
+void AddClassify(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("classify", "Say of which class each text is, or two texts together");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "A folder of an encoder for classes of texts, such as BERT's")->required();
+  command.add_option("FILE", options->input,
+                     "A text a line, or two with a tab between them, plain or gzip; - is standard input [-]");
+  command
+      .add_option(
+          "--top", options->top,
+          "Name so many classes [the best; of a model that gives a text several, those\nwith at least 0.5; of a "
+          "regression all]")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--truncate", options->truncate,
+                   "Leave out the end of the longer text, with a warning, where there are too many tokens for the\n"
+                   "model, instead of refusing");
+  command.add_flag("--json", options->json, "Print an object a line of input, with all classes");
+  AddComputeOption(command, options->compute);
+  AddCommonOptions(command);
+  command.footer(
+      "\nPrints LABEL<tab>PROBABILITY, further classes behind further tabs, a line for a line. How scores are read is\n"
+      "said by problem_type in the folder's config.json: one class is right (they sum to 1), each class is right or\n"
+      "not, or the score itself is the answer.\n\n"
+      "Examples:\n"
+      "  echo 'What a film!' | headlight classify bert-sentiment\n"
+      "  headlight classify bert-mnli pairs.tsv --json");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+
+#include "headlight/cli/testing.h"
+#include "headlight/io/json.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
+
+TEST(FillMask, PrintsTheBestWords) {
+  const std::string text = "A small <mask> runs.\n<mask> dogs, <mask> men.\n";
+  const std::vector<std::string> lines =
+      Lines(RunProgram({"fill-mask", kFolders + "fill_mask", "--top", "2"}, text).out);
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_EQ(lines[0], "1\t1\t0.0533\tß");
+  EXPECT_THAT(lines[5], MatchesRegex("2\t2\t0\\.[0-9]{4}\t.+"));
+  const auto json = Lines(RunProgram({"fill-mask", kFolders + "fill_mask", "--json"}, text).out);
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(ParseJson(json[1], "line").Find("masks")->As<Json::Array>()->size(), 2U);
+  EXPECT_THAT(RefusalOf({"fill-mask", kFolders + "fill_mask"}, "dog\n"),
+              HasSubstr("standard input: line 1: there is no <mask> in it"));
+  EXPECT_THAT(RefusalOf({"fill-mask", kFolders + "fill_mask", "--top", "0"}), HasSubstr("--top must be at least 1"));
+}
+
+TEST(Classify, PrintsTheClassOfOneTextOrTwo) {
+  const std::string folder = kFolders + "classify", text = "A small dog runs.\nTwo men.\tTwo dogs.\n";
+  EXPECT_EQ(RunProgram({"classify", folder}, text).out, "maybe\t0.6269\nmaybe\t0.6868\n");
+  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--top", "2"}, text).out)[0], "maybe\t0.6269\tno\t0.2354");
+  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--json"}, text).out)[1].substr(0, 52),
+            R"({"line":2,"classes":[{"label":"maybe","score":0.6867)");
+  EXPECT_THAT(RefusalOf({"classify", folder}, "a\tb\tc\n"), HasSubstr("line 1: it has more than one tab"));
+  std::string long_text;
+  for (int i = 0; i < 30; ++i) long_text += "dog ";
+  EXPECT_THAT(RefusalOf({"classify", folder}, long_text), HasSubstr("line 1: 32 tokens, of which the model reads 24"));
+  const Outcome cut = RunProgram({"classify", folder, "--truncate"}, long_text);
+  EXPECT_EQ(cut.exit_code, 0);
+  EXPECT_THAT(cut.err, HasSubstr("line 1: the model reads 24 tokens at once: its end is left out"));
+}
+
+TEST(Tag, PrintsSpans) {
+  const std::string folder = kFolders + "tag", text = "dog\n\nTwo men, two dögs.\n";
+  const std::vector<std::string> lines = Lines(RunProgram({"tag", folder}, text).out);
+  ASSERT_EQ(lines.size(), 11U);
+  EXPECT_EQ(lines[0], "1\t0\t3\tLOC\t0.4310\tdog");
+  EXPECT_EQ(lines[9], "3\t13\t17\tPER\t0.5039\tdögs");
+  const std::vector<std::string> json = Lines(RunProgram({"tag", folder, "--json"}, text).out);
+  ASSERT_EQ(json.size(), 3U);
+  EXPECT_EQ(json[1], R"({"line":2,"spans":[]})");
+  EXPECT_THAT(json[0], HasSubstr(R"({"line":1,"spans":[{"begin":0,"end":3,"label":"LOC",)"));
+}
+
+TEST(Answer, PrintsAnAnswerOrNone) {
+  const std::string folder = kFolders + "answer";
+  const TemporaryFolder temporary;
+  WriteFile(temporary.File("passage.txt"), "A small dog runs across the green meadow. Two men are playing. ");
+  const std::vector<std::string> one = {
+      "answer", folder, "--question", "Who runs?", "--context", temporary.File("passage.txt"), "--max-length", "5"};
+  EXPECT_EQ(RunProgram(one).out, "0.0151\t40\t41\t.\n");
+  const std::string text = "dogs?\tTwo men, two dogs.\nmen\tmen men\n";
+  EXPECT_EQ(RunProgram({"answer", folder, "--max-length", "5"}, text).out, "0.0266\t17\t18\t.\n0.1391\t0\t0\t\n");
+  EXPECT_EQ(Lines(RunProgram({"answer", folder, "--always"}, text).out)[1].substr(6), "\t0\t3\tmen");
+  EXPECT_THAT(Lines(RunProgram({"answer", folder, "--json"}, text).out)[1], HasSubstr(R"("answer":null)"));
+  EXPECT_THAT(RefusalOf({"answer", folder}, "who\n"), HasSubstr("line 1: a line is a question and a passage"));
+  EXPECT_THAT(RefusalOf({"answer", folder}, "who\t\n"), HasSubstr("line 1: the passage has no tokens"));
+  EXPECT_NE(RunProgram({"answer", folder, "--question", "Who?"}).exit_code, 0);
+  EXPECT_THAT(RefusalOf({"answer", kFolders + "tag"}, text), HasSubstr("no head for answers"));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,67 @@
+// headlight fill-mask: the words that are hidden.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_batches.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/io/json.h"
+#include "headlight/serve/mask_filler.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, input = "-";
+  std::int64_t top = 5;
+  std::optional<kernels::Compute> compute;
+  bool json = false;
+};
+
+void Run(const Options& options) {
+  Check(options.top >= 1, "--top must be at least 1, not {}", options.top);
+  const MaskFiller filler = MaskFiller::Load(options.folder, options.compute);
+  ForEachLineBatch(options.input, "filled", [&](const LineBatch& batch) {
+    const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
+    for (std::size_t line = 0; line < filled.size(); ++line) {
+      const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
+      Json::Array masks;
+      for (std::size_t mask = 0; mask < filled[line].size(); ++mask) {
+        Json::Array words;
+        for (const FilledWord& word : filled[line][mask]) {
+          words.push_back(Json::Object{{"word", word.text}, {"token", word.id}, {"probability", word.probability}});
+          if (!options.json)
+            WriteResult(fmt::format("{}\t{}\t{:.4f}\t{}\n", number, mask + 1, word.probability, word.text));
+        }
+        masks.push_back(std::move(words));
+      }
+      if (options.json) WriteResult(Json(Json::Object{{"line", number}, {"masks", std::move(masks)}}).Line() + "\n");
+    }
+  });
+}
+
+}  // namespace
+
+void AddFillMask(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("fill-mask", "Say which words a text hides behind its masks");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "A folder of an encoder for masked words, such as BERT's")->required();
+  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_option("--top", options->top, "So many words for each mask [5]")->type_name("N");
+  command.add_flag("--json", options->json, "Print an object a line of input");
+  AddComputeOption(command, options->compute);
+  AddCommonOptions(command);
+  command.footer(
+      "\nA mask is what the tokenizer calls it, [MASK] or <mask>. Prints LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
+      "best word first. Text without a mask, or of more tokens than the model reads, is refused.\n\n"
+      "Examples:\n"
+      "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"
+      "  headlight fill-mask roberta-base texts.txt --top 1 --json");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,68 @@
+// headlight tag: names and other spans in each text.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_batches.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/io/json.h"
+#include "headlight/serve/tagger.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, input = "-";
+  std::optional<kernels::Compute> compute;
+  bool json = false;
+};
+
+void Run(const Options& options) {
+  const Tagger tagger = Tagger::Load(options.folder, options.compute);
+  ForEachLineBatch(options.input, "tagged", [&](const LineBatch& batch) {
+    const auto tagged = tagger.Tag(batch.lines, {.name_of = batch.name_of});
+    for (std::size_t line = 0; line < tagged.size(); ++line) {
+      const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
+      Json::Array json;
+      for (const NamedSpan& span : tagged[line]) {
+        if (!options.json)
+          WriteResult(fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.begin, span.end, span.label, span.score,
+                                  span.text));
+        json.push_back(Json::Object{{"begin", span.begin},
+                                    {"end", span.end},
+                                    {"label", span.label},
+                                    {"score", span.score},
+                                    {"text", span.text}});
+      }
+      if (options.json) WriteResult(Json(Json::Object{{"line", number}, {"spans", std::move(json)}}).Line() + "\n");
+    }
+  });
+}
+
+}  // namespace
+
+void AddTag(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("tag", "Find names and other spans in texts");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "A folder of an encoder for classes of tokens, such as BERT's")
+      ->required();
+  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_flag("--json", options->json, "Print an object a line of input");
+  AddComputeOption(command, options->compute);
+  AddCommonOptions(command);
+  command.footer(
+      "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
+      "ends, in characters from 0, and the mean probability of its tokens' labels. B-X begins a span and I-X goes on\n"
+      "with it; labels without these go on while they are the same; O is no label. A text of more tokens than the\n"
+      "model reads is read in windows, of which neighbours share a quarter; a token's label is the one from the\n"
+      "window whose edges it is farthest from.\n\n"
+      "Examples:\n"
+      "  echo 'Ada Lovelace was born in London.' | headlight tag bert-ner\n"
+      "  headlight tag xlm-roberta-ner articles.txt --json");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

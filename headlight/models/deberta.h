@@ -1,0 +1,112 @@
+// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021): a BERT in which what a word
+// means and where it stands are kept apart. models/deberta_v2.h has its versions 2 and 3.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert.h"
+#include "headlight/nn/disentangled_attention.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/model_files.h"
+#include "headlight/nn/text_encoder.h"
+
+namespace headlight {
+
+// The paper's DeBERTa-base unless told otherwise.
+struct DebertaConfig {
+  // What it has as BERT has it; types of segments may be none.
+  BertConfig bert = {.norm_epsilon = 1e-7, .vocabulary = 50265, .types = 0, .on_top = {}, .scope = "deberta"};
+  bool absolute_positions = false;  // added to the embeddings, as in BERT
+  bool relative_positions = true;
+  bool content_to_position = true, position_to_content = true;
+  std::int64_t farthest = 512;    // distances from here on are one
+  bool own_masked_words = false;  // whether the head for masked words has DeBERTa's names, not BERT's
+  double pooler_dropout = 0;      // of what is below classes of texts
+  Activation pooler_activation = Activation::gelu;
+};
+
+// Throws Error naming the hyperparameter and the rule where no such model can be.
+HEADLIGHT_API void CheckConfig(const DebertaConfig& config);
+
+// What both layouts have: the sum of embeddings, what follows attention in a layer, the heads, and config.json.
+class HEADLIGHT_API DebertaEmbeddings {
+ public:
+  DebertaEmbeddings(const Scope& scope, const DebertaConfig& config);
+  // As TextEncoder::Encode, before the first layer.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                    const Sequences& texts, std::span<const std::int32_t> first_positions) const;
+  const Parameter& words() const { return *words_; }
+
+ private:
+  double dropout_;
+  const Parameter *words_, *positions_ = nullptr, *types_ = nullptr;
+  std::int64_t longest_;
+  LayerNorm norm_;
+};
+
+// From what attention's heads gave: LayerNorm(x + W heads), then LayerNorm(x + FeedForward(x)).
+class HEADLIGHT_API DebertaSublayers {
+ public:
+  DebertaSublayers(const Scope& scope, const DebertaConfig& config);
+  Tensor operator()(Context& context, const Tensor& x, const Tensor& heads) const;
+
+ private:
+  double dropout_;
+  Linear output_;
+  LayerNorm attention_norm_;
+  FeedForward feed_forward_;
+  LayerNorm feed_forward_norm_;
+};
+
+Scope DebertaScope(Parameters& parameters, const DebertaConfig& config);
+TextHeads DebertaHeads(Parameters& parameters, const DebertaConfig& config, const Parameter& words);
+void ReadDebertaSettings(const ModelFolder& files, DebertaConfig& config);
+Json DebertaSettings(const DebertaConfig& config, std::string_view model_type, const std::string& family);
+bool HarmlessDebertaTensor(std::string_view name, const DebertaConfig& config, const Safetensors& file);
+
+class HEADLIGHT_API DebertaLayer {
+ public:
+  DebertaLayer(const Scope& scope, const DebertaConfig& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const;
+
+ private:
+  DisentangledAttention attention_;
+  double dropout_;
+  Linear query_key_value_;
+  const Parameter *query_bias_, *value_bias_;
+  std::optional<Linear> relative_key_, relative_query_;
+  DebertaSublayers sublayers_;
+};
+
+class HEADLIGHT_API Deberta : public TextEncoder {
+ public:
+  explicit Deberta(const DebertaConfig& config, DType dtype = DType::float32);
+
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
+
+  const DebertaConfig& config() const { return config_; }
+  const Limits& limits() const override { return limits_; }
+  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+
+ private:
+  DebertaConfig config_;
+  Limits limits_;
+  DebertaEmbeddings embeddings_;
+  std::deque<DebertaLayer> layers_;
+  const Parameter* relative_ = nullptr;
+};
+
+// A folder as Hugging Face Transformers lays it out, of DebertaModel, DebertaForMaskedLM,
+// DebertaForSequenceClassification, DebertaForTokenClassification or DebertaForQuestionAnswering. Throws Error for what
+// is missing, foreign or of a wrong shape, and for a setting that this model does not have.
+HEADLIGHT_API std::unique_ptr<Deberta> LoadDeberta(const std::string& folder, const LoadModelOptions& options = {});
+
+}  // namespace headlight

@@ -1,0 +1,74 @@
+// Versions 2 and 3 of DeBERTa (He et al., "DeBERTaV3: Improving DeBERTa using ELECTRA-Style Pre-Training with
+// Gradient-Disentangled Embedding Sharing", 2023), which have one layout: DeBERTa with fewer relative vectors, the
+// farther the fewer, that are projected as words are, and a convolution beside the first layer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/models/deberta.h"
+
+namespace headlight {
+
+// DeBERTaV3-base unless told otherwise.
+struct DebertaV2Config {
+  DebertaConfig base = {
+      .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
+  std::int64_t buckets = 256;      // where positive, distances above half of it share as many; else each has its vector
+  bool share_projections = true;   // relative vectors are projected as the words' states are
+  bool normalize_relative = true;  // they go through a norm of their own
+  std::int64_t convolution = 0;    // where positive, the width of one beside the first layer
+  Activation convolution_activation = Activation::tanh;
+};
+
+HEADLIGHT_API void CheckConfig(const DebertaV2Config& config);
+
+// The row of the table of relative vectors for a query that stands `distance` places behind the key.
+HEADLIGHT_API std::int64_t RelativeRow(const DebertaV2Config& config, std::int64_t distance);
+
+class HEADLIGHT_API DebertaV2Layer {
+ public:
+  DebertaV2Layer(const Scope& scope, const DebertaV2Config& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const;
+
+ private:
+  DisentangledAttention attention_;
+  double dropout_;
+  Linear query_key_value_;
+  std::optional<Linear> relative_key_, relative_query_;  // where they are not shared
+  DebertaSublayers sublayers_;
+};
+
+class HEADLIGHT_API DebertaV2 : public TextEncoder {
+ public:
+  explicit DebertaV2(const DebertaV2Config& config, DType dtype = DType::float32);
+
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
+
+  const DebertaV2Config& config() const { return config_; }
+  const Limits& limits() const override { return limits_; }
+  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+
+ private:
+  Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const;
+
+  DebertaV2Config config_;
+  Limits limits_;
+  DebertaEmbeddings embeddings_;
+  std::deque<DebertaV2Layer> layers_;
+  const Parameter *relative_ = nullptr, *convolution_weight_ = nullptr, *convolution_bias_ = nullptr;
+  std::optional<LayerNorm> relative_norm_, convolution_norm_;
+};
+
+// A folder as Hugging Face Transformers lays it out, of DebertaV2Model, DebertaV2ForMaskedLM,
+// DebertaV2ForSequenceClassification, DebertaV2ForTokenClassification or DebertaV2ForQuestionAnswering. Throws Error
+// for what is missing, foreign or of a wrong shape, and for a setting that this model does not have.
+HEADLIGHT_API std::unique_ptr<DebertaV2> LoadDebertaV2(const std::string& folder, const LoadModelOptions& options = {});
+
+}  // namespace headlight

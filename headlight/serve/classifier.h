@@ -1,0 +1,53 @@
+// Which class a text is of, or two texts together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/nn/heads.h"
+
+namespace headlight {
+
+struct ClassifyOptions {
+  std::int64_t batch_tokens = 4096;  // tokens that are encoded at once
+  bool truncate = false;             // the longer text of too many tokens loses its end; else that is an Error
+  std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
+};
+
+struct TextOrPair {
+  std::string first;
+  std::optional<std::string> second = {};
+};
+
+struct Classified {
+  Tensor scores;                        // [texts, labels]: probabilities, or for Problem::number what the model says
+  std::vector<std::int64_t> truncated;  // the texts that lost their end, counted from 0
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once.
+class HEADLIGHT_API Classifier {
+ public:
+  // A folder of an encoder with a head for classes of texts. Throws Error naming the file and what is wrong with it or
+  // not supported.
+  static Classifier Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+
+  Classified Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
+
+  const std::vector<std::string>& labels() const;
+  Problem problem() const;
+  std::int64_t longest() const;  // tokens, special ones included
+
+ private:
+  struct State;
+  explicit Classifier(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,48 @@
+// The words that a text hides.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/kernels/gemm.h"
+
+namespace headlight {
+
+struct FillOptions {
+  std::int64_t top = 5;                                       // words for each mask
+  std::int64_t batch_tokens = 4096;                           // tokens that are encoded at once
+  std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
+};
+
+struct FilledWord {
+  std::string text;  // as the tokenizer writes the token alone
+  std::int32_t id = 0;
+  float probability = 0;
+};
+using FilledMask = std::vector<FilledWord>;  // the best first
+
+// Immutable and cheap to copy; every method may be called from many threads at once.
+class HEADLIGHT_API MaskFiller {
+ public:
+  // A folder of an encoder with a head for masked words. Throws Error naming the file and what is wrong with it or not
+  // supported, and where its tokenizer has no mask.
+  static MaskFiller Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+
+  // For each text its masks in order. Throws Error for a text without a mask, or with more tokens than the model reads.
+  std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;
+
+  const std::string& mask() const;  // as it stands in a text, such as [MASK]
+
+ private:
+  struct State;
+  explicit MaskFiller(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

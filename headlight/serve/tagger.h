@@ -1,0 +1,47 @@
+// Names and other spans of a text, from a class of each token.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/kernels/gemm.h"
+
+namespace headlight {
+
+struct TagOptions {
+  std::int64_t batch_tokens = 4096;                           // tokens that are encoded at once
+  std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
+};
+
+struct NamedSpan {
+  std::string label;                // without B- or I-
+  std::int32_t begin = 0, end = 0;  // characters (Unicode code points)
+  float score = 0;                  // the mean probability of its tokens' labels
+  std::string text;
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once.
+class HEADLIGHT_API Tagger {
+ public:
+  // A folder of an encoder with a head for classes of tokens. Throws Error naming the file and what is wrong with it or
+  // not supported.
+  static Tagger Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+
+  // The spans of each text in their order: a span begins where a label B-X stands, or I-X or X behind another X's, and
+  // goes on while tokens are I-X or X; O is no label. A text of more tokens than the model reads is read in windows, of
+  // which neighbours share a quarter, and a token's label is the one from the window whose edges it is farthest from.
+  std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
+
+ private:
+  struct State;
+  explicit Tagger(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight
