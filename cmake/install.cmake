@@ -27,8 +27,10 @@ set(public_headers
   headlight/kernels/attention.h
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
+  headlight/models/bart.h
   headlight/models/bert.h
   headlight/models/family.h
+  headlight/models/t5.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
@@ -39,6 +41,7 @@ set(public_headers
   headlight/nn/model.h
   headlight/nn/model_files.h
   headlight/nn/parameters.h
+  headlight/nn/relative_positions.h
   headlight/nn/stored_parameters.h
   headlight/nn/text_encoder.h
   headlight/nn/transformer_layers.h
@@ -51,6 +54,7 @@ set(public_headers
   headlight/ops/linear.h
   headlight/ops/projection_cross_entropy.h
   headlight/ops/residual.h
+  headlight/ops/rms_norm.h
   headlight/ops/softmax.h
   headlight/ops/view.h
   headlight/serve/embedder.h

@@ -12,12 +12,13 @@
 #include "headlight/generate/output_words.h"
 #include "headlight/kernels/top_k.h"
 #include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/embedding.h"
 
 namespace headlight {
 namespace {
 
 struct Beam {
-  std::vector<std::int32_t> ids;  // after the start
+  std::vector<std::int32_t> ids;  // with the decoder's first input
   double log_probability = 0;
 };
 
@@ -32,21 +33,35 @@ struct Candidate {
 struct Search {
   std::size_t sentence = 0;
   std::int32_t max_length = 0;       // tokens, the end included
-  std::vector<Beam> beams = {{}};    // running, best first
+  std::vector<Beam> beams;           // running, best first
   std::vector<Hypothesis> finished;  // best first, at most beam_size
   bool done = false;
 };
 
-// The likeliest `count` words after the search's beams, whose rows in `likeliest` begin at `first`; ties go to the
-// earlier beam and the smaller word.
+// The words that would make the last `size` ids some that stand in them already.
+std::vector<std::int32_t> Repeating(std::span<const std::int32_t> ids, std::int32_t size) {
+  std::vector<std::int32_t> words;
+  const auto before = static_cast<std::size_t>(size) - 1;
+  if (size == 0 || ids.size() < before) return words;
+  const auto last = ids.last(before);
+  for (std::size_t end = before; end < ids.size(); ++end)
+    if (std::ranges::equal(ids.subspan(end - before, before), last)) words.push_back(ids[end]);
+  return words;
+}
+
+// The likeliest `count` words after the search's beams, whose rows in `likeliest` and `repeating` begin at `first`, but
+// for repeating ones; ties go to the earlier beam and the smaller word.
 std::vector<Candidate> BestCandidates(const Search& search, const kernels::TopLogits<float>& likeliest,
-                                      std::int64_t first, std::size_t count) {
+                                      std::span<const std::vector<std::int32_t>> repeating, std::int64_t first,
+                                      std::size_t count) {
   std::vector<Candidate> candidates;
   for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
     const auto k = static_cast<std::size_t>(likeliest.k);
     const std::size_t begin = (static_cast<std::size_t>(first) + beam) * k;
     for (std::size_t i = begin; i < begin + k; ++i)
-      if (!std::isinf(likeliest.values[i]))
+      if (!std::isinf(likeliest.values[i]) &&
+          std::ranges::find(repeating[static_cast<std::size_t>(first) + beam], likeliest.columns[i]) ==
+              repeating[static_cast<std::size_t>(first) + beam].end())
         candidates.push_back({beam, likeliest.columns[i], search.beams[beam].log_probability + likeliest.values[i]});
   }
   count = std::min(count, candidates.size());
@@ -60,7 +75,10 @@ std::vector<Candidate> BestCandidates(const Search& search, const kernels::TopLo
 
 class Decoding {
  public:
-  Decoding(const EncoderDecoder& model, const DecodingOptions& options) : model_(model), options_(options) {
+  Decoding(const EncoderDecoder& model, const DecodingOptions& options)
+      : model_(model),
+        options_(options),
+        prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix) {
     const std::int64_t positions = model.limits().positions;
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
           options.beam_size);
@@ -71,6 +89,15 @@ class Decoding {
     Check(options.max_length >= 0 && options.max_length <= positions,
           "the longest translation must be from 1 to the model's {} positions, not {}", positions, options.max_length);
     Check(options.min_length >= 0, "the shortest translation must have at least 0 tokens, not {}", options.min_length);
+    Check(options.no_repeat_ngram_size >= 0, "the size of n-grams must be at least 0, not {}",
+          options.no_repeat_ngram_size);
+    const std::int64_t words = model.limits().target_vocabulary;
+    for (const std::int32_t id : prefix_)
+      Check(id >= 0 && id < words, "a prefix has the token {}, of a vocabulary of {}", id, words);
+    Check(!options.first_token || (*options.first_token >= 0 && *options.first_token < words),
+          "the first token is {}, of a vocabulary of {}", options.first_token.value_or(0), words);
+    const std::int64_t longest = options.max_length != 0 ? options.max_length : positions;
+    Check(std::ssize(prefix_) <= longest, "a prefix of {} tokens does not fit into {}", prefix_.size(), longest);
   }
 
   std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources) {
@@ -83,6 +110,7 @@ class Decoding {
     for (std::size_t i = 0; i < searches.size(); ++i) {
       searches[i].sentence = i;
       searches[i].max_length = MaxLength(sources[i].length);
+      searches[i].beams = {{prefix_, 0}};
     }
 
     Context context;
@@ -90,7 +118,7 @@ class Decoding {
     const Memory memory{model_.Encode(context, source_ids, sources), sources};
     const OutputWords output(model_, context, options_.shortlist, source_ids, sources);
     context.cache = &cache;
-    for (std::int32_t length = 1; !searches.empty(); ++length) {
+    for (auto length = static_cast<std::int32_t>(prefix_.size()); !searches.empty(); ++length) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
       Step(context, memory, output, searches, length);
       for (Search& search : searches)
@@ -104,31 +132,42 @@ class Decoding {
  private:
   std::int32_t MaxLength(std::int32_t source_length) const {
     if (options_.max_length != 0) return options_.max_length;
+    const std::int64_t before = options_.min_length + std::ssize(prefix_) - 1;
     return static_cast<std::int32_t>(
-        std::min<std::int64_t>(3 * std::int64_t{source_length} + 50, model_.limits().positions));
+        std::min<std::int64_t>(3 * std::int64_t{source_length} + 50 + before, model_.limits().positions));
   }
 
   // Gives every running beam its next word, the sentence's `length`-th.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) const {
-    std::vector<std::int32_t> last_words;
+    const std::size_t some = length == std::ssize(prefix_) ? prefix_.size() : 1;  // new tokens of each beam
+    std::vector<std::int32_t> last_words, last_rows;
     std::vector<std::size_t> sentences;
+    std::vector<std::vector<std::int32_t>> repeating;
+    std::size_t most_repeating = 0;
     for (const Search& search : searches)
       for (const Beam& beam : search.beams) {
-        last_words.push_back(beam.ids.empty() ? model_.limits().start_id : beam.ids.back());
+        last_words.insert(last_words.end(), beam.ids.end() - static_cast<std::ptrdiff_t>(some), beam.ids.end());
+        last_rows.push_back(static_cast<std::int32_t>(last_words.size()) - 1);
         sentences.push_back(search.sentence);
+        repeating.push_back(Repeating(beam.ids, options_.no_repeat_ngram_size));
+        most_repeating = std::max(most_repeating, repeating.back().size());
       }
-    const std::vector<std::int32_t> ones(last_words.size(), 1);
-    const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
+    const std::vector<std::int32_t> counts(sentences.size(), static_cast<std::int32_t>(some));
+    Tensor hidden = model_.Decode(context, last_words, PackedSequences(counts), memory);
+    if (some > 1) hidden = ops::Embedding(hidden, last_rows);
+    const std::int64_t count = options_.beam_size == 1 ? 1 : 2 * options_.beam_size;
     const kernels::TopLogits<float> likeliest = output.Likeliest(
-        context, hidden, sentences, length > options_.min_length, options_.beam_size == 1 ? 1 : 2 * options_.beam_size);
+        context, hidden, sentences, length > options_.min_length, count + static_cast<std::int64_t>(most_repeating));
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
     for (Search& search : searches) {
       const auto rows = static_cast<std::int64_t>(search.beams.size());
       const std::vector<Candidate> candidates =
-          BestCandidates(search, likeliest, row, 2 * static_cast<std::size_t>(options_.beam_size));
+          length == 1 && options_.first_token
+              ? std::vector<Candidate>{{0, *options_.first_token, 0.0}}
+              : BestCandidates(search, likeliest, repeating, row, 2 * static_cast<std::size_t>(options_.beam_size));
       const std::vector<std::size_t> from = Advance(search, candidates, length);
       for (const std::size_t beam : from)
         continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
@@ -146,7 +185,7 @@ class Decoding {
     if (candidates.empty()) {  // a model that gives padding all the probability
       const Beam& best = search.beams.front();
       if (search.finished.empty())
-        search.finished.push_back({best.ids, best.log_probability, Score(best.log_probability, length), false});
+        search.finished.push_back({Written(best), best.log_probability, Score(best.log_probability, length), false});
       search.done = true;
       return {};
     }
@@ -166,14 +205,17 @@ class Decoding {
     }
     search.beams = std::move(beams);
     const bool full = search.finished.size() == beam_size;
+    const std::int32_t possible =
+        options_.stopping == Stopping::never && options_.length_penalty > 0 ? search.max_length : length;
     search.done = last || search.beams.empty() ||
-                  (full && Score(search.beams.front().log_probability, length) <= search.finished.back().score);
+                  (full && (options_.stopping == Stopping::at_once ||
+                            Score(search.beams.front().log_probability, possible) <= search.finished.back().score));
     if (search.done) from.clear();
     return from;
   }
 
   void Finish(Search& search, const Candidate& candidate, bool ends, std::int32_t length) const {
-    Hypothesis hypothesis{search.beams[candidate.beam].ids, candidate.log_probability,
+    Hypothesis hypothesis{Written(search.beams[candidate.beam]), candidate.log_probability,
                           Score(candidate.log_probability, length), ends};
     if (!ends) hypothesis.ids.push_back(candidate.word);
     const auto place =
@@ -182,12 +224,17 @@ class Decoding {
     if (search.finished.size() > static_cast<std::size_t>(options_.beam_size)) search.finished.pop_back();
   }
 
+  // Of a target sentence of `length` tokens.
   double Score(double log_probability, std::int32_t length) const {
-    return log_probability / std::pow(static_cast<double>(length), options_.length_penalty);
+    const auto chosen = static_cast<double>(length - std::ssize(prefix_) + 1);
+    return log_probability / std::pow(chosen, options_.length_penalty);
   }
+
+  static std::vector<std::int32_t> Written(const Beam& beam) { return {beam.ids.begin() + 1, beam.ids.end()}; }
 
   const EncoderDecoder& model_;
   const DecodingOptions& options_;
+  const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
 };
 
 }  // namespace
