@@ -58,6 +58,7 @@ set(public_headers
   headlight/ops/softmax.h
   headlight/ops/view.h
   headlight/serve/embedder.h
+  headlight/serve/sequence_tokenizer.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h

@@ -13,6 +13,9 @@ golden.safetensors: sources and targets of several lengths, padded, and for them
     loss, gradient.NAME                        of every parameter, under its name in model.safetensors
 and, of some, decoded.json: what generate() makes of the sources, by settings.
 
+A folder whose name ends in _text has a tokenizer from headlight/text/testdata besides, and in golden.json what a few
+texts become: by the settings of the folder, by those of a task, with a prefix, from a language into another.
+
 buckets.json has relative positions' buckets by number, largest distance and direction, as T5 computes them.
 """
 
@@ -24,6 +27,7 @@ import shutil
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
+import tokenizers  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from safetensors import safe_open  # noqa: E402
@@ -198,6 +202,87 @@ def buckets():
     (OUT / "buckets.json").write_text(f"[\n{lines}\n]\n")
 
 
+TEXTS = ["A small dog runs across the green meadow.", "Two men, two dogs.", "The children are playing.",
+         "Ein Mann liest ein Buch."]
+SUMMARIES = dict(num_beams=4, length_penalty=2.0, max_length=18, min_length=7, no_repeat_ngram_size=3,
+                 early_stopping=True)
+
+
+def with_languages(tokenizer):
+    """mBART's: two languages, one of which stands behind a source's end."""
+    size = tokenizer.get_vocab_size()
+    tokenizer.add_special_tokens(["de_DE", "en_XX"])
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="$A </s> en_XX", pair="$A $B </s> en_XX",
+        special_tokens=[("</s>", tokenizer.token_to_id("</s>")), ("en_XX", size + 1)])
+    return tokenizer
+
+
+def text_models():
+    """name: tokenizer's file, what is done to it, model, general settings, cases of (options of headlight, settings)"""
+    t5 = dict(T5, d_model=8, num_layers=1, d_ff=10)
+    bart = dict(BART, d_model=8, encoder_layers=1, decoder_layers=1, encoder_ffn_dim=10, decoder_ffn_dim=10,
+                max_position_embeddings=40)
+    return {
+        "t5_text": ("family_t5.json", lambda tokenizer: tokenizer, T5ForConditionalGeneration,
+                    lambda size: T5Config(**dict(t5, vocab_size=size + 5), task_specific_params={
+                        "summarization": dict(SUMMARIES, prefix="summarize: ")}),
+                    dict(max_length=18, num_beams=2),
+                    [(dict(), {}), (dict(prefix="translate English to German: "), {}),
+                     (dict(task="summarization"), SUMMARIES)]),
+        "bart_text": ("family_roberta.json", lambda tokenizer: tokenizer, BartForConditionalGeneration,
+                      lambda size: BartConfig(**dict(bart, vocab_size=size)),
+                      dict(SUMMARIES, forced_bos_token_id=0, forced_eos_token_id=None), [(dict(), {})]),
+        "mbart_text": ("family_t5.json", with_languages, MBartForConditionalGeneration,
+                       lambda size: MBartConfig(**dict(bart, vocab_size=size), eos_token_id=1, pad_token_id=0,
+                                                bos_token_id=None, decoder_start_token_id=1),
+                       dict(max_length=18, num_beams=2, forced_eos_token_id=None),
+                       [(dict(), {}), (dict(source_language="de_DE", target_language="en_XX"),
+                                       dict(forced_bos_token_id="en_XX"))]),
+    }
+
+
+def text_golden(name, seed, file, change, kind, config_of, general, cases):
+    folder = OUT / name
+    folder.mkdir()
+    testdata = OUT.parent.parent.parent / "headlight" / "text" / "testdata"
+    tokenizer = change(tokenizers.Tokenizer.from_file(str(testdata / file)))
+    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+    config = config_of(tokenizer.get_vocab_size())
+    model = kind._from_config(config).eval()
+    initialise(model, seed)
+    # By heart, and only half, what each text becomes: another.
+    ids = [tokenizer.encode(text).ids for text in TEXTS]
+    source, labels = padded(ids, config.pad_token_id), padded(ids[1:] + ids[:1], -100)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(60):
+        optimizer.zero_grad()
+        model(input_ids=source, attention_mask=(source != config.pad_token_id).long(), labels=labels).loss.backward()
+        optimizer.step()
+    for key, value in general.items():
+        setattr(model.generation_config, key, value)
+        if hasattr(config, key):
+            setattr(config, key, value)
+    model.save_pretrained(folder)
+    results = []
+    for options, settings in cases:
+        settings = dict(settings)
+        if "forced_bos_token_id" in settings:
+            settings["forced_bos_token_id"] = tokenizer.token_to_id(settings["forced_bos_token_id"])
+        prefix = options.get("prefix", "summarize: " if "task" in options else "")
+        expected = []
+        for text in TEXTS:
+            tokens = tokenizer.encode(prefix + text).ids
+            if "source_language" in options:
+                tokens = tokens[:-1] + [tokenizer.token_to_id(options["source_language"])]
+            output = model.generate(torch.tensor([tokens]), do_sample=False, bad_words_ids=[[config.pad_token_id]],
+                                    **settings)
+            expected.append(tokenizer.decode(output[0].tolist(), skip_special_tokens=True))
+        results.append(dict(options=options, expected=expected))
+    (folder / "golden.json").write_text(json.dumps(dict(texts=TEXTS, cases=results), indent=1) + "\n")
+    print(name, [result["expected"] for result in results])
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     for seed, (name, (kind, config, side)) in enumerate(MODELS.items()):
@@ -218,6 +303,8 @@ def main():
         golden(model, folder, side)
         print(name, sum(file.stat().st_size for file in folder.iterdir()), "bytes",
               sorted(load_file(folder / "model.safetensors"))[:3])
+    for seed, (name, parts) in enumerate(text_models().items()):
+        text_golden(name, seed, *parts)
     buckets()
 
 

@@ -20,6 +20,7 @@ void AddForward(CLI::App& program);
 void AddInfo(CLI::App& program);
 void AddLook(CLI::App& program);
 void AddShortlist(CLI::App& program);
+void AddSummarize(CLI::App& program);
 void AddTokenize(CLI::App& program);
 void AddTrain(CLI::App& program);
 void AddTranslate(CLI::App& program);

@@ -7,7 +7,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/models/transformer.h"
+#include "headlight/models/family.h"
 
 namespace headlight {
 namespace {
@@ -20,7 +20,7 @@ void Run(const Options& options) {
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
-  const auto model = LoadTransformer(options.folder);
+  const auto model = LoadEncoderDecoder(options.folder);
   SaveModelFolder(options.out, [&](const std::string& folder) {
     model->Save(folder, kernels::Compute::int8);
     CopyBesideModel(options.folder, folder);

@@ -49,11 +49,15 @@ std::vector<std::string> TranslateAll(const Translator& translator, const std::v
 // The loss of the references; pairs that the model cannot read are left out, and said.
 ReferenceLoss LossOf(const Translator& translator, const std::vector<std::string>& source_texts,
                      const std::vector<std::string>& references) {
-  const auto positions = static_cast<std::size_t>(translator.model().limits().positions);
+  const EncoderDecoder::Limits& limits = translator.model().limits();
+  const SequenceTokenizer& tokenizer = translator.tokenizer();
+  Check(tokenizer.before().empty() && tokenizer.after() == std::vector{limits.end_id},
+        "the loss of a model whose texts have more around them than an end is not supported");
+  const auto positions = static_cast<std::size_t>(limits.positions);
   std::vector<std::vector<std::int32_t>> sources, targets;
   for (std::size_t i = 0; i < source_texts.size(); ++i) {
-    std::vector<std::int32_t> source = translator.tokenizer().Encode(source_texts[i], Side::source);
-    std::vector<std::int32_t> target = translator.tokenizer().Encode(references[i], Side::target);
+    std::vector<std::int32_t> source = tokenizer.Encode(source_texts[i], Side::source);
+    std::vector<std::int32_t> target = tokenizer.Encode(references[i], Side::target);
     if (std::max(source.size(), target.size()) >= positions) continue;  // their ends need a place too
     sources.push_back(std::move(source));
     targets.push_back(std::move(target));

@@ -15,7 +15,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/bert.h"
-#include "headlight/models/transformer.h"
+#include "headlight/models/family.h"
 
 namespace headlight {
 namespace {
@@ -113,9 +113,9 @@ struct Options {
   std::string folder, in, out;
 };
 
-NamedTensors ForwardTransformer(const Safetensors& in, const std::string& folder) {
+NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
-  const auto model = LoadTransformer(folder);
+  const auto model = LoadEncoderDecoder(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const Padded source = ReadPadded(in, "input_ids", "attention_mask", limits.source_vocabulary, limits.positions);
   Padded target;
@@ -185,7 +185,7 @@ NamedTensors ForwardBert(const Safetensors& in, const std::string& folder) {
 void Run(const Options& options) {
   const Safetensors in(options.in);
   const bool bert = OpenModelFolder(options.folder).config["model_type"].String() == "bert";
-  const NamedTensors out = bert ? ForwardBert(in, options.folder) : ForwardTransformer(in, options.folder);
+  const NamedTensors out = bert ? ForwardBert(in, options.folder) : ForwardEncoderDecoder(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));
@@ -212,7 +212,7 @@ void AddForward(CLI::App& program) {
       "seq_relationship_logits. Layers count from 0. What belongs to padding is zero. A sentence's positions count "
       "from\n"
       "its first token, so that padding on the left changes nothing; BERT's from the first column, as Transformers' "
-      "do.\n\n"
+      "do.\nA T5's decoder_last_hidden_state is scaled as its output wants it.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
   command.callback([options] { Run(*options); });

@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/serve/translator.h"
@@ -22,6 +23,7 @@ struct Options {
   std::optional<std::string> target, attention;
   std::optional<int> layer;
   std::vector<std::string> out;
+  TranslateOptions translate;
 };
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
@@ -38,7 +40,8 @@ void Run(const Options& options) {
   if (options.layer) layer = *options.layer - 1;
 
   const Translator translator = Translator::Load(options.folder);
-  AttentionRecord record = SelectAttention(translator.Attention(options.source, options.target), kind, layer);
+  AttentionRecord record =
+      SelectAttention(translator.Attention(options.source, options.target, options.translate), kind, layer);
   record.title = std::filesystem::path(options.folder).lexically_normal().filename();
   for (const std::string& path : options.out) {
     IsPage(path) ? WriteFile(path, AttentionPage(record)) : DrawAttention(record, path);
@@ -61,6 +64,7 @@ void AddLook(CLI::App& program) {
       ->type_name("FILE");
   command.add_option("--attention", options->attention, "encoder, decoder or cross [all three]")->type_name("KIND");
   command.add_option("--layer", options->layer, "One layer, counted from 1 [all]")->type_name("N");
+  AddTaskOptions(command, options->translate);
   AddCommonOptions(command);
   command.footer(
       "\nExamples:\n"
