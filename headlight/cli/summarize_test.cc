@@ -54,6 +54,16 @@ TEST(Translate, TakesAPrefixAndLanguages) {
               HasSubstr("there are: summarization"));
 }
 
+TEST(EncoderDecoderCommands, ScoreABart) {
+  const Case bart("bart_text");
+  const TemporaryFolder folder;
+  WriteFile(folder.File("source"), bart.texts);
+  WriteFile(folder.File("reference"), bart.expected);
+  const Outcome outcome = RunProgram({"evaluate", TestFolder("bart_text"), "--source", folder.File("source"),
+                                      "--reference", folder.File("reference"), "--json", "--quiet"});
+  EXPECT_THAT(outcome.out, HasSubstr("\"bleu\":100")) << outcome.err;
+}
+
 TEST(EncoderDecoderCommands, TakeAT5) {
   const TemporaryFolder folder;
   const std::string page = folder.File("look.html"), out = folder.File("out.safetensors"), in = folder.File("in");

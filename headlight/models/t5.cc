@@ -25,6 +25,7 @@ void CheckConfig(const T5Config& config) {
   at_least_one("the number of decoder layers", config.decoder_layers);
   at_least_one("the number of heads", config.heads);
   at_least_one("a head's dimension", config.head_dim);
+  at_least_one("the heads' dimensions together", config.heads * config.head_dim);
   at_least_one("the ffn dimension", config.ffn);
   at_least_one("the vocabulary's size", config.vocabulary);
   Check(config.dropout >= 0 && config.dropout < 1, "dropout must be at least 0 and below 1, not {}", config.dropout);
