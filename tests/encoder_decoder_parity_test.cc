@@ -23,6 +23,8 @@
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/nn/stored_parameters.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/train/optimizer.h"
+#include "headlight/train/teacher_forcing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -287,6 +289,47 @@ TEST(EncoderDecoderDecoding, FindsWhatGenerateFinds) {
         EXPECT_LT(DecodingDeviation(*model, golden, expected["sentences"], SettingsOf(*model, expected)), 1e-4)
             << name << " " << expected.value().Line();
     }
+  }
+}
+
+// From nothing, with dropout.
+TEST(EncoderDecoderTraining, LearnsSentencesByHeart) {
+  T5Config t5 = LoadT5(FolderOf("t5_gated_gelu_untied"))->config();
+  BartConfig bart = LoadBart(FolderOf("mbart_gelu"))->config();
+  t5.model = t5.ffn = bart.model = bart.decoder_ffn = 24;
+  std::unique_ptr<EncoderDecoder> models[] = {std::make_unique<T5>(t5), std::make_unique<Bart>(bart)};
+  for (const auto& model : models) {
+    Parameters& parameters = model->parameters();
+    parameters.Initialise(4);
+    parameters.PrepareTraining();
+    Optimizer optimizer({}, parameters);
+    const std::vector<std::vector<std::int32_t>> sources = {{5, 6, 7}, {8, 9}, {10, 4, 12, 13, 14}, {21, 3}};
+    const std::vector<std::vector<std::int32_t>> targets = {{7, 7, 5}, {4, 11, 9, 15}, {20}, {6, 22}};
+    const double before = MeanLoss(*model, sources, targets).mean;
+    Batch batch;
+    std::vector<std::int32_t> source_lengths, target_lengths;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const auto add = [](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& ids) {
+        to.insert(to.end(), ids.begin(), ids.end());
+      };
+      add(batch.source_ids, sources[i]);
+      add(batch.source_ids, {model->limits().end_id});
+      add(batch.target_inputs, {model->limits().start_id});
+      add(batch.target_inputs, targets[i]);
+      add(batch.labels, targets[i]);
+      add(batch.labels, {model->limits().end_id});
+      source_lengths.push_back(static_cast<std::int32_t>(sources[i].size() + 1));
+      target_lengths.push_back(static_cast<std::int32_t>(targets[i].size() + 1));
+    }
+    batch.source = PackedSequences(source_lengths);
+    batch.target = PackedSequences(target_lengths);
+    for (std::uint64_t step = 0; step < 150; ++step) {
+      AddGradients(*model, {&batch, 1}, 0, step);
+      optimizer.Step(parameters, 0.01);
+    }
+    const double after = MeanLoss(*model, sources, targets).mean;
+    EXPECT_GT(before, 2);
+    EXPECT_LT(after, 0.2);
   }
 }
 

@@ -90,18 +90,9 @@ Tensor T5Layer::operator()(Context& context, const Tensor& x, const Sequences& s
   Tensor hidden = add(
       x, self_attention_.Self(context, self_attention_norm_(context, x), sentences, /*causal=*/decoder_, positions));
   if (decoder_)
-    hidden = add(hidden, CrossAttention(context, (*cross_attention_norm_)(context, hidden), sentences, *memory));
+    hidden = add(hidden, CrossAttention(context, *cross_attention_, layer_, (*cross_attention_norm_)(context, hidden),
+                                        sentences, *memory));
   return add(hidden, feed_forward_(context, feed_forward_norm_(context, hidden)));
-}
-
-Tensor T5Layer::CrossAttention(Context& context, const Tensor& x, const Sequences& sentences,
-                               const Memory& memory) const {
-  if (context.cache == nullptr)
-    return cross_attention_->Cross(context, x, sentences, cross_attention_->KeysAndValues(context, memory.rows),
-                                   memory.sentences);
-  Tensor& projected = context.cache->layers[static_cast<std::size_t>(layer_)].cross;
-  if (projected.empty()) projected = cross_attention_->KeysAndValues(context, memory.rows);
-  return cross_attention_->Cross(context, x, sentences, projected, context.cache->memory);
 }
 
 T5Stack::T5Stack(const Scope& scope, const T5Config& config, bool decoder)
@@ -138,6 +129,14 @@ T5::T5(const T5Config& config, DType dtype) : EncoderDecoder(dtype), config_(con
   encoder_.emplace(root / "encoder", config, /*decoder=*/false);
   decoder_.emplace(root / "decoder", config, /*decoder=*/true);
   if (!config.tie_output) output_ = &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
+  // Scores that nothing scales must begin small: of deviation 1. In self-attention queries and keys are one matrix.
+  for (Parameter& parameter : parameters_.all()) {
+    const std::string& name = parameter.names.front();
+    if (!name.ends_with("Attention.q.weight")) continue;
+    const double share = name.ends_with("EncDecAttention.q.weight") ? -0.5 : -0.25;
+    parameter.initialisation = Initialisation::Normal(std::pow(static_cast<double>(config.model), -0.5) *
+                                                      std::pow(static_cast<double>(config.head_dim), share));
+  }
 }
 
 Tensor T5::Embed(Context& context, std::span<const std::int32_t> ids) const {

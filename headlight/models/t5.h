@@ -63,8 +63,6 @@ class HEADLIGHT_API T5Layer {
                     const Memory* memory) const;
 
  private:
-  Tensor CrossAttention(Context& context, const Tensor& x, const Sequences& sentences, const Memory& memory) const;
-
   double dropout_;
   int layer_;
   bool decoder_;

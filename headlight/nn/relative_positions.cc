@@ -44,6 +44,7 @@ class RelativeBias : public kernels::AttentionBias<T> {
       : buckets_(std::move(buckets)),
         longest_(static_cast<std::int32_t>(buckets_->size() / 2)),
         d_values_(std::move(d_values)) {
+    by_distance_.reserve(static_cast<std::size_t>(values.columns()) * buckets_->size());
     for (std::int64_t head = 0; head < values.columns(); ++head)
       for (const std::int32_t bucket : *buckets_) by_distance_.push_back(values.matrix<T>().row(bucket)[head]);
   }

@@ -66,18 +66,20 @@ struct Translator::State {
   SequenceTokenizer tokenizer;
   std::optional<Shortlist> shortlist;
   Settings settings;
-  std::map<std::string, Settings> tasks;
+  std::map<std::string, Json> tasks;  // task_specific_params
+  std::string config_path;
 
   std::int64_t positions() const { return model->limits().positions; }
 
-  const Settings& SettingsFor(const TranslateOptions& options) const {
+  Settings SettingsFor(const TranslateOptions& options) const {
     if (options.task.empty()) return settings;
     const auto found = tasks.find(options.task);
     std::vector<std::string> names;
     for (const auto& [name, ignored] : tasks) names.push_back(name);
-    Check(found != tasks.end(), "there is no task {} in the model's task_specific_params; there are: {}",
+    Check(found != tasks.end(), "{}: there is no task {} in task_specific_params; there are: {}", config_path,
           Quoted(options.task), names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
-    return found->second;
+    const std::string place = fmt::format("{}: task_specific_params.{}", config_path, options.task);
+    return ReadSettings(JsonView(found->second, place), settings, positions());
   }
 
   std::string PrefixFor(const TranslateOptions& options) const {
@@ -261,11 +263,11 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
   const ModelFolder files = OpenModelFolder(folder);
   const bool own_file = std::filesystem::exists(files.File("generation_config.json"));
   const Settings settings = ReadSettings(own_file ? files.generation_config : files.config, {}, limits.positions);
-  std::map<std::string, Settings> tasks;
+  std::map<std::string, Json> tasks;
   if (const JsonView all = files.config["task_specific_params"]; all.present())
-    for (const auto& [name, task] : all.Members()) tasks[name] = ReadSettings(task, settings, limits.positions);
-  return Translator(std::make_shared<State>(
-      State{std::move(model), std::move(tokenizer), std::move(shortlist), settings, std::move(tasks)}));
+    for (const auto& [name, task] : all.Members()) tasks[name] = task.value();
+  return Translator(std::make_shared<State>(State{std::move(model), std::move(tokenizer), std::move(shortlist),
+                                                  settings, std::move(tasks), files.File("config.json")}));
 }
 
 const EncoderDecoder& Translator::model() const { return *state_->model; }
