@@ -29,6 +29,7 @@ set(public_headers
   headlight/kernels/attention.h
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
+  headlight/models/bart.h
   headlight/models/bert.h
   headlight/models/deberta.h
   headlight/models/deberta_v2.h
@@ -37,6 +38,7 @@ set(public_headers
   headlight/models/gpt2.h
   headlight/models/gpt3.h
   headlight/models/roberta.h
+  headlight/models/t5.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
@@ -49,6 +51,7 @@ set(public_headers
   headlight/nn/model.h
   headlight/nn/model_files.h
   headlight/nn/parameters.h
+  headlight/nn/relative_positions.h
   headlight/nn/stored_parameters.h
   headlight/nn/text_encoder.h
   headlight/nn/transformer_layers.h
@@ -62,6 +65,7 @@ set(public_headers
   headlight/ops/linear.h
   headlight/ops/projection_cross_entropy.h
   headlight/ops/residual.h
+  headlight/ops/rms_norm.h
   headlight/ops/softmax.h
   headlight/ops/view.h
   headlight/serve/answerer.h
@@ -69,6 +73,7 @@ set(public_headers
   headlight/serve/embedder.h
   headlight/serve/generator.h
   headlight/serve/mask_filler.h
+  headlight/serve/sequence_tokenizer.h
   headlight/serve/tagger.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h

@@ -16,16 +16,11 @@ struct Options {
   std::string folder, out, compute;
 };
 
-std::unique_ptr<Model> Load(const std::string& folder) {
-  if (FamilyOf(OpenModelFolder(folder)).language_model != nullptr) return LoadLanguageModel(folder);
-  return LoadEncoderDecoder(folder);
-}
-
 void Run(const Options& options) {
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
-  const std::unique_ptr<Model> model = Load(options.folder);
+  const std::unique_ptr<Model> model = LoadModel(options.folder);
   SaveModelFolder(options.out, [&](const std::string& folder) {
     model->Save(folder, kernels::Compute::int8);
     CopyBesideModel(options.folder, folder);

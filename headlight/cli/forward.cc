@@ -15,7 +15,6 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
-#include "headlight/models/transformer.h"
 
 namespace headlight {
 namespace {
@@ -113,9 +112,9 @@ struct Options {
   std::string folder, in, out;
 };
 
-NamedTensors ForwardTransformer(const Safetensors& in, const std::string& folder) {
+NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
-  const auto model = LoadTransformer(folder);
+  const auto model = LoadEncoderDecoder(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const Padded source = ReadPadded(in, "input_ids", "attention_mask", limits.source_vocabulary, limits.positions);
   Padded target;
@@ -209,7 +208,7 @@ void Run(const Options& options) {
   const Family& family = FamilyOf(OpenModelFolder(options.folder));
   const NamedTensors out = family.text_encoder != nullptr     ? ForwardEncoder(in, options.folder)
                            : family.language_model != nullptr ? ForwardLanguageModel(in, options.folder)
-                                                              : ForwardTransformer(in, options.folder);
+                                                              : ForwardEncoderDecoder(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));
@@ -232,10 +231,13 @@ void AddForward(CLI::App& program) {
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
       "an encoder alone last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits,\n"
-      "start_logits, end_logits and seq_relationship_logits; for a GPT last_hidden_state, attentions.LAYER and logits.\n"
-      "Layers count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so that\n"
-      "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so does\n"
-      "this.\n\n"
+      "start_logits, end_logits and seq_relationship_logits; for a GPT last_hidden_state, attentions.LAYER and "
+      "logits.\n"
+      "Layers count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so "
+      "that\n"
+      "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "
+      "does\n"
+      "this. A T5's decoder_last_hidden_state is scaled as its output wants it.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
   command.callback([options] { Run(*options); });

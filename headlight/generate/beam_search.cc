@@ -48,7 +48,7 @@ void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int3
 }  // namespace
 
 double BeamRules::Score(double log_probability, std::int32_t length) const {
-  return log_probability / std::pow(static_cast<double>(length), length_penalty);
+  return log_probability / std::pow(static_cast<double>(length - given), length_penalty);
 }
 
 std::int64_t BeamRules::candidates() const {
@@ -84,8 +84,11 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   }
   search.beams = std::move(beams);
   const bool full = search.finished.size() == beam_size;
+  const std::int32_t possible =
+      rules.stopping == Stopping::never && rules.length_penalty > 0 ? search.max_length : length;
   search.done = last || search.beams.empty() ||
-                (full && rules.Score(search.beams.front().log_probability, length) <= search.finished.back().score);
+                (full && (rules.stopping == Stopping::at_once ||
+                          rules.Score(search.beams.front().log_probability, possible) <= search.finished.back().score));
   if (search.done) from.clear();
   return from;
 }

@@ -15,6 +15,10 @@ struct BeamRules {
   std::int32_t beam_size = 1;
   double length_penalty = 1;               // alpha: a finished text scores log-probability / length^alpha
   std::vector<std::int32_t> end_ids = {};  // each ends a text
+  std::int32_t given = 0;                  // tokens that a text begins with, which are not of its score
+  Stopping stopping = Stopping::no_better;
+
+  // Of a text of `length` tokens, the given ones among them.
   double Score(double log_probability, std::int32_t length) const;
   // How many of the likeliest words after each beam must be known, so that enough are left where all ends are among
   // them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "headlight/generate/beam_search.h"
 #include "headlight/generate/output_words.h"
 #include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/embedding.h"
 
 namespace headlight {
 namespace {
@@ -20,10 +22,48 @@ struct Search : BeamSearch {
   std::size_t sentence = 0;
 };
 
+// The words that would make the last `size` of start and ids some that stand in them already.
+std::vector<std::int32_t> Repeating(std::int32_t start, std::vector<std::int32_t> ids, std::int32_t size) {
+  std::vector<std::int32_t> words;
+  ids.insert(ids.begin(), start);
+  const auto before = static_cast<std::size_t>(size) - 1;
+  if (size == 0 || ids.size() < before) return words;
+  const auto last = std::span(ids).last(before);
+  for (std::size_t end = before; end < ids.size(); ++end)
+    if (std::ranges::equal(std::span(ids).subspan(end - before, before), last)) words.push_back(ids[end]);
+  return words;
+}
+
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+// Takes each row's forbidden words from it.
+void Forbid(kernels::TopLogits<float>& likeliest, std::span<const std::vector<std::int32_t>> forbidden) {
+  const auto k = static_cast<std::size_t>(likeliest.k);
+  for (std::size_t row = 0; row < forbidden.size(); ++row)
+    for (std::size_t i = row * k; i < (row + 1) * k; ++i)
+      if (std::ranges::find(forbidden[row], likeliest.columns[i]) != forbidden[row].end()) likeliest.values[i] = kNever;
+}
+
+// Makes a word certain in every row.
+void Force(kernels::TopLogits<float>& likeliest, std::int32_t word) {
+  const auto k = static_cast<std::size_t>(likeliest.k);
+  for (std::size_t i = 0; i < likeliest.values.size(); ++i) {
+    likeliest.values[i] = i % k == 0 ? 0 : kNever;
+    likeliest.columns[i] = word;
+  }
+}
+
 class Decoding {
  public:
-  Decoding(const EncoderDecoder& model, const DecodingOptions& options) : model_(model), options_(options) {
-    rules_ = {options.beam_size, options.length_penalty, {model.limits().end_id}};
+  Decoding(const EncoderDecoder& model, const DecodingOptions& options)
+      : model_(model),
+        options_(options),
+        prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix),
+        rules_{.beam_size = options.beam_size,
+               .length_penalty = options.length_penalty,
+               .end_ids = {model.limits().end_id},
+               .given = static_cast<std::int32_t>(prefix_.size()) - 1,
+               .stopping = options.stopping} {
     const std::int64_t positions = model.limits().positions;
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
           options.beam_size);
@@ -34,6 +74,15 @@ class Decoding {
     Check(options.max_length >= 0 && options.max_length <= positions,
           "the longest translation must be from 1 to the model's {} positions, not {}", positions, options.max_length);
     Check(options.min_length >= 0, "the shortest translation must have at least 0 tokens, not {}", options.min_length);
+    Check(options.no_repeat_ngram_size >= 0, "the size of n-grams must be at least 0, not {}",
+          options.no_repeat_ngram_size);
+    const std::int64_t words = model.limits().target_vocabulary;
+    for (const std::int32_t id : prefix_)
+      Check(id >= 0 && id < words, "a prefix has the token {}, of a vocabulary of {}", id, words);
+    Check(!options.first_token || (*options.first_token >= 0 && *options.first_token < words),
+          "the first token is {}, of a vocabulary of {}", options.first_token.value_or(0), words);
+    const std::int64_t longest = options.max_length != 0 ? options.max_length : positions;
+    Check(std::ssize(prefix_) <= longest, "a prefix of {} tokens does not fit into {}", prefix_.size(), longest);
   }
 
   std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources) {
@@ -46,6 +95,7 @@ class Decoding {
     for (std::size_t i = 0; i < searches.size(); ++i) {
       searches[i].sentence = i;
       searches[i].max_length = MaxLength(sources[i].length);
+      searches[i].beams = {{{prefix_.begin() + 1, prefix_.end()}, 0}};
     }
 
     Context context;
@@ -53,7 +103,7 @@ class Decoding {
     const Memory memory{model_.Encode(context, source_ids, sources), sources};
     const OutputWords output(model_, context, options_.shortlist, source_ids, sources);
     context.cache = &cache;
-    for (std::int32_t length = 1; !searches.empty(); ++length) {
+    for (auto length = static_cast<std::int32_t>(prefix_.size()); !searches.empty(); ++length) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
       Step(context, memory, output, searches, length);
       for (Search& search : searches)
@@ -67,24 +117,38 @@ class Decoding {
  private:
   std::int32_t MaxLength(std::int32_t source_length) const {
     if (options_.max_length != 0) return options_.max_length;
+    const std::int64_t before = options_.min_length + std::ssize(prefix_) - 1;
     return static_cast<std::int32_t>(
-        std::min<std::int64_t>(3 * std::int64_t{source_length} + 50, model_.limits().positions));
+        std::min<std::int64_t>(3 * std::int64_t{source_length} + 50 + before, model_.limits().positions));
   }
 
   // Gives every running beam its next word, the sentence's `length`-th.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) const {
-    std::vector<std::int32_t> last_words;
+    const bool first = length == std::ssize(prefix_);
+    std::vector<std::int32_t> last_words, last_rows;
     std::vector<std::size_t> sentences;
+    std::vector<std::vector<std::int32_t>> repeating;
+    std::size_t most_repeating = 0;
     for (const Search& search : searches)
       for (const Beam& beam : search.beams) {
-        last_words.push_back(beam.ids.empty() ? model_.limits().start_id : beam.ids.back());
+        if (first)
+          last_words.insert(last_words.end(), prefix_.begin(), prefix_.end());
+        else
+          last_words.push_back(beam.ids.back());
+        last_rows.push_back(static_cast<std::int32_t>(last_words.size()) - 1);
         sentences.push_back(search.sentence);
+        repeating.push_back(Repeating(prefix_.front(), beam.ids, options_.no_repeat_ngram_size));
+        most_repeating = std::max(most_repeating, repeating.back().size());
       }
-    const std::vector<std::int32_t> ones(last_words.size(), 1);
-    const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
-    const kernels::TopLogits<float> likeliest =
-        output.Likeliest(context, hidden, sentences, length > options_.min_length, rules_.candidates());
+    const std::vector<std::int32_t> counts(sentences.size(), first ? static_cast<std::int32_t>(prefix_.size()) : 1);
+    Tensor hidden = model_.Decode(context, last_words, PackedSequences(counts), memory);
+    if (last_words.size() > last_rows.size()) hidden = ops::Embedding(hidden, last_rows);
+    kernels::TopLogits<float> likeliest =
+        output.Likeliest(context, hidden, sentences, length > options_.min_length,
+                         rules_.candidates() + static_cast<std::int64_t>(most_repeating));
+    Forbid(likeliest, repeating);
+    if (length == 1 && options_.first_token) Force(likeliest, *options_.first_token);
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
@@ -99,7 +163,8 @@ class Decoding {
 
   const EncoderDecoder& model_;
   const DecodingOptions& options_;
-  BeamRules rules_;
+  const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
+  const BeamRules rules_;
 };
 
 }  // namespace

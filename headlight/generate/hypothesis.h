@@ -9,6 +9,13 @@
 
 namespace headlight {
 
+// When a sentence with beam_size finished hypotheses is done.
+enum class Stopping {
+  no_better,  // when none that is running would score better than the worst of them if it ended now
+  at_once,
+  never,  // when none that is running can score better: with a positive length penalty, at the greatest length
+};
+
 struct Hypothesis {
   std::vector<std::int32_t> ids;  // without start and end
   double log_probability = 0;     // of the ids and the end

@@ -38,6 +38,14 @@ const Family& FamilyOf(const ModelFolder& files) {
        TypesWhere([](const Family&) { return true; }));
 }
 
+std::unique_ptr<Model> LoadModel(const std::string& folder, const LoadModelOptions& options) {
+  const ModelFolder files = OpenModelFolder(folder);
+  const Family& family = FamilyOf(files);
+  if (family.text_encoder != nullptr) return family.text_encoder(files, options);
+  if (family.language_model != nullptr) return family.language_model(files, options);
+  return family.encoder_decoder(files, options);
+}
+
 std::unique_ptr<TextEncoder> LoadTextEncoder(const std::string& folder, const LoadModelOptions& options) {
   return Load(folder, options, "encoder of texts", &Family::text_encoder);
 }

@@ -31,6 +31,7 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 // The model of a folder, whatever its family: config.json and model.safetensors as Hugging Face Transformers lays them
 // out. Throws Error for what is missing, foreign or of a wrong shape, for a setting that the model does not have, for a
 // processor that does not have the type to compute in, and for a family that is no such model.
+HEADLIGHT_API std::unique_ptr<Model> LoadModel(const std::string& folder, const LoadModelOptions& options = {});
 HEADLIGHT_API std::unique_ptr<TextEncoder> LoadTextEncoder(const std::string& folder,
                                                            const LoadModelOptions& options = {});
 HEADLIGHT_API std::unique_ptr<LanguageModel> LoadLanguageModel(const std::string& folder,

@@ -47,6 +47,15 @@ Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequenc
                       [&](const Tensor& input) { return feed_forward_(context, input); });
 }
 
+Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int layer, const Tensor& x,
+                      const Sequences& sentences, const Memory& memory) {
+  if (context.cache == nullptr)
+    return attention.Cross(context, x, sentences, attention.KeysAndValues(context, memory.rows), memory.sentences);
+  Tensor& projected = context.cache->layers[static_cast<std::size_t>(layer)].cross;
+  if (projected.empty()) projected = attention.KeysAndValues(context, memory.rows);
+  return attention.Cross(context, x, sentences, projected, context.cache->memory);
+}
+
 DecoderLayer::DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer,
                            bool with_cross_attention)
     : config_(config),
@@ -68,20 +77,11 @@ Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequenc
     return self_attention_.Self(context, input, sentences, /*causal=*/true);
   });
   if (memory != nullptr)
-    hidden = WithResidual(context, config_, hidden, *cross_attention_norm_,
-                          [&](const Tensor& input) { return CrossAttention(context, input, sentences, *memory); });
+    hidden = WithResidual(context, config_, hidden, *cross_attention_norm_, [&](const Tensor& input) {
+      return CrossAttention(context, *cross_attention_, layer_, input, sentences, *memory);
+    });
   return WithResidual(context, config_, hidden, feed_forward_norm_,
                       [&](const Tensor& input) { return feed_forward_(context, input); });
-}
-
-Tensor DecoderLayer::CrossAttention(Context& context, const Tensor& x, const Sequences& sentences,
-                                    const Memory& memory) const {
-  if (context.cache == nullptr)
-    return cross_attention_->Cross(context, x, sentences, cross_attention_->KeysAndValues(context, memory.rows),
-                                   memory.sentences);
-  Tensor& projected = context.cache->layers[static_cast<std::size_t>(layer_)].cross;
-  if (projected.empty()) projected = cross_attention_->KeysAndValues(context, memory.rows);
-  return cross_attention_->Cross(context, x, sentences, projected, context.cache->memory);
 }
 
 Encoder::Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding)

@@ -48,6 +48,11 @@ struct Memory {
   Sequences sentences;  // one entry a target sentence
 };
 
+// What `attention`, of the decoder's layer `layer`, sees of the memory. With a cache in the context the memory is
+// projected on the first call only.
+Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int layer, const Tensor& x,
+                      const Sequences& sentences, const Memory& memory);
+
 // Masked self-attention, then cross-attention where it has one, then a feed-forward network.
 class HEADLIGHT_API DecoderLayer {
  public:
@@ -57,8 +62,6 @@ class HEADLIGHT_API DecoderLayer {
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
 
  private:
-  Tensor CrossAttention(Context& context, const Tensor& x, const Sequences& sentences, const Memory& memory) const;
-
   TransformerLayerConfig config_;
   int layer_;
   MultiHeadAttention self_attention_;
