@@ -1,6 +1,7 @@
 // From pieces back to text, as the tokenizers library does it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -34,6 +35,24 @@ struct MetaspaceDecoder {
 // GPT-1's: the suffix becomes a space, but in the last piece.
 struct BytePairDecoder {
   std::string suffix = "</w>";
+  void operator()(std::vector<std::string>& pieces) const;
+};
+
+// Pieces that spell bytes, such as <0x0A>, become those bytes where several together are UTF-8, else U+FFFD each.
+void DecodeBytePieces(std::vector<std::string>& pieces);
+
+// All pieces become one.
+void FusePieces(std::vector<std::string>& pieces);
+
+struct ReplaceDecoder {
+  std::string pattern, content;
+  void operator()(std::vector<std::string>& pieces) const;
+};
+
+// Takes the character off each piece's ends, at most that many times.
+struct StripDecoder {
+  std::string content;
+  std::int64_t start = 0, stop = 0;
   void operator()(std::vector<std::string>& pieces) const;
 };
 

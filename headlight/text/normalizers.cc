@@ -2,13 +2,11 @@
 
 #include <unicode/brkiter.h>
 #include <unicode/normalizer2.h>
-#include <unicode/regex.h>
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
 #include <unicode/utext.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 
@@ -141,6 +139,15 @@ void Normalize(NormalForm form, NormalizedText& text) {
   Apply(changes, text);
 }
 
+void StripLeft(NormalizedText& text) {
+  std::size_t begin = text.text.size();
+  ForEachCharacter(text.text, [&](char32_t character, std::size_t at, std::size_t) {
+    if (!IsWhiteSpace(character)) begin = std::min(begin, at);
+  });
+  text.text.erase(0, begin);
+  text.origins.erase(text.origins.begin(), text.origins.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
 void StripRight(NormalizedText& text) {
   std::size_t end = 0;
   ForEachCharacter(text.text, [&](char32_t character, std::size_t, std::size_t after) {
@@ -158,30 +165,29 @@ void StripAccents(NormalizedText& text) {
 
 namespace {
 
-// What is published, and how ICU writes it: its \s knows fewer characters.
-constexpr std::array<std::array<std::string_view, 2>, 2> kRegularExpressions = {
-    {{" {2,}", " {2,}"}, {R"(\s{2,}|[\n\r\t])", R"(\p{White_Space}{2,}|[\n\r\t])"}}};
-
 // Calls body(begin, end) for the matches in the text, from the left.
 template <typename Body>
 void ForEachMatch(const Replace& replace, const std::string& text, const Body& body) {
-  if (!replace.regular) {
+  if (replace.kind == Replace::Kind::text) {
     for (std::size_t at = text.find(replace.pattern); at != std::string::npos;
          at = text.find(replace.pattern, at + replace.pattern.size()))
       body(at, at + replace.pattern.size());
     return;
   }
-  const auto* const known = std::find_if(kRegularExpressions.begin(), kRegularExpressions.end(),
-                                         [&](const auto& pair) { return pair[0] == replace.pattern; });
-  UErrorCode status = U_ZERO_ERROR;
-  UText bytes = UTEXT_INITIALIZER;
-  utext_openUTF8(&bytes, text.data(), static_cast<std::int64_t>(text.size()), &status);
-  icu::RegexMatcher matcher(icu::UnicodeString::fromUTF8((*known)[1]), 0, status);
-  matcher.reset(&bytes);
-  while (matcher.find(status))
-    body(static_cast<std::size_t>(matcher.start64(status)), static_cast<std::size_t>(matcher.end64(status)));
-  utext_close(&bytes);
-  Ensure(U_SUCCESS(status), "the regular expression {}: {}", replace.pattern, u_errorName(status));
+  // Runs of two or more spaces, or of white space; a line's end and a tab count alone too.
+  const bool spaces = replace.kind == Replace::Kind::spaces;
+  std::size_t run = 0;
+  int characters = 0;
+  const auto end_run = [&](std::size_t end) {
+    const bool breaks = !spaces && characters == 1 && (text[run] == '\n' || text[run] == '\r' || text[run] == '\t');
+    if (characters > 1 || breaks) body(run, end);
+    characters = 0;
+  };
+  ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
+    if (spaces ? character != U' ' : !IsWhiteSpace(character)) return end_run(begin);
+    if (characters++ == 0) run = begin;
+  });
+  end_run(text.size());
 }
 
 // Calls body(grapheme) for the text's grapheme clusters.
@@ -214,9 +220,10 @@ void ForEachGrapheme(const std::string& text, const Body& body) {
 
 }  // namespace
 
-bool IsKnownRegularExpression(std::string_view pattern) {
-  return std::any_of(kRegularExpressions.begin(), kRegularExpressions.end(),
-                     [&](const auto& pair) { return pair[0] == pattern; });
+std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern) {
+  if (pattern == " {2,}") return Replace::Kind::spaces;
+  if (pattern == R"(\s{2,}|[\n\r\t])") return Replace::Kind::white_space;
+  return std::nullopt;
 }
 
 void Replace::operator()(NormalizedText& text) const {
@@ -236,8 +243,16 @@ void Replace::operator()(NormalizedText& text) const {
     });
     done = end;
   });
+  if (done == 0) return;  // nothing matched
   keep(text.text.size());
   text = std::move(replaced);
+}
+
+void Prepend::operator()(NormalizedText& text) const {
+  if (text.text.empty()) return;
+  const TextSpan first = text.origins.front();
+  text.text.insert(0, content);
+  text.origins.insert(text.origins.begin(), content.size(), first);
 }
 
 Precompiled::Precompiled(std::string charsmap, const std::string& name)

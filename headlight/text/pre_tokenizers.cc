@@ -102,7 +102,7 @@ void Metaspace::operator()(Words& words) const {
   spaced.text.start = words.text.start;
   for (const TextSpan word : words.words) {
     NormalizedText text = words.text.Part(word);
-    Replace{" ", replacement}(text);
+    Replace{" ", replacement, Replace::Kind::text}(text);
     const bool may = prepend == Prepend::always || (prepend == Prepend::first && text.start == 0);
     AddWord(text, may && !text.text.starts_with(replacement) ? replacement : "", spaced);
   }
