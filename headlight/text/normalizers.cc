@@ -124,11 +124,24 @@ void Compose(std::vector<Change>& changes, const std::vector<std::uint8_t>& clas
   changes = std::move(composed);
 }
 
+bool IsNormalized(NormalForm form, const std::string& text) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* const known = form == NormalForm::nfc    ? icu::Normalizer2::getNFCInstance(status)
+                                        : form == NormalForm::nfkc ? icu::Normalizer2::getNFKCInstance(status)
+                                        : form == NormalForm::nfd  ? icu::Normalizer2::getNFDInstance(status)
+                                                                   : icu::Normalizer2::getNFKDInstance(status);
+  Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
+  const bool normalized = known->isNormalizedUTF8(icu::StringPiece(text), status) != 0;
+  Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
+  return normalized;
+}
+
 }  // namespace
 
 void Normalize(NormalForm form, NormalizedText& text) {
   if (IsAscii(text.text)) return;
   const bool compatible = form == NormalForm::nfkd || form == NormalForm::nfkc;
+  if (IsNormalized(form, text.text)) return;
   std::vector<Change> changes;
   std::vector<std::uint8_t> classes;
   for (const Decomposed& c : Decompose(text.text, compatible)) {
@@ -190,16 +203,23 @@ void ForEachMatch(const Replace& replace, const std::string& text, const Body& b
   end_run(text.size());
 }
 
+// Whether every character is a grapheme cluster of its own, whatever stands beside it.
+bool StandAlone(std::string_view text) {
+  bool alone = true;
+  ForEachCharacter(text, [&](char32_t character, std::size_t, std::size_t) {
+    const auto code = static_cast<UChar32>(character);
+    if (character == U'\r') alone = false;  // with the line's end
+    if (character >= 0x80) alone = alone && u_getIntPropertyValue(code, UCHAR_GRAPHEME_CLUSTER_BREAK) == U_GCB_OTHER;
+  });
+  return alone;
+}
+
 // Calls body(grapheme) for the text's grapheme clusters.
 template <typename Body>
 void ForEachGrapheme(const std::string& text, const Body& body) {
   const std::string_view all = text;
-  if (IsAscii(text)) {
-    for (std::size_t at = 0; at < all.size();) {
-      const std::size_t bytes = all.substr(at).starts_with("\r\n") ? 2 : 1;
-      body(all.substr(at, bytes));
-      at += bytes;
-    }
+  if (StandAlone(text)) {  // as nearly always
+    ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t end) { body(all.substr(begin, end - begin)); });
     return;
   }
   UErrorCode status = U_ZERO_ERROR;
@@ -260,13 +280,29 @@ Precompiled::Precompiled(std::string charsmap, const std::string& name)
         SentencePieceModel model;
         model.charsmap = std::move(charsmap);
         return TextNormalizer(model, name);
-      }()) {}
+      }()) {
+  for (std::size_t character = 0; character < keeps.size(); ++character) {
+    const char byte = static_cast<char>(character);
+    keeps[character] = byte != '\r' && !rules.ShortestReplacement({&byte, 1});
+  }
+}
 
 void Precompiled::operator()(NormalizedText& text) const {
+  const auto stays = [&](char byte) {
+    return static_cast<unsigned char>(byte) < keeps.size() && keeps[static_cast<unsigned char>(byte)];
+  };
+  if (std::all_of(text.text.begin(), text.text.end(), stays)) return;
   NormalizedText replaced;
   replaced.start = text.start;
   std::size_t at = 0;
+  replaced.text.reserve(text.text.size());
+  replaced.origins.reserve(text.text.size());
   ForEachGrapheme(text.text, [&](std::string_view grapheme) {
+    if (grapheme.size() == 1 && stays(grapheme[0])) {
+      replaced.text += grapheme;
+      replaced.origins.push_back(text.origins[at++]);
+      return;
+    }
     // What is written stands for the first character of what it replaces.
     const auto replace = [&](std::string_view part, std::size_t begin) {
       const std::optional<std::string_view> written = rules.ShortestReplacement(part);

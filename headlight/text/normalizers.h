@@ -1,6 +1,7 @@
 // What tokenizers do to a text before they cut it, step by step, as the tokenizers library does.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -43,6 +44,7 @@ struct Precompiled {
   explicit Precompiled(std::string charsmap, const std::string& name);
   void operator()(NormalizedText& text) const;
   TextNormalizer rules;
+  std::array<bool, 128> keeps;  // of a character of ASCII, whether no rule begins with it
 };
 
 // BERT's (Devlin et al., "BERT", 2019).

@@ -252,7 +252,12 @@ BytePairSegmenter ParseBytePair(Part& part, const TokenizerState& state) {
 // or their bytes' pieces, where there are all of them.
 struct Unigram {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
-    std::vector<Segment> path = segmenter.Segments(word);
+    const std::size_t before = segments.size();
+    segmenter.Append(word, segments);
+    const auto first = segments.begin() + static_cast<std::ptrdiff_t>(before);
+    if (std::none_of(first, segments.end(), [&](const Segment& segment) { return segment.piece == unknown; })) return;
+    std::vector<Segment> path(first, segments.end());
+    segments.resize(before);
     std::int32_t begin = 0;
     for (std::size_t i = 0; i < path.size(); ++i) {
       if (path[i].piece == unknown) {
