@@ -22,6 +22,8 @@ void AddLook(CLI::App& program);
 void AddShortlist(CLI::App& program);
 void AddTokenize(CLI::App& program);
 void AddTrain(CLI::App& program);
+// A command of `train`.
+void AddTokenizerTraining(CLI::App& train);
 void AddTranslate(CLI::App& program);
 
 // The options that every command has: --threads and --quiet.

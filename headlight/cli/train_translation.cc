@@ -74,6 +74,7 @@ void AddTrain(CLI::App& program) {
   CLI::App& train = *program.add_subcommand("train", "Train a model from raw data");
   train.fallthrough();
   train.require_subcommand(1);
+  AddTokenizerTraining(train);
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
   CLI::App* command = train.add_subcommand("translation", "Learn to translate from parallel text");

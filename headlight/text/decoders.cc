@@ -57,6 +57,19 @@ std::optional<std::string> BytesOfPiece(std::string_view piece) {
   return bytes;
 }
 
+std::string PieceOfBytes(std::string_view bytes) {
+  static const std::array<char32_t, 256> character_of = [] {
+    std::array<char32_t, 256> characters{};
+    const std::array<std::int16_t, 0x144> byte_of = ByteOfCharacter();
+    for (char32_t character = 0; character < byte_of.size(); ++character)
+      if (byte_of[character] >= 0) characters[static_cast<std::size_t>(byte_of[character])] = character;
+    return characters;
+  }();
+  std::string piece;
+  for (const char byte : bytes) AppendUtf8(piece, character_of[static_cast<unsigned char>(byte)]);
+  return piece;
+}
+
 void DecodeByteLevel(std::vector<std::string>& pieces) {
   std::string bytes;
   for (const std::string& piece : pieces) bytes += BytesOfPiece(piece).value_or(piece);

@@ -15,6 +15,7 @@ using Decoder = std::function<void(std::vector<std::string>&)>;
 
 // Byte-level vocabularies spell every byte as a visible character.
 std::optional<std::string> BytesOfPiece(std::string_view piece);  // nothing where one of its characters is no byte's
+std::string PieceOfBytes(std::string_view bytes);
 
 // Joins the bytes; what is not UTF-8 among them becomes U+FFFD.
 void DecodeByteLevel(std::vector<std::string>& pieces);

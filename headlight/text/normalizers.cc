@@ -27,8 +27,10 @@ bool IsAscii(const std::string& text) {
 
 void CleanText(NormalizedText& text) {
   MapCharacters(text, [](char32_t character, const auto& put) {
-    if (IsWhiteSpace(character)) return put(U' ');
-    if (character != 0xFFFD && !IsOther(character)) put(character);
+    const bool breaks = character == U'\t' || character == U'\n' || character == U'\r';
+    // Other controls go, though Unicode calls some of them white space.
+    if (!breaks && (character == 0xFFFD || IsOther(character))) return;
+    put(IsWhiteSpace(character) ? U' ' : character);
   });
 }
 

@@ -121,6 +121,15 @@ TEST(TokenizerPipeline, ReadsScoresAsTheLibraryDoes) {
   EXPECT_THAT(cut(-3.037214313117924, -12.711736998190766, -11.351587446511461), ElementsAre(1, 2, 3));
 }
 
+// Vertical tab, form feed and next line are white space and controls: to BERT controls.
+TEST(TokenizerPipeline, CleansControlsFirst) {
+  const TokenizerPipeline bert = Small("bert_cased");
+  const Ids joined = bert.Encode("dogdog").ids;
+  for (const char* between : {"\v", "\f", "\u0085"})
+    EXPECT_EQ(bert.Encode(fmt::format("dog{}dog", between)).ids, joined) << between;
+  EXPECT_NE(bert.Encode("dog\tdog").ids, joined);
+}
+
 // A word of a million characters must not take time that grows with its square.
 TEST(TokenizerPipeline, CutsVeryLongWords) {
   std::string word;
