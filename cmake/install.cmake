@@ -84,6 +84,7 @@ set(public_headers
   headlight/text/text_span.h
   headlight/text/tokenizer.h
   headlight/text/tokenizer_pipeline.h
+  headlight/text/tokenizer_training.h
   headlight/text/vocabulary.h
   headlight/train/optimizer.h
   headlight/train/schedule.h

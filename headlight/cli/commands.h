@@ -10,6 +10,9 @@ namespace headlight {
 void AddAnswer(CLI::App& program);
 void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
+// Commands of `train`.
+void AddTokenizerTraining(CLI::App& train);
+void AddTrainTexts(CLI::App& train);
 // Commands of `bench`.
 void AddTrainBench(CLI::App& bench);
 void AddTranslateBench(CLI::App& bench);
@@ -29,7 +32,6 @@ void AddSummarize(CLI::App& program);
 void AddTag(CLI::App& program);
 void AddTokenize(CLI::App& program);
 void AddTrain(CLI::App& program);
-void AddTrainTexts(CLI::App& train);  // commands of `train`
 void AddTranslate(CLI::App& program);
 
 // The options that every command has: --threads and --quiet.

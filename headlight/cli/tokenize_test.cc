@@ -51,5 +51,28 @@ TEST_F(TokenizeTest, ComesBackAsText) {
   EXPECT_THAT(RefusalOf({"tokenize", folder.File("")}), HasSubstr("/tokenizer.json is missing; a tokenizer is that"));
 }
 
+TEST_F(TokenizeTest, LearnsATokenizer) {
+  WriteFile(folder.File("a"), "A small dog runs.\nA dog sleeps.\n");
+  WriteFile(folder.File("b"), "A dog [MASK] runs.");
+  const auto train = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train",          "tokenizer", folder.File("a"),
+                                          folder.File("b"), "--out",     folder.File("new/tokens")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram(arguments);
+  };
+  const Outcome outcome =
+      train({"--byte-level", "--vocabulary-size", "265", "--special", "[MASK]", "--special", "<s>"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("new/tokens/tokenizer.json: 265 tokens"));
+  EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>[MASK]").out, "1 0\n");
+  EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens")}, "A dog").out, "A \u0120dog\n");
+  const Outcome small = train({"--algorithm", "unigram", "--vocabulary-size", "5"});
+  EXPECT_EQ(small.exit_code, 2);
+  EXPECT_THAT(small.err, HasSubstr("the vocabulary size is 5, less than this text's characters"));
+  EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>").out, "1\n");  // the old one
+  std::filesystem::remove(folder.File("b"));
+  EXPECT_THAT(train({"--byte-level"}).err, HasSubstr("/b: "));
+}
+
 }  // namespace
 }  // namespace headlight

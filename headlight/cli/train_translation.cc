@@ -74,6 +74,7 @@ void AddTrain(CLI::App& program) {
   CLI::App& train = *program.add_subcommand("train", "Train a model from raw data");
   train.fallthrough();
   train.require_subcommand(1);
+  AddTokenizerTraining(train);
   AddTrainTexts(train);
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;

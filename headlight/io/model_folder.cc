@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace {
 constexpr std::string_view kConfig = "config.json";
 constexpr std::string_view kGenerationConfig = "generation_config.json";
 constexpr std::string_view kWeights = "model.safetensors";
+constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // of weights in several files
 
 std::string File(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
@@ -39,13 +41,9 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
   return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-// Says why a folder without model.safetensors cannot be opened.
+// Says why a folder without weights that are read cannot be opened.
 [[noreturn]] void RefuseWeights(const std::string& path) {
   for (const std::string& name : NamesIn(path)) {
-    if (name == "model.safetensors.index.json") {
-      Fail("{}: the weights are divided among several files, which is not supported: save them as one {}",
-           File(path, name), kWeights);
-    }
     if (EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"})) {
       Fail(
           "{}: weights in Python's pickle format are not read, since a pickle can run any code: save them as {} with "
@@ -91,10 +89,11 @@ ModelFolder OpenModelFolder(const std::string& path) {
   }
   JsonView config = ReadJson(File(path, kConfig));
   config["model_type"].String();
-  if (!Exists(File(path, kWeights))) RefuseWeights(path);
+  const bool whole = Exists(File(path, kWeights));
+  if (!whole && !Exists(File(path, kWeightsIndex))) RefuseWeights(path);
   const std::string generation = File(path, kGenerationConfig);
   return {path, std::move(config), Exists(generation) ? ReadJson(generation) : JsonView(Json::Object{}, generation),
-          Safetensors(File(path, kWeights))};
+          whole ? Safetensors(File(path, kWeights)) : Safetensors::Sharded(File(path, kWeightsIndex))};
 }
 
 void CheckReplaceable(const std::string& path) {
@@ -124,9 +123,13 @@ void SaveModelFolder(const std::string& path, const std::function<void(const std
 }
 
 void CopyBesideModel(const std::string& from, const std::string& to) {
+  std::set<std::string, std::less<>> other = {std::string(kConfig), std::string(kWeights), std::string(kWeightsIndex)};
+  if (!Exists(File(from, kWeights)) && Exists(File(from, kWeightsIndex)))
+    for (const auto& [name, tensors] : ReadSafetensorsIndex(File(from, kWeightsIndex))) other.insert(name);
   for (const std::string& name : NamesIn(from)) {
     std::error_code error;
-    if (!IsPartOfModel(name) || IsOfTraining(name) || name == kConfig || name == kWeights ||
+    const bool stray_shard = name.starts_with("model-") && name.ends_with(".safetensors");
+    if (!IsPartOfModel(name) || IsOfTraining(name) || other.contains(name) || stray_shard ||
         !fs::is_regular_file(File(from, name), error))
       continue;
     fs::copy_file(File(from, name), File(to, name), fs::copy_options::overwrite_existing, error);

@@ -1,5 +1,5 @@
-// A model is a folder as Hugging Face lays it out: config.json, model.safetensors, generation_config.json and the
-// tokenizer's files.
+// A model is a folder as Hugging Face lays it out: config.json, model.safetensors (or, for weights in several files,
+// model.safetensors.index.json and those files), generation_config.json and the tokenizer's files.
 #pragma once
 
 #include <functional>

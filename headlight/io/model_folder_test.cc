@@ -76,7 +76,7 @@ TEST(ModelFolder, WhatIsMissingOrForeignIsNamed) {
   const std::pair<std::string, std::string> weights[] = {
       {"pytorch_model.bin", "pytorch_model.bin: weights in Python's pickle format are not read, since"},
       {"model.gguf", "model.gguf: weights in this format are not read: save them as model.safetensors"},
-      {"model.safetensors.index.json", "index.json: the weights are divided among several files"}};
+      {"model.safetensors.index.json", "model.safetensors.index.json: line 1, column 1: not valid JSON"}};
   for (const auto& [name, message] : weights) {
     WriteFile(path + "/" + name, "");
     EXPECT_THAT(error(), HasSubstr(message));
@@ -89,6 +89,98 @@ TEST(ModelFolder, WhatIsMissingOrForeignIsNamed) {
   EXPECT_EQ(error(), "");
   WriteFile(path + "/generation_config.json", "{");
   EXPECT_THAT(error(), HasSubstr("generation_config.json: line 1"));
+}
+
+// Weights in two files, one tensor of each type that weights come in.
+void FillSharded(const std::string& folder) {
+  static const std::vector<float> floats = {1.5F, -2};
+  static const std::vector<std::uint16_t> half = {0x3E00, 0xC000}, bfloat = {0x3FC0, 0xC000};
+  const auto stored = [](const char* name, StoredType type, const auto& values) {
+    return StoredTensor{name, type, {2}, std::as_bytes(std::span(values))};
+  };
+  WriteFile(folder + "/config.json", R"({"model_type": "t5"})");
+  WriteSafetensors(folder + "/model-00001-of-00002.safetensors",
+                   {stored("a", StoredType::f32, floats), stored("b", StoredType::f16, half)});
+  WriteSafetensors(folder + "/model-00002-of-00002.safetensors", {stored("c", StoredType::bf16, bfloat)});
+  WriteFile(folder + "/model.safetensors.index.json",
+            R"({"metadata": {"total_size": 16}, "weight_map": {"a": "model-00001-of-00002.safetensors",
+                "b": "model-00001-of-00002.safetensors", "c": "model-00002-of-00002.safetensors"}})");
+}
+
+TEST(ModelFolder, WeightsInSeveralFilesAreOne) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model"), to = folder.File("to");
+  SaveModelFolder(path, FillSharded);
+  {
+    const ModelFolder model = OpenModelFolder(path);
+    EXPECT_EQ(model.weights.path(), path + "/model.safetensors.index.json");
+    EXPECT_EQ(model.weights.tensors().size(), 3u);
+    for (const char* name : {"a", "b", "c"})
+      EXPECT_THAT(model.weights.Read(name).ToVector<float>(), testing::ElementsAre(1.5F, -2)) << name;
+    EXPECT_THAT(ErrorOf([&] { model.weights.Read("d"); }), HasSubstr("index.json: there is no tensor 'd'"));
+    EXPECT_THAT(ErrorOf([&] { model.weights.Read("c", DType::int32); }),
+                HasSubstr("/model-00002-of-00002.safetensors: tensor 'c': holds BF16"));
+  }
+  // The weights stay where they are, whatever their files are called.
+  for (const char* name : {"shortlist.safetensors", "spiece.model", "metrics.jsonl"}) WriteFile(path + "/" + name, "");
+  fs::rename(path + "/model-00002-of-00002.safetensors", path + "/rest.safetensors");
+  const std::string index = ReadFile(path + "/model.safetensors.index.json");
+  WriteFile(path + "/model.safetensors.index.json",
+            fmt::format("{}{}", index.substr(0, index.rfind("model-")), "rest.safetensors\"}}"));
+  EXPECT_EQ(OpenModelFolder(path).weights.tensors().size(), 3u);
+  fs::create_directory(to);
+  CopyBesideModel(path, to);
+  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 2);
+  EXPECT_TRUE(fs::exists(to + "/shortlist.safetensors") && fs::exists(to + "/spiece.model"));
+  EXPECT_EQ(ErrorOf([&] { CheckReplaceable(path); }), "");
+  // One whole file goes before; its index is another's.
+  FillModel(path, 4);
+  EXPECT_EQ(LoadModel(path), 4);
+  SaveModel(path, 5);
+  EXPECT_FALSE(fs::exists(path + "/model.safetensors.index.json"));
+}
+
+TEST(ModelFolder, ABadIndexIsRefused) {
+  const TemporaryFolder folder;
+  FillSharded(folder.path());
+  const std::string good = ReadFile(folder.File("model.safetensors.index.json"));
+  const std::string first = "\"a\": \"model-00001-of-00002.safetensors\"";
+  const struct {
+    std::string from, to, error;
+  } cases[] = {
+      {good, "[]", "index.json: expected an object, got an array"},
+      {good, "{}", "key 'weight_map': expected an object, but there is none"},
+      {good, R"({"weight_map": {}})", "key 'weight_map': names no tensor"},
+      {good, R"({"weight_map": ["a"]})", "key 'weight_map': expected an object"},
+      {good, good.substr(0, good.size() / 2), "not valid JSON"},
+      {first, "\"a\": 1", "key 'weight_map.a': expected a string"},
+      {first, first + ", " + first, "key 'a' stands twice"},
+      {first, R"("a": "model-00002-of-00002.safetensors")",
+       "model-00001-of-00002.safetensors: tensor 'a': " + folder.File("model.safetensors.index.json") +
+           " does not say that it is here"},
+      {first + ",", "", "model-00001-of-00002.safetensors: tensor 'a':"},
+      {first, first + R"(, "d": "model-00002-of-00002.safetensors")",
+       "model-00002-of-00002.safetensors: there is no tensor 'd', which "},
+      {R"("c": "model-00002-of-00002.safetensors")", R"("c": "other.safetensors")", "other.safetensors: cannot open"},
+      {first, R"("a": "../model.safetensors")", "'../model.safetensors' is not the name of a .safetensors file"},
+      {first, R"("a": "/etc/model.safetensors")", "is not the name of a .safetensors file beside it"},
+      {first, R"("a": ".safetensors")", "is not the name of a .safetensors file beside it"},
+      {first, R"("a": "config.json")", "key 'weight_map.a': 'config.json' is not the name of a .safetensors file"},
+      {first, R"("a": "x\u0000.safetensors")", "is not the name of a .safetensors file beside it"},
+  };
+  const auto error = [&] { return ErrorOf([&] { OpenModelFolder(folder.path()); }); };
+  EXPECT_EQ(error(), "");
+  for (const auto& [from, to, message] : cases) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    WriteFile(folder.File("model.safetensors.index.json"), text);
+    EXPECT_THAT(error(), HasSubstr(message)) << text;
+  }
+  WriteFile(folder.File("model.safetensors.index.json"), good);
+  fs::resize_file(folder.File("model-00002-of-00002.safetensors"), 20);
+  EXPECT_THAT(error(), HasSubstr("model-00002-of-00002.safetensors: a header of"));
+  fs::remove(folder.File("model-00002-of-00002.safetensors"));
+  EXPECT_THAT(error(), HasSubstr("model-00002-of-00002.safetensors: "));
 }
 
 TEST(ModelFolder, OnlyAModelIsReplaced) {

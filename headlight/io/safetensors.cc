@@ -123,10 +123,53 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
   return content;
 }
 
-Safetensors::Safetensors(const std::string& path) : file_(path) {
-  SafetensorsContent content = ParseSafetensors(file_.bytes(), path);
+std::map<std::string, std::set<std::string>> ReadSafetensorsIndex(const std::string& path) {
+  std::map<std::string, std::set<std::string>> files;
+  const JsonView index = ReadJson(path);
+  const JsonView weight_map = index["weight_map"];
+  for (const auto& [tensor, file] : weight_map.Members()) {
+    const std::string name = file.String();
+    Check(name.ends_with(".safetensors") && !name.starts_with('.') &&
+              name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos,
+          "{}: {} is not the name of a .safetensors file beside it", file.place(), Quoted(name));
+    files[name].insert(tensor);
+  }
+  Check(!files.empty(), "{}: names no tensor", weight_map.place());
+  return files;
+}
+
+Safetensors::Safetensors(const std::string& path) : path_(path) {
+  files_.emplace_back(path);
+  SafetensorsContent content = ParseSafetensors(files_.back().bytes(), path);
   metadata_ = std::move(content.metadata);
   for (StoredTensor& tensor : content.tensors) tensors_.emplace(tensor.name, tensor);
+}
+
+Safetensors Safetensors::Sharded(const std::string& index) {
+  Safetensors all;
+  all.path_ = index;
+  const std::string folder = index.substr(0, index.rfind('/') + 1);
+  for (const auto& [name, tensors] : ReadSafetensorsIndex(index)) {
+    const std::string path = folder + name;
+    Safetensors file(path);
+    for (const std::string& tensor : tensors)
+      Check(file.contains(tensor), "{}: there is no tensor {}, which {} says is here", path, Quoted(tensor), index);
+    for (const auto& [tensor, stored] : file.tensors_)
+      Check(tensors.contains(tensor), "{}: tensor {}: {} does not say that it is here", path, Quoted(tensor), index);
+    all.tensors_.merge(file.tensors_);  // the index names each tensor once
+    all.metadata_.merge(file.metadata_);
+    all.files_.push_back(std::move(file.files_.front()));
+  }
+  return all;
+}
+
+const std::string& Safetensors::PathOf(const StoredTensor& tensor) const {
+  const auto holds = [&](const MappedFile& file) {
+    return tensor.bytes.data() >= file.bytes().data() &&
+           tensor.bytes.data() + tensor.bytes.size() <= file.bytes().data() + file.bytes().size();
+  };
+  const auto file = std::ranges::find_if(files_, holds);
+  return file == files_.end() ? path_ : file->path();
 }
 
 const StoredTensor& Safetensors::At(std::string_view name) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,8 +35,12 @@ struct StoredTensor {
 class HEADLIGHT_API Safetensors {
  public:
   explicit Safetensors(const std::string& path);
+  // The tensors of several files as one, which an index beside them names: model.safetensors.index.json, as
+  // Transformers writes it. What the index says must be so: each tensor stands in the file that it names, and none
+  // anywhere else.
+  static Safetensors Sharded(const std::string& index);
 
-  const std::string& path() const { return file_.path(); }
+  const std::string& path() const { return path_; }  // of the file, or of the index
   const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   bool contains(std::string_view name) const { return tensors_.contains(name); }
@@ -46,10 +51,17 @@ class HEADLIGHT_API Safetensors {
   Tensor Read(std::string_view name, DType dtype = DType::float32) const;
 
  private:
-  MappedFile file_;
+  Safetensors() = default;
+  const std::string& PathOf(const StoredTensor& tensor) const;  // of the file that holds it
+
+  std::string path_;
+  std::vector<MappedFile> files_;
   std::map<std::string, StoredTensor, std::less<>> tensors_;
   std::map<std::string, std::string> metadata_;
 };
+
+// The files that an index names, with the names of the tensors in each. They are plain names of .safetensors files.
+HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadSafetensorsIndex(const std::string& path);
 
 // What the constructor above does with a file's bytes; `source` is the path for errors.
 struct SafetensorsContent {

@@ -96,9 +96,9 @@ Tensor Safetensors::Read(std::string_view name, DType dtype) const {
   const StoredTensor& stored = At(name);
   Tensor tensor = Tensor::Empty(stored.shape, dtype);
   if (dtype == DType::int32) {
-    ReadIntegers(stored, tensor.data<std::int32_t>(), path());
+    ReadIntegers(stored, tensor.data<std::int32_t>(), PathOf(stored));
   } else {
-    Dispatch(dtype, [&]<typename T>(T) { ReadFloating(stored, tensor.data<T>(), path()); });
+    Dispatch(dtype, [&]<typename T>(T) { ReadFloating(stored, tensor.data<T>(), PathOf(stored)); });
   }
   return tensor;
 }

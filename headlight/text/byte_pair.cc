@@ -14,6 +14,15 @@ std::uint64_t Pair(std::int32_t left, std::int32_t right) {
 
 }  // namespace
 
+std::array<std::int32_t, 256> BytePieces(const std::unordered_map<std::string_view, std::int32_t>& numbers) {
+  std::array<std::int32_t, 256> pieces;
+  for (std::size_t byte = 0; byte < pieces.size(); ++byte) {
+    const auto found = numbers.find(fmt::format("<0x{:02X}>", byte));
+    pieces[byte] = found == numbers.end() ? -1 : found->second;
+  }
+  return pieces;
+}
+
 BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
                                      const std::vector<std::pair<std::string, std::string>>& merges,
                                      const BytePairOptions& options, const std::string& name)
@@ -42,6 +51,7 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
     const auto characters = options.bytes ? static_cast<std::int64_t>(text.size()) : CountCharacters(text);
     if (characters <= 1) first_.emplace(pieces[id], static_cast<std::int32_t>(id));
   }
+  bytes_ = BytePieces(numbers);
   // Most words of a text are one piece: they need no merging.
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     std::string_view word = pieces[id];
@@ -56,6 +66,11 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
   }
 }
 
+bool BytePairSegmenter::HasBytes(std::string_view text) const {
+  return std::all_of(text.begin(), text.end(),
+                     [&](char byte) { return bytes_[static_cast<unsigned char>(byte)] >= 0; });
+}
+
 std::vector<BytePairSegmenter::Symbol> BytePairSegmenter::Symbols(std::string_view word) const {
   std::vector<Symbol> symbols;
   bool last_unknown = false;
@@ -68,14 +83,22 @@ std::vector<BytePairSegmenter::Symbol> BytePairSegmenter::Symbols(std::string_vi
     const auto found = first_.find(text);
     const bool unknown = found == first_.end();
     const auto bytes = static_cast<std::int32_t>(end - begin);
+    const auto push = [&](std::int32_t piece, std::int32_t size) {
+      const auto index = static_cast<std::int32_t>(symbols.size());
+      symbols.push_back({piece, size, index - 1, index + 1});
+    };
+    if (unknown && options_.byte_fallback && HasBytes(text)) {
+      for (const char byte : text) push(bytes_[static_cast<unsigned char>(byte)], 1);
+      last_unknown = false;
+      return;
+    }
     if (unknown && !options_.unknown) return;
     if (unknown && last_unknown && options_.fuse_unknown) {
       symbols.back().bytes += bytes;
       return;
     }
     last_unknown = unknown;
-    const auto index = static_cast<std::int32_t>(symbols.size());
-    symbols.push_back({unknown ? *options_.unknown : found->second, bytes, index - 1, index + 1});
+    push(unknown ? *options_.unknown : found->second, bytes);
   };
   if (options_.bytes) {
     for (std::size_t at = 0; at < word.size(); ++at) add(at, at + 1);

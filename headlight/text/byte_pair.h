@@ -2,6 +2,7 @@
 // of merges, as GPT and its kin cut words with it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,8 +22,12 @@ struct BytePairOptions {
   bool fuse_unknown = false;                   // several such characters are one piece
   std::string continuing_subword_prefix = "";  // of pieces that go on within a word
   std::string end_of_word_suffix = "";         // of pieces that end a word
+  bool byte_fallback = false;                  // a character without a piece is its bytes', such as <0x0A>, if all have
   bool ignore_merges = false;                  // a word that is a piece stays one, whatever the merges say
 };
+
+// Of each byte the piece that spells it, such as <0x0A>; -1 where there is none.
+std::array<std::int32_t, 256> BytePieces(const std::unordered_map<std::string_view, std::int32_t>& numbers);
 
 // Begins with the bytes or characters of a word and merges, again and again, the two neighbours that come first in the
 // list, the leftmost of equals.
@@ -33,7 +38,8 @@ class BytePairSegmenter {
                     const std::vector<std::pair<std::string, std::string>>& merges, const BytePairOptions& options,
                     const std::string& name);
 
-  // Adds the segments of a word that is not empty, and is UTF-8 unless it is cut into bytes.
+  // Adds the segments of a word that is not empty, and is UTF-8 unless it is cut into bytes. A byte's segment ends with
+  // that byte.
   void operator()(std::string_view word, std::vector<Segment>& segments) const;
 
  private:
@@ -49,11 +55,13 @@ class BytePairSegmenter {
     }
   };
   std::vector<Symbol> Symbols(std::string_view word) const;
+  bool HasBytes(std::string_view text) const;
   void MergeAll(std::vector<Symbol>& symbols) const;
 
   BytePairOptions options_;
   std::unordered_map<std::string, std::int32_t> first_;  // of a symbol's text, with prefix and suffix, its piece
   std::unordered_map<std::string, std::int32_t> whole_;  // words that end up as one piece
+  std::array<std::int32_t, 256> bytes_;                  // of a byte its piece, for byte_fallback; -1: none
   NumberTable rank_;                                     // (left piece << 32 | right piece) to a place in the list
   std::vector<std::int32_t> merged_;                     // by that place, the piece that both are together
 };

@@ -38,11 +38,21 @@ class ByteTrie {
       }
     }
     first_child_.push_back(static_cast<std::int32_t>(nodes.size()));
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      table_.push_back(-1);
+      if (first_child_[node + 1] - first_child_[node] < kManyChildren) continue;
+      table_.back() = static_cast<std::int32_t>(tables_.size());
+      tables_.resize(tables_.size() + 256, -1);
+      for (std::int32_t child = first_child_[node]; child < first_child_[node + 1]; ++child)
+        tables_[static_cast<std::size_t>(table_.back() + label_[child])] = child;
+    }
   }
 
   // The node that a byte leads to, -1 for none.
   std::int32_t Child(std::int32_t node, char byte) const {
+    if (table_[node] >= 0) return tables_[table_[node] + static_cast<unsigned char>(byte)];
     const std::int32_t begin = first_child_[node];
+    if (begin == first_child_[node + 1]) return -1;
     const void* found =
         std::memchr(label_.data() + begin, static_cast<unsigned char>(byte), first_child_[node + 1] - begin);
     return found == nullptr ? -1 : static_cast<std::int32_t>(static_cast<const unsigned char*>(found) - label_.data());
@@ -59,9 +69,13 @@ class ByteTrie {
   std::int32_t piece(std::int32_t node) const { return piece_[node]; }
 
  private:
+  static constexpr std::int32_t kManyChildren = 8;  // a table answers faster than a search from there on
+
   std::vector<unsigned char> label_;  // the byte that leads to a node
   std::vector<std::int32_t> first_child_;
   std::vector<std::int32_t> piece_;
+  std::vector<std::int32_t> table_;  // of a node, where its children by byte begin in `tables_`; -1: it has few
+  std::vector<std::int32_t> tables_;
 };
 
 }  // namespace headlight

@@ -26,7 +26,7 @@ std::array<CharacterClass, 128> AsciiClasses() {
 
 }  // namespace
 
-bool IsWhiteSpace(char32_t character) { return u_isUWhiteSpace(static_cast<UChar32>(character)) != 0; }
+bool IsWhiteSpaceBeyondAscii(char32_t character) { return u_isUWhiteSpace(static_cast<UChar32>(character)) != 0; }
 bool IsPunctuation(char32_t character) { return IsIn(U_GC_P_MASK, character); }
 bool IsNonspacingMark(char32_t character) { return IsIn(U_GC_MN_MASK, character); }
 bool IsMark(char32_t character) { return IsIn(U_GC_M_MASK, character); }

@@ -10,7 +10,11 @@
 
 namespace headlight {
 
-bool IsWhiteSpace(char32_t character);      // the property White_Space
+bool IsWhiteSpaceBeyondAscii(char32_t character);
+inline bool IsWhiteSpace(char32_t character) {  // the property White_Space
+  return character < 0x80 ? character == U' ' || (character >= 0x9 && character <= 0xD)
+                          : IsWhiteSpaceBeyondAscii(character);
+}
 bool IsPunctuation(char32_t character);     // the general category P
 bool IsNonspacingMark(char32_t character);  // Mn
 bool IsMark(char32_t character);            // M

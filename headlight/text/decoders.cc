@@ -1,9 +1,10 @@
 #include "headlight/text/decoders.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unicode/utf8.h>
 
 #include <array>
+#include <cctype>
 #include <cstdint>
 
 #include "headlight/text/characters.h"
@@ -56,6 +57,19 @@ std::optional<std::string> BytesOfPiece(std::string_view piece) {
   return bytes;
 }
 
+std::string PieceOfBytes(std::string_view bytes) {
+  static const std::array<char32_t, 256> character_of = [] {
+    std::array<char32_t, 256> characters{};
+    const std::array<std::int16_t, 0x144> byte_of = ByteOfCharacter();
+    for (char32_t character = 0; character < byte_of.size(); ++character)
+      if (byte_of[character] >= 0) characters[static_cast<std::size_t>(byte_of[character])] = character;
+    return characters;
+  }();
+  std::string piece;
+  for (const char byte : bytes) AppendUtf8(piece, character_of[static_cast<unsigned char>(byte)]);
+  return piece;
+}
+
 void DecodeByteLevel(std::vector<std::string>& pieces) {
   std::string bytes;
   for (const std::string& piece : pieces) bytes += BytesOfPiece(piece).value_or(piece);
@@ -87,6 +101,51 @@ void WordPieceDecoder::operator()(std::vector<std::string>& pieces) const {
 
 void MetaspaceDecoder::operator()(std::vector<std::string>& pieces) const {
   for (std::size_t i = 0; i < pieces.size(); ++i) ReplaceAll(pieces[i], replacement, i == 0 && drop_first ? "" : " ");
+}
+
+void DecodeBytePieces(std::vector<std::string>& pieces) {
+  const auto byte_of = [](std::string_view piece) {
+    const auto digit = [&](std::size_t at) {
+      return std::string_view("0123456789ABCDEF").find(static_cast<char>(std::toupper(piece[at])));
+    };
+    const bool byte = piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
+    if (!byte || digit(3) == std::string_view::npos || digit(4) == std::string_view::npos) return -1;
+    return static_cast<int>(16 * digit(3) + digit(4));
+  };
+  std::vector<std::string> texts;
+  std::string bytes;
+  const auto end_bytes = [&] {
+    if (bytes.empty()) return;
+    if (ValidUtf8(bytes) == bytes.size()) {
+      texts.push_back(bytes);
+    } else {
+      texts.insert(texts.end(), bytes.size(), "\uFFFD");
+    }
+    bytes.clear();
+  };
+  for (std::string& piece : pieces) {
+    if (const int byte = byte_of(piece); byte >= 0) {
+      bytes += static_cast<char>(byte);
+      continue;
+    }
+    end_bytes();
+    texts.push_back(std::move(piece));
+  }
+  end_bytes();
+  pieces = std::move(texts);
+}
+
+void FusePieces(std::vector<std::string>& pieces) { pieces = {fmt::format("{}", fmt::join(pieces, ""))}; }
+
+void ReplaceDecoder::operator()(std::vector<std::string>& pieces) const {
+  for (std::string& piece : pieces) ReplaceAll(piece, pattern, content);
+}
+
+void StripDecoder::operator()(std::vector<std::string>& pieces) const {
+  for (std::string& piece : pieces) {
+    for (std::int64_t i = 0; i < start && piece.starts_with(content); ++i) piece.erase(0, content.size());
+    for (std::int64_t i = 0; i < stop && piece.ends_with(content); ++i) piece.resize(piece.size() - content.size());
+  }
 }
 
 void BytePairDecoder::operator()(std::vector<std::string>& pieces) const {

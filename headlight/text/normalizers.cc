@@ -2,13 +2,11 @@
 
 #include <unicode/brkiter.h>
 #include <unicode/normalizer2.h>
-#include <unicode/regex.h>
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
 #include <unicode/utext.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 
@@ -29,8 +27,10 @@ bool IsAscii(const std::string& text) {
 
 void CleanText(NormalizedText& text) {
   MapCharacters(text, [](char32_t character, const auto& put) {
-    if (IsWhiteSpace(character)) return put(U' ');
-    if (character != 0xFFFD && !IsOther(character)) put(character);
+    const bool breaks = character == U'\t' || character == U'\n' || character == U'\r';
+    // Other controls go, though Unicode calls some of them white space.
+    if (!breaks && (character == 0xFFFD || IsOther(character))) return;
+    put(IsWhiteSpace(character) ? U' ' : character);
   });
 }
 
@@ -126,11 +126,24 @@ void Compose(std::vector<Change>& changes, const std::vector<std::uint8_t>& clas
   changes = std::move(composed);
 }
 
+bool IsNormalized(NormalForm form, const std::string& text) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* const known = form == NormalForm::nfc    ? icu::Normalizer2::getNFCInstance(status)
+                                        : form == NormalForm::nfkc ? icu::Normalizer2::getNFKCInstance(status)
+                                        : form == NormalForm::nfd  ? icu::Normalizer2::getNFDInstance(status)
+                                                                   : icu::Normalizer2::getNFKDInstance(status);
+  Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
+  const bool normalized = known->isNormalizedUTF8(icu::StringPiece(text), status) != 0;
+  Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
+  return normalized;
+}
+
 }  // namespace
 
 void Normalize(NormalForm form, NormalizedText& text) {
   if (IsAscii(text.text)) return;
   const bool compatible = form == NormalForm::nfkd || form == NormalForm::nfkc;
+  if (IsNormalized(form, text.text)) return;
   std::vector<Change> changes;
   std::vector<std::uint8_t> classes;
   for (const Decomposed& c : Decompose(text.text, compatible)) {
@@ -139,6 +152,15 @@ void Normalize(NormalForm form, NormalizedText& text) {
   }
   if (form == NormalForm::nfc || form == NormalForm::nfkc) Compose(changes, classes);
   Apply(changes, text);
+}
+
+void StripLeft(NormalizedText& text) {
+  std::size_t begin = text.text.size();
+  ForEachCharacter(text.text, [&](char32_t character, std::size_t at, std::size_t) {
+    if (!IsWhiteSpace(character)) begin = std::min(begin, at);
+  });
+  text.text.erase(0, begin);
+  text.origins.erase(text.origins.begin(), text.origins.begin() + static_cast<std::ptrdiff_t>(begin));
 }
 
 void StripRight(NormalizedText& text) {
@@ -158,42 +180,48 @@ void StripAccents(NormalizedText& text) {
 
 namespace {
 
-// What is published, and how ICU writes it: its \s knows fewer characters.
-constexpr std::array<std::array<std::string_view, 2>, 2> kRegularExpressions = {
-    {{" {2,}", " {2,}"}, {R"(\s{2,}|[\n\r\t])", R"(\p{White_Space}{2,}|[\n\r\t])"}}};
-
 // Calls body(begin, end) for the matches in the text, from the left.
 template <typename Body>
 void ForEachMatch(const Replace& replace, const std::string& text, const Body& body) {
-  if (!replace.regular) {
+  if (replace.kind == Replace::Kind::text) {
     for (std::size_t at = text.find(replace.pattern); at != std::string::npos;
          at = text.find(replace.pattern, at + replace.pattern.size()))
       body(at, at + replace.pattern.size());
     return;
   }
-  const auto* const known = std::find_if(kRegularExpressions.begin(), kRegularExpressions.end(),
-                                         [&](const auto& pair) { return pair[0] == replace.pattern; });
-  UErrorCode status = U_ZERO_ERROR;
-  UText bytes = UTEXT_INITIALIZER;
-  utext_openUTF8(&bytes, text.data(), static_cast<std::int64_t>(text.size()), &status);
-  icu::RegexMatcher matcher(icu::UnicodeString::fromUTF8((*known)[1]), 0, status);
-  matcher.reset(&bytes);
-  while (matcher.find(status))
-    body(static_cast<std::size_t>(matcher.start64(status)), static_cast<std::size_t>(matcher.end64(status)));
-  utext_close(&bytes);
-  Ensure(U_SUCCESS(status), "the regular expression {}: {}", replace.pattern, u_errorName(status));
+  // Runs of two or more spaces, or of white space; a line's end and a tab count alone too.
+  const bool spaces = replace.kind == Replace::Kind::spaces;
+  std::size_t run = 0;
+  int characters = 0;
+  const auto end_run = [&](std::size_t end) {
+    const bool breaks = !spaces && characters == 1 && (text[run] == '\n' || text[run] == '\r' || text[run] == '\t');
+    if (characters > 1 || breaks) body(run, end);
+    characters = 0;
+  };
+  ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
+    if (spaces ? character != U' ' : !IsWhiteSpace(character)) return end_run(begin);
+    if (characters++ == 0) run = begin;
+  });
+  end_run(text.size());
+}
+
+// Whether every character is a grapheme cluster of its own, whatever stands beside it.
+bool StandAlone(std::string_view text) {
+  bool alone = true;
+  ForEachCharacter(text, [&](char32_t character, std::size_t, std::size_t) {
+    const auto code = static_cast<UChar32>(character);
+    if (character == U'\r') alone = false;  // with the line's end
+    if (character >= 0x80) alone = alone && u_getIntPropertyValue(code, UCHAR_GRAPHEME_CLUSTER_BREAK) == U_GCB_OTHER;
+  });
+  return alone;
 }
 
 // Calls body(grapheme) for the text's grapheme clusters.
 template <typename Body>
 void ForEachGrapheme(const std::string& text, const Body& body) {
   const std::string_view all = text;
-  if (IsAscii(text)) {
-    for (std::size_t at = 0; at < all.size();) {
-      const std::size_t bytes = all.substr(at).starts_with("\r\n") ? 2 : 1;
-      body(all.substr(at, bytes));
-      at += bytes;
-    }
+  if (StandAlone(text)) {  // as nearly always
+    ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t end) { body(all.substr(begin, end - begin)); });
     return;
   }
   UErrorCode status = U_ZERO_ERROR;
@@ -214,9 +242,10 @@ void ForEachGrapheme(const std::string& text, const Body& body) {
 
 }  // namespace
 
-bool IsKnownRegularExpression(std::string_view pattern) {
-  return std::any_of(kRegularExpressions.begin(), kRegularExpressions.end(),
-                     [&](const auto& pair) { return pair[0] == pattern; });
+std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern) {
+  if (pattern == " {2,}") return Replace::Kind::spaces;
+  if (pattern == R"(\s{2,}|[\n\r\t])") return Replace::Kind::white_space;
+  return std::nullopt;
 }
 
 void Replace::operator()(NormalizedText& text) const {
@@ -236,8 +265,16 @@ void Replace::operator()(NormalizedText& text) const {
     });
     done = end;
   });
+  if (done == 0) return;  // nothing matched
   keep(text.text.size());
   text = std::move(replaced);
+}
+
+void Prepend::operator()(NormalizedText& text) const {
+  if (text.text.empty()) return;
+  const TextSpan first = text.origins.front();
+  text.text.insert(0, content);
+  text.origins.insert(text.origins.begin(), content.size(), first);
 }
 
 Precompiled::Precompiled(std::string charsmap, const std::string& name)
@@ -245,13 +282,29 @@ Precompiled::Precompiled(std::string charsmap, const std::string& name)
         SentencePieceModel model;
         model.charsmap = std::move(charsmap);
         return TextNormalizer(model, name);
-      }()) {}
+      }()) {
+  for (std::size_t character = 0; character < keeps.size(); ++character) {
+    const char byte = static_cast<char>(character);
+    keeps[character] = byte != '\r' && !rules.ShortestReplacement({&byte, 1});
+  }
+}
 
 void Precompiled::operator()(NormalizedText& text) const {
+  const auto stays = [&](char byte) {
+    return static_cast<unsigned char>(byte) < keeps.size() && keeps[static_cast<unsigned char>(byte)];
+  };
+  if (std::all_of(text.text.begin(), text.text.end(), stays)) return;
   NormalizedText replaced;
   replaced.start = text.start;
   std::size_t at = 0;
+  replaced.text.reserve(text.text.size());
+  replaced.origins.reserve(text.text.size());
   ForEachGrapheme(text.text, [&](std::string_view grapheme) {
+    if (grapheme.size() == 1 && stays(grapheme[0])) {
+      replaced.text += grapheme;
+      replaced.origins.push_back(text.origins[at++]);
+      return;
+    }
     // What is written stands for the first character of what it replaces.
     const auto replace = [&](std::string_view part, std::size_t begin) {
       const std::optional<std::string_view> written = rules.ShortestReplacement(part);

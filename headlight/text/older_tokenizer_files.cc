@@ -5,6 +5,7 @@
 
 #include "headlight/base/file.h"
 #include "headlight/text/json_files-inl.h"
+#include "headlight/text/older_tokenizer_settings.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -40,32 +41,23 @@ std::vector<std::string> Lines(const std::string& path) {
   return lines;
 }
 
-// A special token's text, which the configuration may give as an object; `usual` where it gives none.
-std::string Special(const Json& config, const char* name, const char* usual) {
-  const auto found = config.find(name);
-  if (found == config.end() || found->is_null()) return usual;
-  return found->is_object() ? found->at("content").get<std::string>() : found->get<std::string>();
-}
-
-struct Files {
-  std::string folder;
-  Json config;      // tokenizer_config.json
+struct Files : TokenizerSettings {
   Json vocabulary;  // pieces and their ids
 
-  std::int64_t IdOf(const std::string& piece) const {
+  std::uint64_t IdOf(const std::string& piece) const {
     const auto found = vocabulary.find(piece);
     Check(found != vocabulary.end(), "{}: the vocabulary lacks \"{}\"", folder, piece);
-    return found->get<std::int64_t>();
+    return found->get<std::uint64_t>();
   }
   Json Named(const std::string& piece) const { return {piece, IdOf(piece)}; }
   // The special tokens that the vocabulary has, as added tokens.
   Json Added(const std::vector<std::string>& pieces) const {
-    Json added = Json::array();
+    Json tokens = Json::array();
     for (const std::string& piece : pieces) {
       if (!vocabulary.contains(piece)) continue;
-      added.push_back({{"id", vocabulary[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
+      tokens.push_back({{"id", vocabulary[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
     }
-    return added;
+    return tokens;
   }
 };
 
@@ -78,11 +70,11 @@ Json BertNormalizerOf(const Json& config) {
 }
 
 Json Bert(const Files& files) {
-  const std::string cls = Special(files.config, "cls_token", "[CLS]"),
-                    sep = Special(files.config, "sep_token", "[SEP]");
-  const std::string unk = Special(files.config, "unk_token", "[UNK]"),
-                    pad = Special(files.config, "pad_token", "[PAD]");
-  const std::string mask = Special(files.config, "mask_token", "[MASK]");
+  const std::string cls = SpecialToken(files.config, "cls_token", "[CLS]"),
+                    sep = SpecialToken(files.config, "sep_token", "[SEP]");
+  const std::string unk = SpecialToken(files.config, "unk_token", "[UNK]"),
+                    pad = SpecialToken(files.config, "pad_token", "[PAD]");
+  const std::string mask = SpecialToken(files.config, "mask_token", "[MASK]");
   return {{"added_tokens", files.Added({pad, unk, cls, sep, mask})},
           {"normalizer", BertNormalizerOf(files.config)},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
@@ -92,7 +84,7 @@ Json Bert(const Files& files) {
 }
 
 Json Gpt1(const Files& files, Json merges) {
-  const std::string unk = Special(files.config, "unk_token", "<unk>");
+  const std::string unk = SpecialToken(files.config, "unk_token", "<unk>");
   return {{"added_tokens", files.Added({unk})},
           {"normalizer", BertNormalizerOf(files.config)},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
@@ -111,16 +103,18 @@ Json ByteLevel(const Files& files, Json merges, bool roberta) {
                {"decoder", {{"type", "ByteLevel"}}},
                {"model", {{"type", "BPE"}, {"vocab", files.vocabulary}, {"merges", std::move(merges)}}}};
   if (!roberta) {
-    json["added_tokens"] = files.Added({Special(files.config, "eos_token", "<|endoftext|>")});
+    json["added_tokens"] = files.Added({SpecialToken(files.config, "eos_token", "<|endoftext|>")});
     json["post_processor"] = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", false}};
     return json;
   }
-  const std::string bos = Special(files.config, "bos_token", "<s>"), eos = Special(files.config, "eos_token", "</s>");
-  const std::string cls = Special(files.config, "cls_token", "<s>"), sep = Special(files.config, "sep_token", "</s>");
-  const std::string unk = Special(files.config, "unk_token", "<unk>"),
-                    pad = Special(files.config, "pad_token", "<pad>");
+  const std::string bos = SpecialToken(files.config, "bos_token", "<s>"),
+                    eos = SpecialToken(files.config, "eos_token", "</s>");
+  const std::string cls = SpecialToken(files.config, "cls_token", "<s>"),
+                    sep = SpecialToken(files.config, "sep_token", "</s>");
+  const std::string unk = SpecialToken(files.config, "unk_token", "<unk>"),
+                    pad = SpecialToken(files.config, "pad_token", "<pad>");
   json["added_tokens"] = files.Added({bos, pad, eos, unk});
-  const std::string mask = Special(files.config, "mask_token", "<mask>");
+  const std::string mask = SpecialToken(files.config, "mask_token", "<mask>");
   for (Json& token : files.Added({mask})) {
     token["lstrip"] = true;  // the mask is a word, with the space before it
     json["added_tokens"].push_back(token);
@@ -133,6 +127,20 @@ Json ByteLevel(const Files& files, Json merges, bool roberta) {
   return json;
 }
 
+Json Deberta(const Files& files, Json merges) {
+  const std::string cls = SpecialToken(files.config, "cls_token", "[CLS]"),
+                    sep = SpecialToken(files.config, "sep_token", "[SEP]");
+  Json json = ByteLevel(files, std::move(merges), false);
+  json["added_tokens"] = files.Added(
+      {cls, sep, SpecialToken(files.config, "unk_token", "[UNK]"), SpecialToken(files.config, "pad_token", "[PAD]")});
+  for (Json& token : files.Added({SpecialToken(files.config, "mask_token", "[MASK]")})) {
+    token["lstrip"] = true;
+    json["added_tokens"].push_back(token);
+  }
+  json["post_processor"] = {{"type", "BertProcessing"}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}};
+  return json;
+}
+
 Json FromMerges(Files files) {
   const std::string path = files.folder + "/vocab.json";
   files.vocabulary = ReadObject(path);
@@ -141,35 +149,58 @@ Json FromMerges(Files files) {
   for (const std::string& line : Lines(files.folder + "/merges.txt")) {
     if (!line.empty() && !line.starts_with("#version")) merges.push_back(line);
   }
-  const std::string kind = files.config.value("tokenizer_class", "") + " " +
-                           ReadObject(files.folder + "/config.json").value("model_type", "");
-  const auto is = [&](const char* name) { return kind.find(name) != std::string::npos; };
+  const auto is = [&](const char* name) { return files.kind.find(name) != std::string::npos; };
   if (is("OpenAIGPT") || is("openai-gpt")) return Gpt1(files, std::move(merges));
   if (is("GPT2") || is("gpt2") || is("gpt_neo")) return ByteLevel(files, std::move(merges), false);
   if (is("Roberta") || is("roberta") || is("Bart") || is("bart")) return ByteLevel(files, std::move(merges), true);
+  if (is("Deberta") || is("deberta")) return Deberta(files, std::move(merges));
   Fail(
       "{}: whose vocab.json and merges.txt these are, neither tokenizer_config.json (tokenizer_class) nor config.json "
-      "(model_type) says; known are those of GPT, GPT-2, RoBERTa and BART",
+      "(model_type) says; known are those of GPT, GPT-2, RoBERTa, BART and DeBERTa",
       files.folder);
+}
+
+TokenizerSettings ReadSettings(const std::string& folder) {
+  TokenizerSettings settings{folder, ReadObject(folder + "/tokenizer_config.json"),
+                             ReadObject(folder + "/added_tokens.json"), ""};
+  settings.kind =
+      settings.config.value("tokenizer_class", "") + " " + ReadObject(folder + "/config.json").value("model_type", "");
+  // Newer folders say it all in the configuration.
+  if (!settings.config.contains("added_tokens_decoder"))
+    settings.config.update(ReadObject(folder + "/special_tokens_map.json"));
+  return settings;
+}
+
+std::optional<Json> TokenizerJson(const std::string& folder) {
+  Files files{ReadSettings(folder), Json::object()};
+  if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
+    std::uint64_t id = 0;
+    for (const std::string& line : Lines(path)) {
+      Check(!files.vocabulary.contains(line), "{}: line {}: \"{}\" is there twice", path, id + 1, line);
+      files.vocabulary[line] = id++;
+    }
+    return Bert(files);
+  }
+  if (Exists(folder + "/vocab.json") && Exists(folder + "/merges.txt")) return FromMerges(std::move(files));
+  return TokenizerJsonOfSentencePiece(files);
 }
 
 }  // namespace
 
-std::optional<std::string> TokenizerJsonOfOlderFiles(const std::string& folder) {
-  Files files{folder, ReadObject(folder + "/tokenizer_config.json"), Json::object()};
+std::string SpecialToken(const Json& config, const char* name, const char* usual) {
+  const auto found = config.find(name);
+  if (found == config.end() || found->is_null()) return usual;
+  return found->is_object() ? found->at("content").get<std::string>() : found->get<std::string>();
+}
+
+std::optional<TokenizerState> LoadOlderTokenizer(const std::string& folder) {
   try {
-    if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
-      std::int64_t id = 0;
-      for (const std::string& line : Lines(path)) {
-        Check(!files.vocabulary.contains(line), "{}: line {}: \"{}\" is there twice", path, id + 1, line);
-        files.vocabulary[line] = id++;
-      }
-      return Bert(files).dump();
-    }
-    if (!Exists(folder + "/vocab.json") || !Exists(folder + "/merges.txt")) return std::nullopt;
-    return FromMerges(std::move(files)).dump();
+    const std::optional<Json> json = TokenizerJson(folder);
+    if (!json) return std::nullopt;
+    return MakeTokenizerState(*json, folder, ScoresAre::exact);
   } catch (const Json::exception& error) {
-    Fail("{}: tokenizer_config.json or config.json: {}", folder, error.what());
+    Fail("{}: tokenizer_config.json, special_tokens_map.json, added_tokens.json or config.json: {}", folder,
+         error.what());
   }
 }
 

@@ -100,11 +100,22 @@ void SplitPunctuation(Words& words) {
 void Metaspace::operator()(Words& words) const {
   Words spaced;
   spaced.text.start = words.text.start;
+  spaced.words.reserve(words.words.size());
+  spaced.text.text.reserve(2 * words.text.text.size());
+  spaced.text.origins.reserve(2 * words.text.text.size());
   for (const TextSpan word : words.words) {
-    NormalizedText text = words.text.Part(word);
-    Replace{" ", replacement}(text);
-    const bool may = prepend == Prepend::always || (prepend == Prepend::first && text.start == 0);
-    AddWord(text, may && !text.text.starts_with(replacement) ? replacement : "", spaced);
+    const std::string_view text = std::string_view(words.text.text).substr(word.begin, word.end - word.begin);
+    const std::int32_t begin = spaced.text.size();
+    const auto add = [&](std::string_view bytes, TextSpan origin) {
+      spaced.text.text += bytes;
+      spaced.text.origins.resize(spaced.text.text.size(), origin);
+    };
+    const TextSpan first = words.text.origins[word.begin];
+    const bool may = prepend == Prepend::always || (prepend == Prepend::first && first.begin == 0);
+    if (may && text[0] != ' ' && !text.starts_with(replacement)) add(replacement, first);
+    for (std::size_t at = 0; at < text.size(); ++at)
+      add(text[at] == ' ' ? replacement : text.substr(at, 1), words.text.origins[word.begin + at]);
+    spaced.words.push_back({begin, spaced.text.size()});
   }
   words = std::move(spaced);
   if (!split) return;

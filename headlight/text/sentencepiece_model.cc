@@ -123,8 +123,8 @@ SentencePiece ReadPiece(Fields fields, std::size_t index, const std::string& nam
     if (fields.number() == piece_type) {
       const std::uint64_t type = fields.Value();
       constexpr const char* names[] = {"?", "normal", "unknown", "control", "user-defined", "unused", "byte"};
-      Check(type >= 1 && type <= 3, "{}: piece {} is {}; only normal, unknown and control pieces are supported", name,
-            index, type < std::size(names) ? names[type] : "?");
+      Check(type >= 1 && type <= 6 && type != 5, "{}: piece {} is {}, which is not supported", name, index,
+            type < std::size(names) ? names[type] : "?");
       piece.type = static_cast<SentencePiece::Type>(type);
     }
   }
@@ -141,7 +141,7 @@ void ReadTrainer(Fields fields, SentencePieceModel& model, const std::string& na
     } else if (fields.number() == trainer_whitespace_as_suffix) {
       Check(!fields.Flag(), "{}: treat_whitespace_as_suffix is not supported", name);
     } else if (fields.number() == trainer_byte_fallback) {
-      Check(!fields.Flag(), "{}: byte_fallback is not supported", name);
+      model.byte_fallback = fields.Flag();
     } else if (fields.number() == trainer_unknown_surface) {
       model.unknown_surface = fields.Bytes();
       CheckUtf8(model.unknown_surface, name + ": unk_surface");
@@ -217,6 +217,7 @@ SentencePieceModel ParseSentencePieceModel(std::string_view bytes, const std::st
 }
 
 std::string SerializeSentencePieceModel(const SentencePieceModel& model) {
+  Ensure(!model.byte_fallback, "SerializeSentencePieceModel: byte fallback is not written");
   Message file, trainer, normalizer;
   std::int64_t unknown = -1, bos = -1, eos = -1, pad = -1;
   for (std::size_t id = 0; id < model.pieces.size(); ++id) {

@@ -17,15 +17,17 @@ enum class SubwordAlgorithm {
 };
 
 struct SentencePiece {
-  enum class Type { normal = 1, unknown = 2, control = 3 };  // the numbers are the file's
-  std::string text;                                          // a space is written as U+2581
-  float score = 0;                                           // BPE: higher merges earlier; unigram: log probability
+  // The numbers are the file's. A byte's text is its number, as in <0x0A>.
+  enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, byte = 6 };
+  std::string text;  // a space is written as U+2581
+  float score = 0;   // BPE: higher merges earlier; unigram: log probability
   Type type = Type::normal;
 };
 
 struct SentencePieceModel {
   SubwordAlgorithm algorithm = SubwordAlgorithm::unigram;
   std::vector<SentencePiece> pieces;  // one of them is `unknown`
+  bool byte_fallback = false;         // a character that no piece has is its bytes' pieces
   std::string unknown_surface = " \u2047 ";
   // Normalisation, see TextNormalizer.
   std::string normalization;  // its name, such as "nmt_nfkc"
@@ -38,10 +40,10 @@ inline constexpr std::string_view kSpaceSymbol = "\u2581";
 
 // Reads the bytes of a `.model` (or `.spm`) file, a protocol buffer. `name` is the file's, for errors. Throws Error
 // where the bytes are broken and where the model asks for what is not supported, naming it: algorithms `word` and
-// `char`, byte fallback, user-defined and unused pieces, whitespace as a suffix or unescaped, a denormalizer.
+// `char`, unused pieces, whitespace as a suffix or unescaped, a denormalizer.
 HEADLIGHT_API SentencePieceModel ParseSentencePieceModel(std::string_view bytes, const std::string& name);
 
-// The bytes of a `.model` file, which SentencePiece's own library reads too.
+// The bytes of a `.model` file, which SentencePiece's own library reads too; of a model without byte fallback.
 HEADLIGHT_API std::string SerializeSentencePieceModel(const SentencePieceModel& model);
 
 // Throws Error unless the pieces are usable: UTF-8 without NUL, 1 to 512 bytes, distinct, with finite scores, exactly

@@ -126,9 +126,7 @@ TEST(SentencePieceModel, RefusesByName) {
   const std::pair<std::string, const char*> cases[] = {
       {"", "x.model: 0 unknown pieces"},
       {"Not a model.\n", "x.model: byte"},
-      {Good() + Field(1, Field(1, "<0x41>") + Varint(3, 6)), "piece 4 is byte; only normal"},
-      {Good() + Piece("b", 4), "piece 4 is user-defined"},
-      {Good() + Piece("b", 5), "piece 4 is unused"},
+      {Good() + Piece("b", 5), "piece 4 is unused, which is not supported"},
       {Good() + Piece("b", 77), "piece 4 is ?"},
       {Good() + Piece("<unknown>", 2), "2 unknown pieces"},
       {Good() + Piece("a", 1), "piece 4 repeats \"a\""},
@@ -139,7 +137,6 @@ TEST(SentencePieceModel, RefusesByName) {
       {Piece("<unk>", 2) + Piece("</s>", 3), "no piece to segment text with"},
       {Good() + Field(2, Varint(3, 3)), "model type 3 is not supported"},
       {Good() + Field(2, Varint(24, 1)), "treat_whitespace_as_suffix"},
-      {Good() + Field(2, Varint(35, 1)), "byte_fallback"},
       {Good() + Field(3, Varint(5, 0)), "escape_whitespaces"},
       {Good() + Field(5, Field(2, "map")), "denormalizer"},
       {Good() + Field(3, Field(2, "map")), "charsmap is broken"},

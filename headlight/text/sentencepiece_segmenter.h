@@ -67,8 +67,16 @@ class UnigramSegmenter {
                    std::int32_t unknown);
 
   std::vector<Segment> Segments(std::string_view text) const;
+  // Adds the segments to those that are there.
+  void Append(std::string_view text, std::vector<Segment>& segments) const;
 
  private:
+  // The best path to a byte: its score, its last piece and where that begins.
+  struct Path {
+    Score score = 0;
+    std::int32_t piece = 0, begin = -1;
+  };
+
   ByteTrie trie_;
   std::vector<Score> scores_;
   Score unknown_score_ = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "headlight/text/sentencepiece_segmenter.h"
@@ -18,12 +19,17 @@ UnigramSegmenter<Score>::UnigramSegmenter(std::vector<std::pair<std::string_view
 
 template <typename Score>
 std::vector<Segment> UnigramSegmenter<Score>::Segments(std::string_view text) const {
-  // The best path to each byte: its score, its last piece and where that begins.
-  struct Path {
-    Score score = 0;
-    std::int32_t piece = 0, begin = -1;
-  };
-  std::vector<Path> paths(text.size() + 1);
+  std::vector<Segment> segments;
+  Append(text, segments);
+  return segments;
+}
+
+template <typename Score>
+void UnigramSegmenter<Score>::Append(std::string_view text, std::vector<Segment>& segments) const {
+  // Most texts are words: no memory is taken for them.
+  std::array<Path, 48> few;
+  std::vector<Path> many(text.size() < few.size() ? 0 : text.size() + 1);
+  Path* const paths = many.empty() ? few.data() : many.data();
   const auto extend = [&](std::size_t begin, std::size_t end, std::int32_t piece, Score score) {
     Path& path = paths[end];
     const Score candidate = score + paths[begin].score;
@@ -55,12 +61,11 @@ std::vector<Segment> UnigramSegmenter<Score>::Segments(std::string_view text) co
     }
     begin += character;
   }
-  std::vector<Segment> segments;
+  const auto before = static_cast<std::ptrdiff_t>(segments.size());
   for (auto end = static_cast<std::int32_t>(text.size()); end > 0; end = paths[end].begin) {
     segments.push_back({paths[end].piece, end});
   }
-  std::reverse(segments.begin(), segments.end());
-  return segments;
+  std::reverse(segments.begin() + before, segments.end());
 }
 
 template class UnigramSegmenter<float>;

@@ -32,7 +32,7 @@ std::string WithSpaces(std::string_view piece) {
 // One side's SentencePiece model, ready to run.
 struct Subwords {
   Subwords(SentencePieceModel given, const std::string& name)
-      : model(std::move(given)), normalizer(model, name), segmenter(MakeSegmenter(model)) {}
+      : model(std::move(given)), normalizer(model, name), segmenter(MakeSegmenter(model, name)) {}
 
   std::vector<Segment> Segments(std::string_view text, Random* random, double dropout) const {
     if (const auto* bpe = std::get_if<BpeSegmenter>(&segmenter)) return bpe->Segments(text, random, dropout);
@@ -45,7 +45,14 @@ struct Subwords {
   std::vector<std::int32_t> tokens;  // of each of the model's pieces, in the vocabulary
 
  private:
-  static std::variant<BpeSegmenter, UnigramSegmenter<float>> MakeSegmenter(const SentencePieceModel& model) {
+  static std::variant<BpeSegmenter, UnigramSegmenter<float>> MakeSegmenter(const SentencePieceModel& model,
+                                                                           const std::string& name) {
+    Check(!model.byte_fallback, "{}: byte_fallback is not supported in a translation model", name);
+    for (const SentencePiece& piece : model.pieces) {
+      Check(piece.type <= SentencePiece::Type::control,
+            "{}: piece \"{}\" is user-defined or a byte, which is not supported in a translation model", name,
+            piece.text);
+    }
     if (model.algorithm == SubwordAlgorithm::bpe) return BpeSegmenter(model);
     return UnigramSegmenterOf(model);
   }

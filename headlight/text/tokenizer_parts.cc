@@ -1,5 +1,6 @@
 // From a `tokenizer.json` to what runs.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_set>
 
@@ -98,25 +99,31 @@ void AddNormalizers(Part part, std::vector<Normalizer>& normalizers) {
   } else if (type == "StripAccents") {
     normalizers.emplace_back(StripAccents);
   } else if (type == "Strip") {
-    Check(!part.Get<bool>("strip_left") && part.Get<bool>("strip_right"), "{}: only strip_right alone is supported",
-          part.place());
-    normalizers.emplace_back(StripRight);
+    if (part.Get<bool>("strip_left")) normalizers.emplace_back(StripLeft);
+    if (part.Get<bool>("strip_right")) normalizers.emplace_back(StripRight);
+  } else if (type == "Prepend") {
+    normalizers.emplace_back(Prepend{part.Get<std::string>("prepend")});
   } else if (type == "Replace") {
     Part pattern = part.Object("pattern");
     const bool regular = pattern.Has("Regex");
-    Replace replace{pattern.Get<std::string>(regular ? "Regex" : "String"), part.Get<std::string>("content"), regular};
+    Replace replace{pattern.Get<std::string>(regular ? "Regex" : "String"), part.Get<std::string>("content"),
+                    Replace::Kind::text};
     pattern.CheckAllRead();
     Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
-    Check(!regular || IsKnownRegularExpression(replace.pattern), "{}: the regular expression {} is not supported",
-          pattern.place(), Json(replace.pattern).dump());
+    if (regular) {
+      const std::optional<Replace::Kind> kind = KindOfRegularExpression(replace.pattern);
+      Check(kind.has_value(), "{}: the regular expression {} is not supported", pattern.place(),
+            Json(replace.pattern).dump());
+      replace.kind = *kind;
+    }
     normalizers.emplace_back(std::move(replace));
   } else if (type == "Precompiled") {
     if (part.Has("precompiled_charsmap"))
       normalizers.emplace_back(Precompiled(DecodeBase64(part.Get<std::string>("precompiled_charsmap")), part.place()));
   } else {
-    RefuseType(
-        part, type,
-        "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Replace, Sequence, Strip and StripAccents");
+    RefuseType(part, type,
+               "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence, Strip and "
+               "StripAccents");
   }
   part.CheckAllRead();
 }
@@ -219,7 +226,10 @@ BytePairSegmenter ParseBytePair(Part& part, const TokenizerState& state) {
   options.end_of_word_suffix = part.Get<std::string>("end_of_word_suffix", "");
   options.ignore_merges = part.Get("ignore_merges", false);
   Check(part.Get("dropout", 0.0) == 0, "{}: dropout is not supported", part.place());
-  Check(!part.Get("byte_fallback", false), "{}: byte_fallback is not supported", part.place());
+  options.byte_fallback = part.Get("byte_fallback", false);
+  const bool plain = !options.bytes && options.continuing_subword_prefix.empty() && options.end_of_word_suffix.empty();
+  Check(plain || !options.byte_fallback, "{}: byte_fallback with ByteLevel, a prefix or a suffix is not supported",
+        part.place());
   if (part.Has("unk_token")) {
     const auto unknown = part.Get<std::string>("unk_token");
     const auto found = state.ids.find(unknown);
@@ -238,17 +248,33 @@ BytePairSegmenter ParseBytePair(Part& part, const TokenizerState& state) {
   return BytePairSegmenter(PiecesAsBytes(state.pieces), merges, options, part.place());
 }
 
-// Unigram in the tokenizers library's way: characters that no piece is are one unknown piece where they follow another.
+// Unigram in the tokenizers library's way: characters that no piece is are one unknown piece where they follow another,
+// or their bytes' pieces, where there are all of them.
 struct Unigram {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
-    std::vector<Segment> path = segmenter.Segments(word);
+    const std::size_t before = segments.size();
+    segmenter.Append(word, segments);
+    const auto first = segments.begin() + static_cast<std::ptrdiff_t>(before);
+    if (std::none_of(first, segments.end(), [&](const Segment& segment) { return segment.piece == unknown; })) return;
+    std::vector<Segment> path(first, segments.end());
+    segments.resize(before);
     std::int32_t begin = 0;
     for (std::size_t i = 0; i < path.size(); ++i) {
       if (path[i].piece == unknown) {
         while (i + 1 < path.size() && path[i + 1].piece == unknown) ++i;
         // Together they may be a piece after all.
         const auto found = ids.find(std::string(word.substr(begin, path[i].end - begin)));
-        if (found != ids.end()) path[i].piece = found->second;
+        if (found != ids.end()) {
+          path[i].piece = found->second;
+        } else if (bytes) {
+          const std::string_view text = word.substr(begin, path[i].end - begin);
+          const auto piece_of = [&](char byte) { return (*bytes)[static_cast<unsigned char>(byte)]; };
+          if (std::all_of(text.begin(), text.end(), [&](char byte) { return piece_of(byte) >= 0; })) {
+            for (const char byte : text) segments.push_back({piece_of(byte), path[i].end});
+            begin = path[i].end;
+            continue;
+          }
+        }
       }
       segments.push_back(path[i]);
       begin = path[i].end;
@@ -258,6 +284,7 @@ struct Unigram {
   UnigramSegmenter<double> segmenter;
   std::int32_t unknown;
   std::unordered_map<std::string, std::int32_t> ids;
+  std::optional<std::array<std::int32_t, 256>> bytes;  // with byte_fallback: see BytePieces
 };
 
 // As the tokenizers library reads it: the digits as a whole number, over a power of ten. That rounds twice, and decides
@@ -279,9 +306,9 @@ double ScoreAsRead(double score) {
   return std::copysign(value, score);
 }
 
-void SetUnigram(Part& part, TokenizerState& state) {
+void SetUnigram(Part& part, ScoresAre scores_are, TokenizerState& state) {
   Check(!state.byte_level, "{}: a Unigram model after a ByteLevel pre-tokenizer is not supported", part.place());
-  Check(!part.Get("byte_fallback", false), "{}: byte_fallback is not supported", part.place());
+  const bool byte_fallback = part.Get("byte_fallback", false);
   const Json& vocabulary = part.At("vocab");
   Check(vocabulary.is_array() && !vocabulary.empty(), "{}: it must be an array that is not empty", part.Place("vocab"));
   std::vector<double> scores;
@@ -292,7 +319,7 @@ void SetUnigram(Part& part, TokenizerState& state) {
     const auto score = entry[1].get<double>();
     Check(std::abs(score) < 1e9, "{}[{}]: the score is {}, it must be between -1e9 and 1e9", part.Place("vocab"),
           scores.size(), score);
-    scores.push_back(ScoreAsRead(score));
+    scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(score) : score);
     Check(!state.pieces.back().empty(), "{}[{}]: the piece is empty", part.Place("vocab"), scores.size() - 1);
     const bool is_new = state.ids.emplace(state.pieces.back(), static_cast<std::int32_t>(scores.size() - 1)).second;
     Check(is_new, "{}: \"{}\" is there twice", part.Place("vocab"), state.pieces.back());
@@ -301,17 +328,20 @@ void SetUnigram(Part& part, TokenizerState& state) {
   const auto unknown = static_cast<std::int32_t>(part.Integer("unk_id", 0, last));
   std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
-  state.model = Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids};
+  std::optional<std::array<std::int32_t, 256>> bytes;
+  if (byte_fallback) bytes = BytePieces({pieces.begin(), pieces.end()});
+  state.model =
+      Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids, bytes};
   part.CheckAllRead();
 }
 
 // Sets the pieces, their ids and the model.
-void SetModel(Part part, TokenizerState& state) {
+void SetModel(Part part, ScoresAre scores_are, TokenizerState& state) {
   // Older files do not say which one it is.
   const auto type = part.Get<std::string>("type", part.json().contains("merges")   ? "BPE"
                                                   : part.json().contains("unk_id") ? "Unigram"
                                                                                    : "WordPiece");
-  if (type == "Unigram") return SetUnigram(part, state);
+  if (type == "Unigram") return SetUnigram(part, scores_are, state);
   if (type != "BPE" && type != "WordPiece") RefuseType(part, type, "BPE, Unigram and WordPiece");
   state.pieces = PiecesById(part.At("vocab"), part.place());
   Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.place());
@@ -455,29 +485,47 @@ void AddDecoders(Part part, std::vector<Decoder>& decoders) {
     decoders.emplace_back(MetaspaceDecoder{Replacement(part), drop_first});
   } else if (type == "BPEDecoder") {
     decoders.emplace_back(BytePairDecoder{part.Get<std::string>("suffix", "</w>")});
+  } else if (type == "ByteFallback") {
+    decoders.emplace_back(DecodeBytePieces);
+  } else if (type == "Fuse") {
+    decoders.emplace_back(FusePieces);
+  } else if (type == "Replace") {
+    Part pattern = part.Object("pattern");
+    ReplaceDecoder replace{pattern.Get<std::string>("String"), part.Get<std::string>("content")};
+    pattern.CheckAllRead();
+    Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
+    decoders.emplace_back(std::move(replace));
+  } else if (type == "Strip") {
+    constexpr std::int64_t most = 1 << 20;
+    StripDecoder strip{part.Get<std::string>("content"), part.Integer("start", 0, most), part.Integer("stop", 0, most)};
+    Check(!strip.content.empty(), "{}: its content is empty", part.place());
+    decoders.emplace_back(std::move(strip));
   } else {
-    RefuseType(part, type, "BPEDecoder, ByteLevel, Metaspace, Sequence and WordPiece");
+    RefuseType(part, type,
+               "BPEDecoder, ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip and WordPiece");
   }
   part.CheckAllRead();
 }
 
 }  // namespace
 
+TokenizerState MakeTokenizerState(const Json& json, const std::string& name, ScoresAre scores_are) {
+  Part file(json, name);
+  TokenizerState state;
+  for (const char* key : {"version", "truncation", "padding"}) file.Has(key);  // see TokenizerPipeline
+  if (file.Has("normalizer")) AddNormalizers(file.Object("normalizer"), state.normalizers);
+  if (file.Has("pre_tokenizer")) AddPreTokenizers(file.Object("pre_tokenizer"), state);
+  SetModel(file.Object("model"), scores_are, state);
+  if (file.Has("added_tokens")) SetAddedTokens(file.Objects("added_tokens"), state);
+  state.special.resize(state.pieces.size());
+  if (file.Has("post_processor")) SetPostProcessor(file.Object("post_processor"), state);
+  if (file.Has("decoder")) AddDecoders(file.Object("decoder"), state.decoders);
+  file.CheckAllRead();
+  return state;
+}
+
 TokenizerState ParseTokenizerState(std::string_view json, const std::string& name) {
-  return WithJson(json, name, [&](const Json& parsed) {
-    Part file(parsed, name);
-    TokenizerState state;
-    for (const char* key : {"version", "truncation", "padding"}) file.Has(key);  // see TokenizerPipeline
-    if (file.Has("normalizer")) AddNormalizers(file.Object("normalizer"), state.normalizers);
-    if (file.Has("pre_tokenizer")) AddPreTokenizers(file.Object("pre_tokenizer"), state);
-    SetModel(file.Object("model"), state);
-    if (file.Has("added_tokens")) SetAddedTokens(file.Objects("added_tokens"), state);
-    state.special.resize(state.pieces.size());
-    if (file.Has("post_processor")) SetPostProcessor(file.Object("post_processor"), state);
-    if (file.Has("decoder")) AddDecoders(file.Object("decoder"), state.decoders);
-    file.CheckAllRead();
-    return state;
-  });
+  return WithJson(json, name, [&](const Json& parsed) { return MakeTokenizerState(parsed, name, ScoresAre::text); });
 }
 
 }  // namespace headlight

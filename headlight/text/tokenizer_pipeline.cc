@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -29,6 +30,7 @@ EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
     return {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(piece.size() - end)};
   }
   EdgeSpaces spaces{0, 0};
+  if (ValidUtf8(piece) != piece.size()) return spaces;  // a byte of a character
   bool all = true;
   ForEachCharacter(piece, [&](char32_t character, std::size_t, std::size_t) {
     const bool space = IsWhiteSpace(character);
@@ -112,12 +114,12 @@ class Encoder {
     for (const TextSpan word : words.words) {
       segments_.clear();
       state_.model(bytes.substr(word.begin, word.end - word.begin), segments_);
-      std::int32_t begin = word.begin;
+      std::int32_t begin = word.begin, next = word.begin;
       for (const Segment& segment : segments_) {
         const std::int32_t end = word.begin + segment.end;
+        if (end > next) begin = std::exchange(next, end);  // else it stands for the same as the one before
         const std::string_view piece = bytes.substr(begin, end - begin);
         tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level)});
-        begin = end;
       }
     }
   }
@@ -166,8 +168,10 @@ Encoding Assemble(const TokenizerState& state, const Template& parts, std::span<
 TokenizerPipeline TokenizerPipeline::Load(const std::string& folder) {
   const std::string path = folder + "/tokenizer.json";
   if (!std::filesystem::exists(path)) {
-    if (const std::optional<std::string> json = TokenizerJsonOfOlderFiles(folder)) return Parse(*json, folder);
-    Fail("{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt", path);
+    if (std::optional<TokenizerState> state = LoadOlderTokenizer(folder))
+      return TokenizerPipeline(std::make_shared<TokenizerState>(std::move(*state)));
+    Fail("{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model",
+         path);
   }
   return Parse(ReadFile(path, kLargestFile), path);
 }

@@ -35,8 +35,9 @@ struct TokenizerState;
 // equal. Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API TokenizerPipeline {
  public:
-  // Reads a folder's `tokenizer.json` or, without it, the older `vocab.txt`, or `vocab.json` and `merges.txt`. Throws
-  // Error naming the file and what is missing, broken or not supported.
+  // Reads a folder's `tokenizer.json` or, without it, the older `vocab.txt`, or `vocab.json` and `merges.txt`, or the
+  // SentencePiece model `spiece.model` (T5), `sentencepiece.bpe.model` (XLM-RoBERTa, mBART) or `spm.model`
+  // (DeBERTa-v2). Throws Error naming the file and what is missing, broken or not supported.
   static TokenizerPipeline Load(const std::string& folder);
   // The content of such a file; `name` is for errors.
   static TokenizerPipeline Parse(std::string_view json, const std::string& name);

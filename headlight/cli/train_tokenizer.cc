@@ -1,0 +1,88 @@
+// headlight train tokenizer: from text to a tokenizer.json.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/cli/choice.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/data/lines.h"
+#include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/tokenizer_training.h"
+
+namespace headlight {
+namespace {
+
+struct Flags {
+  TokenizerTrainingOptions options;
+  std::vector<std::string> files;
+  std::string out;
+};
+
+void Run(const Flags& flags) {
+  std::error_code error;
+  std::filesystem::create_directories(flags.out, error);
+  Check(!error, "{}: cannot create the folder: {}", flags.out, error.message());
+  const std::string path = flags.out + "/tokenizer.json";
+  CheckWritable(path);
+
+  std::size_t file = 0;
+  std::optional<LineReader> lines;
+  const auto next = [&](std::string_view& line) {
+    for (; file < flags.files.size(); ++file, lines.reset()) {
+      if (!lines) lines.emplace(flags.files[file]);
+      if (const std::optional<std::string_view> found = lines->Next()) {
+        line = *found;
+        return true;
+      }
+    }
+    return false;
+  };
+  std::string json;
+  {
+    std::string stage;
+    std::optional<Progress> shown;
+    json = TrainTokenizer(next, flags.options, [&](std::string_view what, std::int64_t done, std::int64_t total) {
+      if (what != stage) shown.emplace(stage = what);
+      shown->Show(done, total);
+    });
+  }
+  const TokenizerPipeline tokenizer = TokenizerPipeline::Parse(json, path);
+  WriteFile(path, json);
+  Note("{}: {} tokens", path, tokenizer.size());
+}
+
+}  // namespace
+
+void AddTokenizerTraining(CLI::App& train) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App& command = *train.add_subcommand("tokenizer", "Learn a tokenizer from text");
+  command.add_option("FILES", flags->files, "text, plain or gzip")->required();
+  AddChoice<TokenizerAlgorithm>(command, "--algorithm", flags->options.algorithm,
+                                {{"bpe", TokenizerAlgorithm::bpe},
+                                 {"wordpiece", TokenizerAlgorithm::wordpiece},
+                                 {"unigram", TokenizerAlgorithm::unigram}},
+                                "how the pieces of words are found");
+  command.add_flag("--byte-level", flags->options.byte_level,
+                   "BPE of bytes, as GPT-2's, to which no text is unknown; else of characters");
+  command.add_option("--vocabulary-size", flags->options.size, "tokens at most, special ones among them")
+      ->capture_default_str();
+  command
+      .add_option("--special", flags->options.special,
+                  "one of the first tokens, never cut, the first one first; the usual ones unless given")
+      ->type_name("TOKEN")
+      ->allow_extra_args(false);  // else [PAD] would be read as a list
+  command.add_option("--out", flags->out, "the folder for tokenizer.json")->required()->type_name("DIR");
+  AddCommonOptions(command);
+  command.footer(
+      "Examples:\n"
+      "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"
+      "  headlight train tokenizer --algorithm wordpiece --special [PAD] [UNK] [CLS] [SEP] [MASK] --out bert a.txt "
+      "b.txt");
+  command.callback([flags] { Run(*flags); });
+}
+
+}  // namespace headlight
