@@ -29,11 +29,13 @@ set(public_headers
   headlight/kernels/attention.h
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
+  headlight/models/bart.h
   headlight/models/bert.h
   headlight/models/family.h
   headlight/models/gpt1.h
   headlight/models/gpt2.h
   headlight/models/gpt3.h
+  headlight/models/t5.h
   headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
@@ -44,6 +46,7 @@ set(public_headers
   headlight/nn/model.h
   headlight/nn/model_files.h
   headlight/nn/parameters.h
+  headlight/nn/relative_positions.h
   headlight/nn/stored_parameters.h
   headlight/nn/text_encoder.h
   headlight/nn/transformer_layers.h
@@ -56,10 +59,12 @@ set(public_headers
   headlight/ops/linear.h
   headlight/ops/projection_cross_entropy.h
   headlight/ops/residual.h
+  headlight/ops/rms_norm.h
   headlight/ops/softmax.h
   headlight/ops/view.h
   headlight/serve/embedder.h
   headlight/serve/generator.h
+  headlight/serve/sequence_tokenizer.h
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h

@@ -22,6 +22,7 @@ void AddInfo(CLI::App& program);
 void AddLook(CLI::App& program);
 void AddScore(CLI::App& program);
 void AddShortlist(CLI::App& program);
+void AddSummarize(CLI::App& program);
 void AddTokenize(CLI::App& program);
 void AddTrain(CLI::App& program);
 void AddTranslate(CLI::App& program);

@@ -49,11 +49,15 @@ std::vector<std::string> TranslateAll(const Translator& translator, const std::v
 // The loss of the references; pairs that the model cannot read are left out, and said.
 ReferenceLoss LossOf(const Translator& translator, const std::vector<std::string>& source_texts,
                      const std::vector<std::string>& references) {
+  const SequenceTokenizer& tokenizer = translator.tokenizer();
   const auto positions = static_cast<std::size_t>(translator.model().limits().positions);
   std::vector<std::vector<std::int32_t>> sources, targets;
   for (std::size_t i = 0; i < source_texts.size(); ++i) {
-    std::vector<std::int32_t> source = translator.tokenizer().Encode(source_texts[i], Side::source);
-    std::vector<std::int32_t> target = translator.tokenizer().Encode(references[i], Side::target);
+    std::vector<std::int32_t> source = tokenizer.before(), target = tokenizer.before();
+    const std::vector<std::int32_t> read = tokenizer.Encode(source_texts[i], Side::source);
+    const std::vector<std::int32_t> written = tokenizer.Encode(references[i], Side::target);
+    source.insert(source.end(), read.begin(), read.end());
+    target.insert(target.end(), written.begin(), written.end());
     if (std::max(source.size(), target.size()) >= positions) continue;  // their ends need a place too
     sources.push_back(std::move(source));
     targets.push_back(std::move(target));
@@ -70,6 +74,8 @@ void Run(const Options& options) {
         options.source, sources.size(), options.reference, references.size());
   if (!options.output.empty()) CheckWritable(options.output);
   const Translator translator = Translator::Load(options.folder, options.load);
+  Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
+        "{}: the loss of a model whose texts have more behind them than an end is not supported", options.folder);
   const std::vector<std::string> translations = TranslateAll(translator, sources, options.translate);
   if (!options.output.empty()) {
     std::string text;

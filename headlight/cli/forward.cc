@@ -16,7 +16,6 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/family.h"
-#include "headlight/models/transformer.h"
 
 namespace headlight {
 namespace {
@@ -114,9 +113,9 @@ struct Options {
   std::string folder, in, out;
 };
 
-NamedTensors ForwardTransformer(const Safetensors& in, const std::string& folder) {
+NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
-  const auto model = LoadTransformer(folder);
+  const auto model = LoadEncoderDecoder(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const Padded source = ReadPadded(in, "input_ids", "attention_mask", limits.source_vocabulary, limits.positions);
   Padded target;
@@ -203,7 +202,7 @@ void Run(const Options& options) {
   const bool bert = files.config["model_type"].String() == "bert";
   const NamedTensors out = bert                                        ? ForwardBert(in, options.folder)
                            : FamilyOf(files).language_model != nullptr ? ForwardLanguageModel(in, options.folder)
-                                                                       : ForwardTransformer(in, options.folder);
+                                                                       : ForwardEncoderDecoder(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));
@@ -229,7 +228,8 @@ void AddForward(CLI::App& program) {
       "BERT last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits and\n"
       "seq_relationship_logits; for a GPT last_hidden_state, attentions.LAYER and logits. Layers count from 0. What\n"
       "belongs to padding is zero. A sentence's positions count from its first token, so that padding on the left\n"
-      "changes nothing; BERT's from the first column, as Transformers' do.\n\n"
+      "changes nothing; BERT's from the first column, as Transformers' do. A T5's decoder_last_hidden_state is scaled\n"
+      "as its output wants it.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
   command.callback([options] { Run(*options); });

@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/io/model_folder.h"
@@ -25,6 +26,7 @@ struct Options {
   std::optional<std::string> source, target, text, attention;
   std::optional<int> layer;
   std::vector<std::string> out;
+  TranslateOptions translate;
 };
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
@@ -35,7 +37,7 @@ AttentionRecord Attention(const Options& options) {
     return Generator::Load(options.folder).Attention(*options.text);
   }
   Check(options.source.has_value(), "{}: its encoder reads a sentence: say which with --source", options.folder);
-  return Translator::Load(options.folder).Attention(*options.source, options.target);
+  return Translator::Load(options.folder).Attention(*options.source, options.target, options.translate);
 }
 
 void Run(const Options& options) {
@@ -77,6 +79,7 @@ void AddLook(CLI::App& program) {
       ->type_name("FILE");
   command.add_option("--attention", options->attention, "encoder, decoder or cross [all three]")->type_name("KIND");
   command.add_option("--layer", options->layer, "One layer, counted from 1 [all]")->type_name("N");
+  AddTaskOptions(command, options->translate);
   AddCommonOptions(command);
   command.footer(
       "\nExamples:\n"

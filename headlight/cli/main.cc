@@ -23,6 +23,7 @@ void AddCommands(CLI::App& program) {
   AddDemo(program);
   AddTrain(program);
   AddTranslate(program);
+  AddSummarize(program);
   AddEvaluate(program);
   AddBleu(program);
   AddLook(program);

@@ -36,8 +36,36 @@ void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOption
       .add_option("--max-length", options.max_length,
                   "The most tokens of a translation [3 times the source's and 50,\nat most the model's positions]")
       ->type_name("TOKENS");
+  command
+      .add_option("--min-length", options.min_length,
+                  "No translation ends before so many tokens [the model's,\nwhere it gives none 0]")
+      ->type_name("TOKENS");
+  command
+      .add_option("--no-repeat-ngram-size", options.no_repeat_ngram_size,
+                  "No run of so many tokens comes twice; 0: any may [the model's,\nwhere it gives none 0]")
+      ->type_name("N");
   command.add_option("--batch-tokens", options.batch_tokens, "Source tokens that are translated at once [2048]")
       ->type_name("TOKENS");
+}
+
+void AddTaskOptions(CLI::App& command, TranslateOptions& options) {
+  command
+      .add_option("--task", options.task,
+                  "Take prefix and settings from this entry of task_specific_params in the\nfolder's config.json, as "
+                  "translation_en_to_de")
+      ->type_name("NAME");
+  command
+      .add_option("--prefix", options.prefix,
+                  "Put this before each text, as a T5 wants it: 'translate English to German: '")
+      ->type_name("TEXT");
+  command
+      .add_option("--source-language", options.source_language,
+                  "The text's language, for a multilingual BART: a special token, as de_DE\n[the tokenizer's own]")
+      ->type_name("TOKEN");
+  command
+      .add_option("--target-language,--forced-language", options.target_language,
+                  "The language to write, likewise [the model's, if it has one]")
+      ->type_name("TOKEN");
 }
 
 }  // namespace headlight

@@ -23,4 +23,7 @@ void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& comput
 // `options`, likewise.
 void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options);
 
+// Binds --task, --prefix, --source-language and --target-language to `options`, likewise: what the model shall do.
+void AddTaskOptions(CLI::App& command, TranslateOptions& options);
+
 }  // namespace headlight

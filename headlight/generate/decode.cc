@@ -11,6 +11,7 @@
 #include "headlight/generate/beam_search.h"
 #include "headlight/generate/output_words.h"
 #include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/embedding.h"
 
 namespace headlight {
 namespace {
@@ -22,8 +23,15 @@ struct Search : BeamSearch {
 
 class Decoding {
  public:
-  Decoding(const EncoderDecoder& model, const DecodingOptions& options) : model_(model), options_(options) {
-    rules_ = {options.beam_size, options.length_penalty, {model.limits().end_id}};
+  Decoding(const EncoderDecoder& model, const DecodingOptions& options)
+      : model_(model),
+        options_(options),
+        prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix) {
+    rules_ = {options.beam_size,
+              options.length_penalty,
+              {model.limits().end_id},
+              options.stopping,
+              static_cast<std::int32_t>(prefix_.size()) - 1};
     const std::int64_t positions = model.limits().positions;
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
           options.beam_size);
@@ -34,6 +42,15 @@ class Decoding {
     Check(options.max_length >= 0 && options.max_length <= positions,
           "the longest translation must be from 1 to the model's {} positions, not {}", positions, options.max_length);
     Check(options.min_length >= 0, "the shortest translation must have at least 0 tokens, not {}", options.min_length);
+    Check(options.no_repeat_ngram_size >= 0, "the size of n-grams must be at least 0, not {}",
+          options.no_repeat_ngram_size);
+    const std::int64_t words = model.limits().target_vocabulary;
+    for (const std::int32_t id : prefix_)
+      Check(id >= 0 && id < words, "a prefix has the token {}, of a vocabulary of {}", id, words);
+    Check(!options.first_token || (*options.first_token >= 0 && *options.first_token < words),
+          "the first token is {}, of a vocabulary of {}", options.first_token.value_or(0), words);
+    const std::int64_t longest = options.max_length != 0 ? options.max_length : positions;
+    Check(std::ssize(prefix_) <= longest, "a prefix of {} tokens does not fit into {}", prefix_.size(), longest);
   }
 
   std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources) {
@@ -46,6 +63,7 @@ class Decoding {
     for (std::size_t i = 0; i < searches.size(); ++i) {
       searches[i].sentence = i;
       searches[i].max_length = MaxLength(sources[i].length);
+      searches[i].beams = {{{prefix_.begin() + 1, prefix_.end()}, 0}};
     }
 
     Context context;
@@ -53,7 +71,7 @@ class Decoding {
     const Memory memory{model_.Encode(context, source_ids, sources), sources};
     const OutputWords output(model_, context, options_.shortlist, source_ids, sources);
     context.cache = &cache;
-    for (std::int32_t length = 1; !searches.empty(); ++length) {
+    for (auto length = static_cast<std::int32_t>(prefix_.size()); !searches.empty(); ++length) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
       Step(context, memory, output, searches, length);
       for (Search& search : searches)
@@ -67,30 +85,46 @@ class Decoding {
  private:
   std::int32_t MaxLength(std::int32_t source_length) const {
     if (options_.max_length != 0) return options_.max_length;
+    const std::int64_t before = options_.min_length + rules_.given;
     return static_cast<std::int32_t>(
-        std::min<std::int64_t>(3 * std::int64_t{source_length} + 50, model_.limits().positions));
+        std::min<std::int64_t>(3 * std::int64_t{source_length} + 50 + before, model_.limits().positions));
   }
 
   // Gives every running beam its next word, the sentence's `length`-th.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) const {
-    std::vector<std::int32_t> last_words;
+    const std::size_t some = length == std::ssize(prefix_) ? prefix_.size() : 1;  // new tokens of each beam
+    std::vector<std::int32_t> last_words, last_rows;
     std::vector<std::size_t> sentences;
+    std::vector<std::vector<std::int32_t>> repeating;
+    std::size_t most_repeating = 0;
     for (const Search& search : searches)
       for (const Beam& beam : search.beams) {
-        last_words.push_back(beam.ids.empty() ? model_.limits().start_id : beam.ids.back());
+        std::vector<std::int32_t> inputs = {prefix_.front()};
+        inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
+        last_words.insert(last_words.end(), inputs.end() - static_cast<std::ptrdiff_t>(some), inputs.end());
+        last_rows.push_back(static_cast<std::int32_t>(last_words.size()) - 1);
         sentences.push_back(search.sentence);
+        repeating.push_back(Repeating(inputs, options_.no_repeat_ngram_size));
+        most_repeating = std::max(most_repeating, repeating.back().size());
       }
-    const std::vector<std::int32_t> ones(last_words.size(), 1);
-    const Tensor hidden = model_.Decode(context, last_words, PackedSequences(ones), memory);
-    const kernels::TopLogits<float> likeliest =
-        output.Likeliest(context, hidden, sentences, length > options_.min_length, rules_.candidates());
+    const std::vector<std::int32_t> counts(sentences.size(), static_cast<std::int32_t>(some));
+    Tensor hidden = model_.Decode(context, last_words, PackedSequences(counts), memory);
+    if (some > 1) hidden = ops::Embedding(hidden, last_rows);
+    kernels::TopLogits<float> likeliest =
+        output.Likeliest(context, hidden, sentences, length > options_.min_length,
+                         rules_.candidates() + static_cast<std::int64_t>(most_repeating));
+    if (length == 1 && options_.first_token) {
+      likeliest = {likeliest.rows, 1};
+      std::ranges::fill(likeliest.columns, *options_.first_token);
+      std::ranges::fill(likeliest.values, 0.0F);
+    }
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
     for (Search& search : searches) {
       const auto rows = static_cast<std::int64_t>(search.beams.size());
-      for (const std::size_t beam : Advance(search, likeliest, row, length, rules_))
+      for (const std::size_t beam : Advance(search, likeliest, row, length, rules_, repeating))
         continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
       row += rows;
     }
@@ -99,6 +133,7 @@ class Decoding {
 
   const EncoderDecoder& model_;
   const DecodingOptions& options_;
+  const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
   BeamRules rules_;
 };
 

@@ -4,9 +4,11 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/layer_norm.h"
 #include "headlight/ops/residual.h"
+#include "headlight/ops/rms_norm.h"
 
 namespace headlight {
 namespace {
@@ -42,6 +44,13 @@ Tensor LayerNorm::AfterResidual(Context& context, const Tensor& x, const Tensor&
                                 epsilon_);
 }
 
+RmsNorm::RmsNorm(const Scope& scope, std::int64_t model, double epsilon)
+    : gain_(&scope.Declare("weight", {model}, Initialisation::Constant(1))), epsilon_(epsilon) {}
+
+Tensor RmsNorm::operator()(Context& context, const Tensor& x) const {
+  return ops::RmsNorm(x, context.Use(*gain_), epsilon_);
+}
+
 FeedForward::FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation,
                          const std::array<std::string, 2>& names, bool stored_transposed)
     : inner_(scope, {names[0]}, model, ffn, /*bias=*/true, stored_transposed),
@@ -70,10 +79,12 @@ PositionalEncoding PositionalEncoding::Sinusoidal(std::int64_t positions, std::i
   return encoding;
 }
 
-PositionalEncoding PositionalEncoding::Learned(const Scope& scope, std::int64_t positions, std::int64_t model) {
+PositionalEncoding PositionalEncoding::Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
+                                               std::int32_t first) {
   PositionalEncoding encoding;
-  encoding.learned_ =
-      &scope.Declare("weight", {positions, model}, Initialisation::Normal(1 / std::sqrt(static_cast<double>(model))));
+  encoding.first_ = first;
+  encoding.learned_ = &scope.Declare("weight", {first + positions, model},
+                                     Initialisation::Normal(1 / std::sqrt(static_cast<double>(model))));
   return encoding;
 }
 
@@ -82,11 +93,12 @@ Tensor PositionalEncoding::Table(Context& context) const {
 }
 
 std::int64_t PositionalEncoding::positions() const {
-  return learned_ == nullptr ? sinusoids_.shape()[0] : learned_->shape[0];
+  return learned_ == nullptr ? sinusoids_.shape()[0] : learned_->shape[0] - first_;
 }
 
-Embedding::Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout)
-    : table_(&table), scale_(scale), positions_(std::move(positions)), dropout_(dropout) {}
+Embedding::Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout,
+                     std::optional<LayerNorm> norm)
+    : table_(&table), scale_(scale), positions_(std::move(positions)), dropout_(dropout), norm_(std::move(norm)) {}
 
 Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                              std::span<const std::int32_t> first_positions) const {
@@ -97,16 +109,19 @@ Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids
     Check(first + length <= positions_.positions(), "a sentence of {} tokens is longer than the model's {} positions",
           first + length, positions_.positions());
     for (std::int32_t token = 0; token < length; ++token)
-      positions[static_cast<std::size_t>(begin + token)] = first + token;
+      positions[static_cast<std::size_t>(begin + token)] = positions_.first() + first + token;
   }
+  const Dropout dropout = context.NextDropout(dropout_), fused = norm_ ? Dropout{} : dropout;
+  Tensor embedded;
   if (table_->value.empty()) {  // only packed
     std::vector<std::int32_t> rows(ids.size());
     std::iota(rows.begin(), rows.end(), 0);
-    return ops::Embedding(ops::Rows(context.UseWeight(*table_), ids), rows, scale_, positions_.Table(context),
-                          positions, context.NextDropout(dropout_));
+    embedded = ops::Embedding(ops::Rows(context.UseWeight(*table_), ids), rows, scale_, positions_.Table(context),
+                              positions, fused);
+  } else {
+    embedded = ops::Embedding(context.Use(*table_), ids, scale_, positions_.Table(context), positions, fused);
   }
-  return ops::Embedding(context.Use(*table_), ids, scale_, positions_.Table(context), positions,
-                        context.NextDropout(dropout_));
+  return norm_ ? ops::Drop((*norm_)(context, embedded), dropout) : embedded;
 }
 
 }  // namespace headlight

@@ -1,7 +1,8 @@
-// The small parts of a Transformer: Linear, LayerNorm, FeedForward, Embedding, PositionalEncoding.
+// The small parts of a Transformer: Linear, LayerNorm, RmsNorm, FeedForward, Embedding, PositionalEncoding.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,19 @@ class HEADLIGHT_API LayerNorm {
   double epsilon_;
 };
 
+// x / sqrt(mean of x^2 + epsilon) * gain, along the last axis (Zhang and Sennrich, 2019).
+class HEADLIGHT_API RmsNorm {
+ public:
+  // Declares weight (the gain, 1), [model].
+  RmsNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-6);
+
+  Tensor operator()(Context& context, const Tensor& x) const;  // x [..., model]
+
+ private:
+  const Parameter* gain_;
+  double epsilon_;
+};
+
 // FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), the same at every position.
 class HEADLIGHT_API FeedForward {
  public:
@@ -66,22 +80,27 @@ class HEADLIGHT_API PositionalEncoding {
   // sin(p / 10000^(2i / model)) in the first half of the vector and the cosines in the second. The paper interleaves
   // them; as MarianMT stores them they lie in halves, which is the same up to an order of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
-  // Declares weight [positions, model].
-  static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model);
+  // Declares weight [first + positions, model], whose first rows no position has.
+  static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
+                                    std::int32_t first = 0);
 
   std::int64_t positions() const;
-  Tensor Table(Context& context) const;  // [positions, model]
+  std::int32_t first() const { return first_; }  // the row of position 0
+  Tensor Table(Context& context) const;          // [first + positions, model]
 
  private:
   Tensor sinusoids_;
   const Parameter* learned_ = nullptr;
+  std::int32_t first_ = 0;
 };
 
 // The rows of a table that tokens name, scaled, plus their positions, with dropout (section 3.4 and 5.4).
 class HEADLIGHT_API Embedding {
  public:
-  // `table` [vocab, model] is declared by the caller, since several parts of a model may share it.
-  Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout);
+  // `table` [vocab, model] is declared by the caller, since several parts of a model may share it. A norm, where there
+  // is one, comes before the dropout.
+  Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout,
+            std::optional<LayerNorm> norm = {});
 
   // ids [tokens] of the sentences, whose first token stands at position `first_positions[sentence]`, or at 0 where that
   // is empty; [tokens, model]. Throws Error for an id outside the vocabulary and a position outside the table.
@@ -93,6 +112,7 @@ class HEADLIGHT_API Embedding {
   double scale_;
   PositionalEncoding positions_;
   double dropout_;
+  std::optional<LayerNorm> norm_;
 };
 
 }  // namespace headlight

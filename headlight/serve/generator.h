@@ -30,7 +30,7 @@ struct GenerateOptions {
   std::optional<std::int32_t> top_k = {};
   std::optional<double> top_p = {};
   std::optional<double> repetition_penalty = {};
-  std::optional<std::int32_t> no_repeat_ngram = {};
+  std::optional<std::int32_t> no_repeat_ngram_size = {};
   std::optional<std::int32_t> max_new_tokens = {};
   std::optional<std::int32_t> min_new_tokens = {};
   std::uint64_t seed = 0;

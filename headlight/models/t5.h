@@ -1,0 +1,125 @@
+// T5 (Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", 2020): the
+// Transformer with relative positions and simpler norms. T5 1.1 (Shazeer, "GLU Variants Improve Transformer", 2020), of
+// which Flan-T5 is one, and mT5 (Xue et al., 2021) have gated feed-forward networks and an output table of their own.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/encoder_decoder.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/model_files.h"
+#include "headlight/nn/relative_positions.h"
+
+namespace headlight {
+
+// T5-small unless told otherwise.
+struct T5Config {
+  bool multilingual = false;  // mT5, which is T5 1.1 under a name of its own
+  std::int64_t model = 512;
+  int encoder_layers = 6, decoder_layers = 6;
+  std::int32_t heads = 8;
+  std::int64_t head_dim = 64;  // need not be model / heads
+  std::int64_t ffn = 2048;
+  Activation activation = Activation::relu;
+  bool gated = false;               // whether the feed-forward network has a gate
+  std::int32_t buckets = 32;        // of relative positions
+  std::int32_t max_distance = 128;  // from where on all are in one bucket
+  double dropout = 0.1;
+  double norm_epsilon = 1e-6;
+  bool tie_output = true;    // the words' table also scores the output's words
+  bool scale_output = true;  // the decoder's states by model^-0.5, as T5 1.0 does
+  std::int64_t vocabulary = 32128;
+  std::int32_t start_id = 0, end_id = 1, pad_id = 0;
+};
+
+// Throws Error naming the hyperparameter and the rule where no such model can be.
+HEADLIGHT_API void CheckConfig(const T5Config& config);
+
+// FFN(x) = activation(x W1) W2, or, with a gate, (activation(x W1) * x V) W2 (Shazeer, 2020, eq. 6).
+class HEADLIGHT_API T5FeedForward {
+ public:
+  T5FeedForward(const Scope& scope, const T5Config& config);
+  Tensor operator()(Context& context, const Tensor& x) const;  // [tokens, model] to the same
+
+ private:
+  T5Config config_;
+  Linear inner_, outer_;
+};
+
+// x + Attention(norm(x)), in a decoder x + CrossAttention(norm(x), memory), then x + FeedForward(norm(x)).
+class HEADLIGHT_API T5Layer {
+ public:
+  T5Layer(const Scope& scope, const T5Config& config, int layer, bool decoder);
+  // x [tokens, model] to the same; `positions` is added to the scores of self-attention. `memory` is null in an
+  // encoder.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const ops::AttentionBias& positions,
+                    const Memory* memory) const;
+
+ private:
+  Tensor CrossAttention(Context& context, const Tensor& x, const Sequences& sentences, const Memory& memory) const;
+
+  double dropout_;
+  int layer_;
+  bool decoder_;
+  MultiHeadAttention self_attention_;
+  RmsNorm self_attention_norm_;
+  std::optional<MultiHeadAttention> cross_attention_;
+  std::optional<RmsNorm> cross_attention_norm_;
+  T5FeedForward feed_forward_;
+  RmsNorm feed_forward_norm_;
+};
+
+// Layers that share one table of relative positions, and a norm after the last.
+class HEADLIGHT_API T5Stack {
+ public:
+  T5Stack(const Scope& scope, const T5Config& config, bool decoder);
+  Tensor operator()(Context& context, const Tensor& embedded, const Sequences& sentences, const Memory* memory) const;
+
+ private:
+  double dropout_;
+  std::deque<T5Layer> layers_;
+  RelativePositions positions_;
+  RmsNorm final_norm_;
+};
+
+class HEADLIGHT_API T5 : public EncoderDecoder {
+ public:
+  // T5 has no table of positions and reads texts of any length, which takes time by the square of it; this bound, far
+  // beyond the 512 tokens that published models were trained on, keeps a page long line from taking hours.
+  static constexpr std::int64_t kLongest = 1 << 14;
+
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
+  explicit T5(const T5Config& config, DType dtype = DType::float32);
+
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
+  // Scaled by model^-0.5 where the config says so.
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                const Memory& memory) const override;
+  ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
+  Tensor OutputBias(Context& /*context*/) const override { return {}; }
+  const Limits& limits() const override { return limits_; }
+  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+  const T5Config& config() const { return config_; }
+
+ private:
+  Tensor Embed(Context& context, std::span<const std::int32_t> ids) const;
+
+  T5Config config_;
+  Limits limits_;
+  const Parameter *words_, *output_;
+  std::optional<T5Stack> encoder_, decoder_;
+};
+
+// A folder as Hugging Face Transformers lays it out, of T5ForConditionalGeneration or MT5ForConditionalGeneration:
+// config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong shape, and for a setting
+// that this model does not have.
+HEADLIGHT_API std::unique_ptr<T5> LoadT5(const std::string& folder, const LoadModelOptions& options = {});
+
+}  // namespace headlight

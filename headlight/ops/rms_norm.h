@@ -1,0 +1,13 @@
+// Root mean square layer normalization along the last axis.
+#pragma once
+
+#include "headlight/base/export.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight::ops {
+
+// x / sqrt(mean of x^2 + epsilon) * gain (Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019). x [...,
+// model], gain [model]; the shape of x. Throws Error where shapes do not fit.
+HEADLIGHT_API Tensor RmsNorm(const Tensor& x, const Tensor& gain, double epsilon = 1e-6);
+
+}  // namespace headlight::ops

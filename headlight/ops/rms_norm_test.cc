@@ -1,0 +1,34 @@
+#include "headlight/ops/rms_norm.h"
+
+#include <gmock/gmock.h>
+
+#include "headlight/autograd/gradient_check.h"
+
+namespace headlight::ops {
+namespace {
+
+using Inputs = std::vector<Tensor>;
+
+TEST(RmsNorm, WorkedExample) {
+  // The mean square is (9 + 16) / 2 = 12.5.
+  const Tensor y = RmsNorm(Tensor::From<float>({3, -4}, {1, 2}), Tensor::From<float>({1, 2}, {2}));
+  EXPECT_THAT(y.ToVector<float>(), testing::Pointwise(testing::FloatNear(1e-4F), {0.8485F, -2.2627F}));
+}
+
+TEST(RmsNorm, Gradients) {
+  const auto f = [](const Inputs& in) { return RmsNorm(in[0], in[1]); };
+  EXPECT_EQ(CheckGradients(f, {RandomTensor({2, 3, 9}, 1), RandomTensor({9}, 2)}), "");
+  const Tensor gain = RandomTensor({9}, 2);  // one that does not learn
+  EXPECT_EQ(CheckGradients([&](const Inputs& in) { return RmsNorm(in[0], gain); }, {RandomTensor({4, 9}, 1)}), "");
+}
+
+TEST(RmsNorm, NamesTheShapesThatDoNotFit) {
+  EXPECT_THAT(
+      [] {
+        RmsNorm(RandomTensor({2, 4}, 1), RandomTensor({3}, 2));
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("[3]")));
+}
+
+}  // namespace
+}  // namespace headlight::ops

@@ -1,0 +1,344 @@
+// T5 and BART against Hugging Face Transformers: tools/make_encoder_decoder_goldens.py says what the folders in
+// testdata/encoder_decoders hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/decode.h"
+#include "headlight/io/json_view.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/bart.h"
+#include "headlight/models/family.h"
+#include "headlight/models/t5.h"
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/nn/stored_parameters.h"
+#include "headlight/ops/arithmetic.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::array kFolders = {"t5_relu",   "t5_gated_gelu_untied", "mt5_gated_silu",
+                                 "bart_gelu", "bart_relu_plain",      "mbart_gelu"};
+
+std::string FolderOf(const std::string& name) {
+  return HEADLIGHT_SOURCE_DIR "/tests/testdata/encoder_decoders/" + name;
+}
+
+std::unique_ptr<EncoderDecoder> InDouble(const std::string& folder) {
+  const auto filled = [&](std::unique_ptr<EncoderDecoder> model) {
+    LoadParameters(model->parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
+    return model;
+  };
+  if (folder.find("t5_") != std::string::npos)
+    return filled(std::make_unique<T5>(LoadT5(folder)->config(), DType::float64));
+  return filled(std::make_unique<Bart>(LoadBart(folder)->config(), DType::float64));
+}
+
+// One side of the batch that the script wrote, with its padding taken away.
+struct Side {
+  Side() = default;
+  Side(const Safetensors& file, const std::string& ids_name, const std::string& mask_name) {
+    const Tensor all = file.Read(ids_name, DType::int32), mask = file.Read(mask_name, DType::int32);
+    for (std::int64_t b = 0; b < all.rows(); ++b) {
+      const auto begin = static_cast<std::int32_t>(ids.size());
+      for (std::int64_t i = 0; i < all.columns(); ++i) {
+        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
+        if (static_cast<std::size_t>(b) == first.size()) first.push_back(i);
+        kept.push_back(b * all.columns() + i);
+        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
+      }
+      sentences.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
+    }
+  }
+
+  // [sentences, longest, columns] without the rows of padding.
+  Numbers Rows(const Tensor& padded) const {
+    Numbers result;
+    for (const std::int64_t row : kept) {
+      const double* values = padded.matrix<double>().row(row);
+      result.insert(result.end(), values, values + padded.columns());
+    }
+    return result;
+  }
+
+  std::vector<std::int32_t> ids;
+  std::vector<std::int64_t> first, kept;
+  Sequences sentences;
+};
+
+struct Golden {
+  explicit Golden(const std::string& name)
+      : file(FolderOf(name) + "/golden.safetensors"),
+        source(file, "input_ids", "attention_mask"),
+        target(file, "decoder_input_ids", "decoder_attention_mask") {}
+
+  Tensor Read(const std::string& name) const { return file.Read(name, DType::float64); }
+
+  // The weights of one sentence, [heads, query, key], without padding.
+  Numbers Attention(const LayerAttention& seen) const {
+    static constexpr const char* kNames[] = {"encoder_attentions.", "decoder_attentions.", "cross_attentions."};
+    const Tensor all = Read(kNames[static_cast<int>(seen.kind)] + std::to_string(seen.layer));
+    const Side& queries = seen.kind == AttentionKind::encoder_self ? source : target;
+    const Side& keys = seen.kind == AttentionKind::decoder_self ? target : source;
+    const auto b = static_cast<std::size_t>(seen.sentence);
+    const std::int64_t heads = all.shape()[1];
+    Numbers result;
+    for (std::int64_t head = 0; head < heads; ++head)
+      for (std::int64_t query = 0; query < queries.sentences[b].length; ++query) {
+        const std::int64_t row = (seen.sentence * heads + head) * all.shape()[2] + queries.first[b] + query;
+        const double* weights = all.matrix<double>().row(row) + keys.first[b];
+        result.insert(result.end(), weights, weights + keys.sentences[b].length);
+      }
+    return result;
+  }
+
+  Safetensors file;
+  Side source, target;
+};
+
+// The sum of all numbers, each weighed by the sine of its place, as the script weighs them.
+Tensor Weighed(const Tensor& x) {
+  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
+  Dispatch(x.dtype(), [&]<typename T>(T) {
+    double place = 0;
+    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++place));
+  });
+  return ops::Sum(ops::Multiply(x, weights));
+}
+
+class EncoderDecoderParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
+INSTANTIATE_TEST_SUITE_P(, EncoderDecoderParity,
+                         testing::Combine(testing::ValuesIn(kFolders), testing::Values(DType::float32, DType::float64)),
+                         [](const auto& which) {
+                           return std::get<0>(which.param) +
+                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
+                         });
+
+TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
+  const auto& [name, dtype] = GetParam();
+  const double tolerance = dtype == DType::float32 ? 1e-5 : 3e-6;  // the goldens are single, and so are T5's norms
+  const Golden golden(name);
+  const std::unique_ptr<EncoderDecoder> model =
+      dtype == DType::float32 ? LoadEncoderDecoder(FolderOf(name)) : InDouble(FolderOf(name));
+  model->parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  std::size_t attentions = 0;
+  context.sink = [&](const LayerAttention& seen) {
+    EXPECT_LT(Deviation(ToDouble(seen.weights), golden.Attention(seen)), tolerance);
+    ++attentions;
+  };
+  const Memory memory{model->Encode(context, golden.source.ids, golden.source.sentences), golden.source.sentences};
+  const Tensor hidden = model->Decode(context, golden.target.ids, golden.target.sentences, memory);
+  std::size_t expected_attentions = 0;
+  for (const auto& [tensor, ignored] : golden.file.tensors())
+    expected_attentions += tensor.find("_attentions.") != std::string::npos ? golden.source.sentences.size() : 0;
+  EXPECT_EQ(attentions, expected_attentions);
+  EXPECT_LT(Deviation(ToDouble(memory.rows), golden.source.Rows(golden.Read("encoder_hidden"))), tolerance);
+  EXPECT_LT(Deviation(ToDouble(hidden), golden.target.Rows(golden.Read("decoder_hidden"))), tolerance);
+  Tensor loss = ops::Add(Weighed(memory.rows), Weighed(hidden));
+  if (golden.file.contains("logits")) {
+    const Tensor logits = model->Logits(context, hidden);
+    EXPECT_LT(Deviation(ToDouble(logits), golden.target.Rows(golden.Read("logits"))), tolerance);
+    loss = ops::Add(loss, Weighed(logits));
+  }
+  EXPECT_LT(Deviation(ToDouble(loss), ToDouble(golden.Read("loss"))), 10 * tolerance);
+  tape.Backward(loss);
+  NamedNumbers expected;
+  for (const auto& [tensor, ignored] : golden.file.tensors())
+    if (tensor.starts_with("gradient.")) expected[tensor.substr(9)] = ToDouble(golden.Read(tensor));
+  EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), tolerance);
+  // The gradients of the tables of positions, which are small beside the words', by themselves.
+  const NamedNumbers found = ByName(model->parameters(), &Parameter::gradient);
+  for (const auto& [parameter, numbers] : expected) {
+    const bool position =
+        parameter.find("relative") != std::string::npos || parameter.find("embed_pos") != std::string::npos;
+    if (!position) continue;
+    EXPECT_LT(Deviation(found.at(parameter), numbers), 3 * tolerance) << parameter;
+  }
+}
+
+class EncoderDecoderFolder : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, EncoderDecoderFolder, testing::ValuesIn(kFolders),
+                         [](const auto& which) { return std::string(which.param); });
+
+Numbers LogitsOf(const EncoderDecoder& model, const Golden& golden) {
+  Context context;
+  const Memory memory{model.Encode(context, golden.source.ids, golden.source.sentences), golden.source.sentences};
+  return ToDouble(model.Logits(context, model.Decode(context, golden.target.ids, golden.target.sentences, memory)));
+}
+
+TEST_P(EncoderDecoderFolder, ComesBackAsTransformersWouldSaveIt) {
+  const TemporaryFolder saved;
+  LoadEncoderDecoder(FolderOf(GetParam()))->Save(saved.path());
+  const Safetensors ours(saved.File("model.safetensors")), theirs(FolderOf(GetParam()) + "/model.safetensors");
+  EXPECT_EQ(ours.tensors().size(), theirs.tensors().size());
+  for (const auto& [name, tensor] : theirs.tensors()) {
+    ASSERT_TRUE(ours.contains(name)) << name;
+    EXPECT_TRUE(std::ranges::equal(ours.At(name).bytes, tensor.bytes)) << name;
+  }
+  const Golden golden(GetParam());
+  EXPECT_EQ(LogitsOf(*LoadEncoderDecoder(saved.path()), golden),
+            LogitsOf(*LoadEncoderDecoder(FolderOf(GetParam())), golden));
+}
+
+// Packed, in every precision, it gives the same to that precision.
+TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
+  const Golden golden(GetParam());
+  const Numbers expected = LogitsOf(*InDouble(FolderOf(GetParam())), golden);
+  for (const auto& [compute, tolerance] :
+       {std::pair(kernels::Compute::float32, 1e-5), std::pair(kernels::Compute::bfloat16, 0.1),
+        std::pair(kernels::Compute::int8, 0.2)}) {
+    if (!kernels::CpuHas(compute)) continue;
+    const LoadModelOptions options{.compute = compute, .purpose = LoadFor::computing};
+    EXPECT_LT(Deviation(LogitsOf(*LoadEncoderDecoder(FolderOf(GetParam()), options), golden), expected), tolerance)
+        << kernels::Name(compute);
+  }
+  const TemporaryFolder converted;
+  LoadEncoderDecoder(FolderOf(GetParam()))->Save(converted.path(), kernels::Compute::int8);
+  EXPECT_LT(Deviation(LogitsOf(*LoadEncoderDecoder(converted.path()), golden), expected), 0.2) << "stored in 8 bits";
+}
+
+// One token at a time, over a cache, it says what it says of whole sentences.
+TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
+  const Golden golden(GetParam());
+  const std::unique_ptr<EncoderDecoder> model = LoadEncoderDecoder(FolderOf(GetParam()));
+  const std::vector<std::int32_t> target = {2, 5, 7, 7, 9, 3, 11, 4, 6, 8, 8, 21, 3};
+  const auto length = static_cast<std::int32_t>(target.size());
+  Context whole, stepwise;
+  const Sequences source = {golden.source.sentences[0]};
+  const auto ids = std::span(golden.source.ids).first(static_cast<std::size_t>(source[0].length));
+  const Memory memory{model->Encode(whole, ids, source), source};
+  const Numbers expected = ToDouble(model->Decode(whole, target, {{0, length}}, memory));
+  DecoderCache cache;
+  stepwise.cache = &cache;
+  Numbers found;
+  for (std::int32_t begin = 0, next; begin < length; begin = next) {
+    next = begin == 0 ? 3 : begin + 1;
+    const auto some =
+        std::span(target).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(next - begin));
+    const Numbers hidden = ToDouble(model->Decode(stepwise, some, {{0, next - begin}}, memory));
+    found.insert(found.end(), hidden.begin(), hidden.end());
+  }
+  EXPECT_LT(Deviation(found, expected), 1e-5);
+}
+
+// How far the search is from generate()'s, in scores; infinite where a word differs.
+double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, const JsonView& expected,
+                         const DecodingOptions& options) {
+  const auto found = Decode(model, golden.source.ids, golden.source.sentences, options);
+  double worst = 0;
+  const std::vector<JsonView> sentences = expected.Items();
+  for (std::size_t b = 0; b < sentences.size(); ++b) {
+    const std::vector<JsonView> hypotheses = sentences[b].Items();
+    if (found[b].size() != hypotheses.size()) return INFINITY;
+    for (std::size_t n = 0; n < hypotheses.size(); ++n) {
+      const std::vector<JsonView> hypothesis = hypotheses[n].Items();
+      std::vector<std::int32_t> ids = found[b][n].ids, expected_ids;
+      if (found[b][n].ended) ids.push_back(model.limits().end_id);
+      for (const JsonView& id : hypothesis[0].Items()) expected_ids.push_back(static_cast<std::int32_t>(id.Integer()));
+      if (ids != expected_ids) return INFINITY;
+      if (hypothesis.size() > 1) worst = std::max(worst, std::abs(found[b][n].score - hypothesis[1].Number()));
+    }
+  }
+  return worst;
+}
+
+// Settings as generate() takes them: its lengths count the start.
+DecodingOptions SettingsOf(const EncoderDecoder& model, const JsonView& expected) {
+  const auto integer = [&](const char* key) { return static_cast<std::int32_t>(expected.Get(key, 0).Integer()); };
+  DecodingOptions options{.beam_size = integer("num_beams"),
+                          .length_penalty = expected.Get("length_penalty", 1.0).Number(),
+                          .n_best = integer("num_beams"),
+                          .max_length = 16,
+                          .min_length = std::max(0, integer("min_length") - 1),
+                          .no_repeat_ngram_size = integer("no_repeat_ngram_size")};
+  if (expected["forced_bos_token_id"].present()) options.first_token = integer("forced_bos_token_id");
+  if (const JsonView early = expected["early_stopping"]; early.present())
+    options.stopping = early.value() == Json("never") ? Stopping::never : Stopping::at_once;
+  if (expected["prefix"].present()) {
+    options.prefix = {model.limits().start_id};
+    for (const JsonView& id : expected["prefix"].Items())
+      options.prefix.push_back(static_cast<std::int32_t>(id.Integer()));
+  }
+  return options;
+}
+
+TEST(EncoderDecoderDecoding, FindsWhatGenerateFinds) {
+  for (const char* name : {"t5_relu", "bart_gelu"}) {
+    const Golden golden(name);
+    for (const LoadFor purpose : {LoadFor::everything, LoadFor::computing}) {
+      const auto model = LoadEncoderDecoder(FolderOf(name), {.purpose = purpose});
+      for (const JsonView& expected : ReadJson(FolderOf(name) + "/decoded.json").Items())
+        EXPECT_LT(DecodingDeviation(*model, golden, expected["sentences"], SettingsOf(*model, expected)), 1e-4)
+            << name << " " << expected.value().Line();
+    }
+  }
+}
+
+TEST(RelativeBuckets, AreT5s) {
+  for (const JsonView& expected : ReadJson(FolderOf("buckets.json")).Items()) {
+    const RelativePositionsConfig config{expected["both_directions"].Bool(),
+                                         static_cast<std::int32_t>(expected["buckets"].Integer()),
+                                         static_cast<std::int32_t>(expected["max_distance"].Integer())};
+    std::vector<std::int32_t> buckets;
+    for (const JsonView& bucket : expected["expected"].Items())
+      buckets.push_back(static_cast<std::int32_t>(bucket.Integer()));
+    EXPECT_EQ(RelativeBuckets(config), buckets) << config.buckets << " " << config.max_distance;
+  }
+}
+
+// What loading a folder says whose config.json has another value for a key.
+std::string ErrorWith(const char* name, const char* key, Json value) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);
+  Json config = ReadJson(folder.File("config.json")).value();
+  config.Set(key, std::move(value));
+  WriteFile(folder.File("config.json"), config.Text());
+  return ErrorOf([&] { LoadEncoderDecoder(folder.path()); });
+}
+
+TEST(LoadT5, RefusesWhatItDoesNotHave) {
+  EXPECT_EQ(ErrorWith("t5_relu", "n_positions", 512), "");
+  EXPECT_EQ(ErrorWith("t5_relu", "dense_act_fn", "gelu"), "");
+  EXPECT_THAT(ErrorWith("t5_relu", "twist", 3), HasSubstr("twist"));
+  EXPECT_THAT(ErrorWith("t5_relu", "is_decoder", true), HasSubstr("is_decoder"));
+  EXPECT_THAT(ErrorWith("t5_relu", "is_gated_act", true), HasSubstr("is_gated_act"));
+  EXPECT_THAT(ErrorWith("t5_relu", "feed_forward_proj", "gated-mish"), HasSubstr("mish"));
+  EXPECT_THAT(ErrorWith("t5_relu", "dense_act_fn", "mish"), HasSubstr("dense_act_fn"));
+  EXPECT_THAT(ErrorWith("t5_relu", "d_kv", 4), HasSubstr("other shapes"));
+  EXPECT_THAT(ErrorWith("t5_relu", "num_layers", 3), HasSubstr("encoder.block.2."));
+  EXPECT_THAT(ErrorWith("t5_relu", "eos_token_id", 24), HasSubstr("24 is outside the vocabulary"));
+  EXPECT_THAT(ErrorWith("t5_relu", "relative_attention_num_buckets", 3), HasSubstr("at least 4 buckets"));
+  EXPECT_THAT(ErrorWith("t5_relu", "relative_attention_max_distance", 4), HasSubstr("more than half"));
+  EXPECT_THAT(ErrorWith("t5_relu", "layer_norm_epsilon", 0), HasSubstr("epsilon"));
+}
+
+TEST(LoadBart, RefusesWhatItDoesNotHave) {
+  EXPECT_EQ(ErrorWith("bart_gelu", "normalize_before", false), "");
+  EXPECT_THAT(ErrorWith("bart_gelu", "normalize_before", true), HasSubstr("normalize_before"));
+  EXPECT_THAT(ErrorWith("bart_gelu", "tie_word_embeddings", false), HasSubstr("tie_word_embeddings"));
+  EXPECT_THAT(ErrorWith("bart_gelu", "extra_pos_embeddings", 0), HasSubstr("extra_pos_embeddings"));
+  EXPECT_THAT(ErrorWith("bart_gelu", "twist", 3), HasSubstr("twist"));
+  EXPECT_THAT(ErrorWith("bart_gelu", "encoder_attention_heads", 5), HasSubstr("5 does not divide 12"));
+  EXPECT_THAT(ErrorWith("bart_gelu", "max_position_embeddings", 25), HasSubstr("other shapes"));
+  EXPECT_THAT(ErrorWith("mbart_gelu", "add_final_layer_norm", false), HasSubstr("add_final_layer_norm"));
+  EXPECT_THAT(ErrorWith("bart_gelu", "model_type", "mbart"), HasSubstr("missing: model.encoder.layer_norm.weight"));
+}
+
+}  // namespace
+}  // namespace headlight
