@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/generate/generate.h"
 #include "headlight/models/family.h"
+#include "headlight/serve/generation_settings.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -46,10 +47,14 @@ GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits
   defaults.temperature = json.Get("temperature", 1.0).Number();
   defaults.top_p = json.Get("top_p", 1.0).Number(0, 1);
   defaults.repetition_penalty = json.Get("repetition_penalty", 1.0).Number();
-  if (const JsonView early = json["early_stopping"]; early.present())
-    defaults.stopping = early.value() == Json("never") ? Stopping::never
-                        : early.Bool()                 ? Stopping::at_once
-                                                       : Stopping::no_better;
+  defaults.stopping = ReadStopping(json, defaults.stopping);
+  RefuseUnusual(json, {{"num_beam_groups", 1},
+                       {"diversity_penalty", 0.0},
+                       {"typical_p", 1.0},
+                       {"min_p", Json()},
+                       {"bad_words_ids", Json()},
+                       {"suppress_tokens", Json()},
+                       {"begin_suppress_tokens", Json()}});
   defaults.end_ids = ReadIds(json["eos_token_id"], limits.vocabulary);
   if (defaults.end_ids.empty() && limits.end_id >= 0) defaults.end_ids = {limits.end_id};
   return defaults;
