@@ -68,7 +68,7 @@ TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
 
 TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
   const auto model = LoadLanguageModel(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
-  GenerationOptions options{.repetition_penalty = 1.5, .no_repeat_ngram = 1, .max_new_tokens = 12};
+  GenerationOptions options{.repetition_penalty = 1.5, .no_repeat_ngram_size = 1, .max_new_tokens = 12};
   const Hypothesis plain = Generate(*model, {kPrompt}, options).front().front();
   ASSERT_EQ(plain.ids.size(), 12U);
   EXPECT_FALSE(plain.ended);

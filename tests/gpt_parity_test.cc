@@ -162,7 +162,9 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
     options.n_best = std::min(2, options.beam_size);
     options.length_penalty = said.Get("length_penalty", 1.0).Number();
     options.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
-    options.no_repeat_ngram = static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
+    options.no_repeat_ngram_size = static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
+    if (const Json early = said.Get("early_stopping", false).value(); early != Json(false))
+      options.stopping = early == Json("never") ? Stopping::never : Stopping::at_once;
     options.min_new_tokens = static_cast<std::int32_t>(said.Get("min_new_tokens", 0).Integer());
     std::vector<Ids> prompts;
     for (const JsonView& prompt : run["prompts"].Items()) prompts.push_back(integers(prompt));

@@ -60,6 +60,8 @@ GENERATE = [
     dict(num_beams=1, repetition_penalty=1.4, min_new_tokens=6),
     dict(num_beams=1, no_repeat_ngram_size=2),
     dict(num_beams=3, length_penalty=0.6),
+    dict(num_beams=3, early_stopping=True),
+    dict(num_beams=3, length_penalty=2.0, early_stopping="never"),
     dict(num_beams=4, repetition_penalty=1.3, no_repeat_ngram_size=3, min_new_tokens=2),
 ]
 

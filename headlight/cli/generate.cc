@@ -126,7 +126,7 @@ void AddGenerate(CLI::App& program) {
                   "Divide the logits of words that were there before by it, multiply negative ones [1]")
       ->type_name("X");
   command
-      .add_option("--no-repeat-ngram", generate.no_repeat_ngram,
+      .add_option("--no-repeat-ngram-size", generate.no_repeat_ngram_size,
                   "Let no so many words in a row come twice; 0: any may [0]")
       ->type_name("N");
   command.add_option("--stop", generate.stop, "End the text before this; may be repeated")

@@ -15,15 +15,19 @@ struct Candidate {
   double log_probability = 0;
 };
 
-// The likeliest `count` words after the search's beams.
+// The likeliest `count` words after the search's beams, but for banned ones.
 std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::TopLogits<float>& likeliest,
-                                      std::int64_t first, std::size_t count) {
+                                      std::span<const std::vector<std::int32_t>> banned, std::int64_t first,
+                                      std::size_t count) {
   std::vector<Candidate> candidates;
   for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
     const auto k = static_cast<std::size_t>(likeliest.k);
-    const std::size_t begin = (static_cast<std::size_t>(first) + beam) * k;
-    for (std::size_t i = begin; i < begin + k; ++i)
-      if (!std::isinf(likeliest.values[i]))
+    const std::size_t row = static_cast<std::size_t>(first) + beam;
+    const auto is_banned = [&](std::int32_t word) {
+      return !banned.empty() && std::ranges::find(banned[row], word) != banned[row].end();
+    };
+    for (std::size_t i = row * k; i < (row + 1) * k; ++i)
+      if (!std::isinf(likeliest.values[i]) && !is_banned(likeliest.columns[i]))
         candidates.push_back({beam, likeliest.columns[i], search.beams[beam].log_probability + likeliest.values[i]});
   }
   count = std::min(count, candidates.size());
@@ -56,11 +60,12 @@ std::int64_t BeamRules::candidates() const {
 }
 
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
-                                 std::int32_t length, const BeamRules& rules) {
+                                 std::int32_t length, const BeamRules& rules,
+                                 std::span<const std::vector<std::int32_t>> banned) {
   const auto beam_size = static_cast<std::size_t>(rules.beam_size);
   const bool last = length == search.max_length;
   const std::vector<Candidate> candidates =
-      BestCandidates(search, likeliest, first, static_cast<std::size_t>(rules.candidates()));
+      BestCandidates(search, likeliest, banned, first, static_cast<std::size_t>(rules.candidates()));
   if (candidates.empty()) {  // a model that gives what may not be written all the probability
     const Beam& best = search.beams.front();
     if (search.finished.empty())
@@ -91,6 +96,16 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
                           rules.Score(search.beams.front().log_probability, possible) <= search.finished.back().score));
   if (search.done) from.clear();
   return from;
+}
+
+std::vector<std::int32_t> Repeating(std::span<const std::int32_t> ids, std::int32_t size) {
+  std::vector<std::int32_t> words;
+  const auto before = static_cast<std::size_t>(size) - 1;
+  if (size == 0 || ids.size() < before) return words;
+  const auto last = ids.last(before);
+  for (std::size_t end = before; end < ids.size(); ++end)
+    if (std::ranges::equal(ids.subspan(end - before, before), last)) words.push_back(ids[end]);
+  return words;
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "headlight/generate/hypothesis.h"
@@ -15,10 +16,9 @@ struct BeamRules {
   std::int32_t beam_size = 1;
   double length_penalty = 1;               // alpha: a finished text scores log-probability / length^alpha
   std::vector<std::int32_t> end_ids = {};  // each ends a text
-  std::int32_t given = 0;                  // tokens that a text begins with, which are not of its score
   Stopping stopping = Stopping::no_better;
+  std::int32_t given = 0;  // so many words every text begins with, which do not count in its score
 
-  // Of a text of `length` tokens, the given ones among them.
   double Score(double log_probability, std::int32_t length) const;
   // How many of the likeliest words after each beam must be known, so that enough are left where all ends are among
   // them.
@@ -39,9 +39,14 @@ struct BeamSearch {
 };
 
 // Gives every running beam its next word, the text's `length`-th, from the likeliest words after it: the beams' rows in
-// `likeliest` begin at `first`. Candidates that end become finished hypotheses, the best of the others the new beams.
-// Ties go to the earlier beam and the smaller word. Which of the old beams each new one continues.
+// `likeliest` and, where there are such, in `banned`, words that may not come, begin at `first`. Candidates that end
+// become finished hypotheses, the best of the others the new beams. Ties go to the earlier beam and the smaller word.
+// Which of the old beams each new one continues.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
-                                 std::int32_t length, const BeamRules& rules);
+                                 std::int32_t length, const BeamRules& rules,
+                                 std::span<const std::vector<std::int32_t>> banned = {});
+
+// The words that would make the last `size` ids some that stand in them already; none where `size` is 0.
+std::vector<std::int32_t> Repeating(std::span<const std::int32_t> ids, std::int32_t size);
 
 }  // namespace headlight

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -22,48 +21,17 @@ struct Search : BeamSearch {
   std::size_t sentence = 0;
 };
 
-// The words that would make the last `size` of start and ids some that stand in them already.
-std::vector<std::int32_t> Repeating(std::int32_t start, std::vector<std::int32_t> ids, std::int32_t size) {
-  std::vector<std::int32_t> words;
-  ids.insert(ids.begin(), start);
-  const auto before = static_cast<std::size_t>(size) - 1;
-  if (size == 0 || ids.size() < before) return words;
-  const auto last = std::span(ids).last(before);
-  for (std::size_t end = before; end < ids.size(); ++end)
-    if (std::ranges::equal(std::span(ids).subspan(end - before, before), last)) words.push_back(ids[end]);
-  return words;
-}
-
-constexpr float kNever = -std::numeric_limits<float>::infinity();
-
-// Takes each row's forbidden words from it.
-void Forbid(kernels::TopLogits<float>& likeliest, std::span<const std::vector<std::int32_t>> forbidden) {
-  const auto k = static_cast<std::size_t>(likeliest.k);
-  for (std::size_t row = 0; row < forbidden.size(); ++row)
-    for (std::size_t i = row * k; i < (row + 1) * k; ++i)
-      if (std::ranges::find(forbidden[row], likeliest.columns[i]) != forbidden[row].end()) likeliest.values[i] = kNever;
-}
-
-// Makes a word certain in every row.
-void Force(kernels::TopLogits<float>& likeliest, std::int32_t word) {
-  const auto k = static_cast<std::size_t>(likeliest.k);
-  for (std::size_t i = 0; i < likeliest.values.size(); ++i) {
-    likeliest.values[i] = i % k == 0 ? 0 : kNever;
-    likeliest.columns[i] = word;
-  }
-}
-
 class Decoding {
  public:
   Decoding(const EncoderDecoder& model, const DecodingOptions& options)
       : model_(model),
         options_(options),
-        prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix),
-        rules_{.beam_size = options.beam_size,
-               .length_penalty = options.length_penalty,
-               .end_ids = {model.limits().end_id},
-               .given = static_cast<std::int32_t>(prefix_.size()) - 1,
-               .stopping = options.stopping} {
+        prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix) {
+    rules_ = {options.beam_size,
+              options.length_penalty,
+              {model.limits().end_id},
+              options.stopping,
+              static_cast<std::int32_t>(prefix_.size()) - 1};
     const std::int64_t positions = model.limits().positions;
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
           options.beam_size);
@@ -117,7 +85,7 @@ class Decoding {
  private:
   std::int32_t MaxLength(std::int32_t source_length) const {
     if (options_.max_length != 0) return options_.max_length;
-    const std::int64_t before = options_.min_length + std::ssize(prefix_) - 1;
+    const std::int64_t before = options_.min_length + rules_.given;
     return static_cast<std::int32_t>(
         std::min<std::int64_t>(3 * std::int64_t{source_length} + 50 + before, model_.limits().positions));
   }
@@ -125,36 +93,38 @@ class Decoding {
   // Gives every running beam its next word, the sentence's `length`-th.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) const {
-    const bool first = length == std::ssize(prefix_);
+    const std::size_t some = length == std::ssize(prefix_) ? prefix_.size() : 1;  // new tokens of each beam
     std::vector<std::int32_t> last_words, last_rows;
     std::vector<std::size_t> sentences;
     std::vector<std::vector<std::int32_t>> repeating;
     std::size_t most_repeating = 0;
     for (const Search& search : searches)
       for (const Beam& beam : search.beams) {
-        if (first)
-          last_words.insert(last_words.end(), prefix_.begin(), prefix_.end());
-        else
-          last_words.push_back(beam.ids.back());
+        std::vector<std::int32_t> inputs = {prefix_.front()};
+        inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
+        last_words.insert(last_words.end(), inputs.end() - static_cast<std::ptrdiff_t>(some), inputs.end());
         last_rows.push_back(static_cast<std::int32_t>(last_words.size()) - 1);
         sentences.push_back(search.sentence);
-        repeating.push_back(Repeating(prefix_.front(), beam.ids, options_.no_repeat_ngram_size));
+        repeating.push_back(Repeating(inputs, options_.no_repeat_ngram_size));
         most_repeating = std::max(most_repeating, repeating.back().size());
       }
-    const std::vector<std::int32_t> counts(sentences.size(), first ? static_cast<std::int32_t>(prefix_.size()) : 1);
+    const std::vector<std::int32_t> counts(sentences.size(), static_cast<std::int32_t>(some));
     Tensor hidden = model_.Decode(context, last_words, PackedSequences(counts), memory);
-    if (last_words.size() > last_rows.size()) hidden = ops::Embedding(hidden, last_rows);
+    if (some > 1) hidden = ops::Embedding(hidden, last_rows);
     kernels::TopLogits<float> likeliest =
         output.Likeliest(context, hidden, sentences, length > options_.min_length,
                          rules_.candidates() + static_cast<std::int64_t>(most_repeating));
-    Forbid(likeliest, repeating);
-    if (length == 1 && options_.first_token) Force(likeliest, *options_.first_token);
+    if (length == 1 && options_.first_token) {
+      likeliest = {likeliest.rows, 1};
+      std::ranges::fill(likeliest.columns, *options_.first_token);
+      std::ranges::fill(likeliest.values, 0.0F);
+    }
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
     for (Search& search : searches) {
       const auto rows = static_cast<std::int64_t>(search.beams.size());
-      for (const std::size_t beam : Advance(search, likeliest, row, length, rules_))
+      for (const std::size_t beam : Advance(search, likeliest, row, length, rules_, repeating))
         continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
       row += rows;
     }
@@ -164,7 +134,7 @@ class Decoding {
   const EncoderDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
-  const BeamRules rules_;
+  BeamRules rules_;
 };
 
 }  // namespace

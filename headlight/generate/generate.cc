@@ -24,7 +24,7 @@ class Generation {
   Generation(const LanguageModel& model, const std::vector<std::vector<std::int32_t>>& prompts,
              const GenerationOptions& options)
       : model_(model), prompts_(prompts), options_(options) {
-    rules_ = {options.beam_size, options.length_penalty, options.end_ids};
+    rules_ = {options.beam_size, options.length_penalty, options.end_ids, options.stopping};
     const LanguageModel::Limits& limits = model.limits();
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
           options.beam_size);
@@ -40,8 +40,8 @@ class Generation {
           options.top_p);
     Check(options.repetition_penalty > 0 && std::isfinite(options.repetition_penalty),
           "the repetition penalty must be a finite number above 0, not {}", options.repetition_penalty);
-    Check(options.no_repeat_ngram >= 0, "the words in a row that come only once must be at least 0, not {}",
-          options.no_repeat_ngram);
+    Check(options.no_repeat_ngram_size >= 0, "the words in a row that come only once must be at least 0, not {}",
+          options.no_repeat_ngram_size);
     Check(options.max_new_tokens >= 1, "the most new tokens must be at least 1, not {}", options.max_new_tokens);
     Check(options.min_new_tokens >= 0, "the fewest new tokens must be at least 0, not {}", options.min_new_tokens);
     Check(options.batch_tokens >= 1, "a batch needs room for at least one token, not {}", options.batch_tokens);

@@ -18,6 +18,7 @@ struct GenerationOptions {
   double length_penalty =
       1;                    // alpha: with beams a text scores log-probability / length^alpha; the prompt counts nothing
   std::int32_t n_best = 1;  // at most beam_size
+  Stopping stopping = Stopping::no_better;
 
   // Each word is drawn from softmax(logits / temperature) over the top_k likeliest words, or all where that is 0, and
   // of those the likeliest until their probabilities sum to top_p (Holtzman et al., "The Curious Case of Neural Text
@@ -32,7 +33,7 @@ struct GenerationOptions {
   // Of words that prompt or text already have, negative scores are multiplied and positive divided by it (Keskar et
   // al., "CTRL", 2019, section 4.1): of logits, or with beams of log-probabilities, as Transformers has it.
   double repetition_penalty = 1;
-  std::int32_t no_repeat_ngram = 0;  // where positive, no so many words in a row come twice in prompt and text
+  std::int32_t no_repeat_ngram_size = 0;  // where positive, no so many words in a row come twice in prompt and text
 
   std::int32_t max_new_tokens = 128;       // the end included; never more than the model has positions for
   std::int32_t min_new_tokens = 0;         // the end is no candidate before so many

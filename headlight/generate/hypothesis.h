@@ -1,4 +1,4 @@
-// What decoding and generating end with.
+// What decoding and generating end with, and when.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace headlight {
 
-// When a sentence with beam_size finished hypotheses is done.
+struct Hypothesis {
+  std::vector<std::int32_t> ids;  // without start and end
+  double log_probability = 0;     // of the ids and the end
+  double score = 0;               // log_probability / (number of ids and end, without a prefix)^alpha
+  bool ended = true;              // false where the length limit cut it, or no word was possible
+};
+
+// When a text with beam_size finished hypotheses is done.
 enum class Stopping {
   no_better,  // when none that is running would score better than the worst of them if it ended now
   at_once,
   never,  // when none that is running can score better: with a positive length penalty, at the greatest length
-};
-
-struct Hypothesis {
-  std::vector<std::int32_t> ids;  // without start and end
-  double log_probability = 0;     // of the ids and the end
-  double score = 0;               // log_probability / (number of ids and end)^alpha
-  bool ended = true;              // false where the length limit cut it, or no word was possible
 };
 
 // What a cancelled call ends with.

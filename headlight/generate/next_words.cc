@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/generate/beam_search.h"
 
 namespace headlight {
 namespace {
@@ -19,16 +20,6 @@ std::vector<std::int32_t> Words(const Unfinished& text) {
   return words;
 }
 
-// The words that would end an n-gram that `words` have already.
-std::vector<std::int32_t> EndsOfNgrams(std::span<const std::int32_t> words, std::size_t n) {
-  std::vector<std::int32_t> ends;
-  if (words.size() + 1 < n) return ends;
-  const auto last = words.last(n - 1);
-  for (std::size_t begin = 0; begin + n <= words.size(); ++begin)
-    if (std::ranges::equal(words.subspan(begin, n - 1), last)) ends.push_back(words[begin + n - 1]);
-  return ends;
-}
-
 // A word's logit before the rules changed it.
 using Changed = std::vector<std::pair<std::int32_t, float>>;
 
@@ -36,8 +27,8 @@ using Changed = std::vector<std::pair<std::int32_t, float>>;
 // logit - log_sum.
 Changed ApplyRules(std::span<float> logits, const Unfinished& text, const GenerationOptions& options, float log_sum) {
   Changed changed;
-  std::vector<std::int32_t> words = Words(text), banned;
-  if (options.no_repeat_ngram > 0) banned = EndsOfNgrams(words, static_cast<std::size_t>(options.no_repeat_ngram));
+  std::vector<std::int32_t> words = Words(text);
+  const std::vector<std::int32_t> banned = Repeating(words, options.no_repeat_ngram_size);
   if (options.repetition_penalty != 1) {
     const auto penalty = static_cast<float>(options.repetition_penalty);
     const float zero = options.beam_size > 1 ? log_sum : 0;
@@ -115,7 +106,7 @@ kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context
                                     std::span<const Unfinished> texts, const GenerationOptions& options, bool may_end,
                                     std::int64_t count) {
   const std::int64_t vocabulary = model.limits().vocabulary, at_once = LogitRowsAtOnce(model);
-  const bool rules = options.repetition_penalty != 1 || options.no_repeat_ngram > 0;
+  const bool rules = options.repetition_penalty != 1 || options.no_repeat_ngram_size > 0;
   std::vector<std::int32_t> never;
   if (!may_end) never = options.end_ids;
 

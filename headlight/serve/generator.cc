@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/generate/generate.h"
 #include "headlight/models/family.h"
+#include "headlight/serve/generation_settings.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -37,7 +38,7 @@ GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits
     value = static_cast<std::int32_t>(json.Get(name, value).Integer(least, most));
   };
   integer("num_beams", defaults.beam_size, 1);
-  integer("no_repeat_ngram_size", defaults.no_repeat_ngram, 0);
+  integer("no_repeat_ngram_size", defaults.no_repeat_ngram_size, 0);
   integer("top_k", defaults.top_k, 0);
   integer("max_new_tokens", defaults.max_new_tokens, 1);
   integer("min_new_tokens", defaults.min_new_tokens, 0);
@@ -46,6 +47,14 @@ GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits
   defaults.temperature = json.Get("temperature", 1.0).Number();
   defaults.top_p = json.Get("top_p", 1.0).Number(0, 1);
   defaults.repetition_penalty = json.Get("repetition_penalty", 1.0).Number();
+  defaults.stopping = ReadStopping(json, defaults.stopping);
+  RefuseUnusual(json, {{"num_beam_groups", 1},
+                       {"diversity_penalty", 0.0},
+                       {"typical_p", 1.0},
+                       {"min_p", Json()},
+                       {"bad_words_ids", Json()},
+                       {"suppress_tokens", Json()},
+                       {"begin_suppress_tokens", Json()}});
   defaults.end_ids = ReadIds(json["eos_token_id"], limits.vocabulary);
   if (defaults.end_ids.empty() && limits.end_id >= 0) defaults.end_ids = {limits.end_id};
   return defaults;
@@ -138,7 +147,7 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   set(generation.top_k, options.top_k);
   set(generation.top_p, options.top_p);
   set(generation.repetition_penalty, options.repetition_penalty);
-  set(generation.no_repeat_ngram, options.no_repeat_ngram);
+  set(generation.no_repeat_ngram_size, options.no_repeat_ngram_size);
   set(generation.max_new_tokens, options.max_new_tokens);
   set(generation.min_new_tokens, options.min_new_tokens);
   generation.seed = options.seed;

@@ -20,8 +20,9 @@
 namespace headlight {
 
 // As GenerationOptions (generate/generate.h) has them. Unless set: as generation_config.json says (num_beams,
-// length_penalty, do_sample, temperature, top_k, top_p, repetition_penalty, no_repeat_ngram_size, max_new_tokens,
-// min_new_tokens; its eos_token_id ends a text), or else as there. Where words are drawn, its num_beams does not count.
+// length_penalty, early_stopping, do_sample, temperature, top_k, top_p, repetition_penalty, no_repeat_ngram_size,
+// max_new_tokens, min_new_tokens; its eos_token_id ends a text), or else as there. Where words are drawn, its num_beams
+// does not count.
 struct GenerateOptions {
   std::optional<std::int32_t> beam_size = {};
   std::optional<double> length_penalty = {};
@@ -30,7 +31,7 @@ struct GenerateOptions {
   std::optional<std::int32_t> top_k = {};
   std::optional<double> top_p = {};
   std::optional<double> repetition_penalty = {};
-  std::optional<std::int32_t> no_repeat_ngram = {};
+  std::optional<std::int32_t> no_repeat_ngram_size = {};
   std::optional<std::int32_t> max_new_tokens = {};
   std::optional<std::int32_t> min_new_tokens = {};
   std::uint64_t seed = 0;

@@ -82,6 +82,8 @@ TEST_F(GeneratorTest, TakesWhatTheFolderSaysUnlessTold) {
   EXPECT_EQ(told.end, TextEnd::length);
   EXPECT_EQ(generator.Generate({kPrompts.data(), 1}, {.sample = false, .max_new_tokens = 5}).front().tokens, 5);
   EXPECT_LE(generator.Generate({kPrompts.data(), 1}, {.beam_size = 3}).front().tokens, 3);
+  WriteFile(folder.File("generation_config.json"), R"({"diversity_penalty": 0.5})");
+  EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path()); }), HasSubstr("to generate with 0.5 is not supported"));
 }
 
 TEST_F(GeneratorTest, ScoresEveryToken) {

@@ -11,6 +11,7 @@
 #include "headlight/generate/batched.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/serve/generation_settings.h"
 #include "headlight/serve/split_text.h"
 #include "headlight/text/utf8.h"
 
@@ -41,21 +42,14 @@ Settings ReadSettings(const JsonView& json, Settings settings, std::int64_t posi
     decoding.min_length =
         static_cast<std::int32_t>(std::clamp<std::int64_t>(shortest.Integer(0, most) - 1, 0, positions));
   if (json["forced_bos_token_id"].present()) decoding.first_token = integer("forced_bos_token_id", 0, 0, 1 << 24);
-  if (const JsonView early = json["early_stopping"]; early.present())
-    decoding.stopping = early.value() == Json("never") ? Stopping::never
-                        : early.Bool()                 ? Stopping::at_once
-                                                       : Stopping::no_better;
+  decoding.stopping = ReadStopping(json, decoding.stopping);
   settings.prefix = json.Get("prefix", settings.prefix).String();
-  // What would choose other words.
-  const std::pair<const char*, Json> unsupported[] = {{"do_sample", false},       {"repetition_penalty", 1.0},
-                                                      {"num_beam_groups", 1},     {"encoder_no_repeat_ngram_size", 0},
-                                                      {"diversity_penalty", 0.0}, {"suppress_tokens", Json()}};
-  for (const auto& [key, as_usual] : unsupported) {
-    const JsonView found = json[key];
-    const bool same = !found.present() || found.value() == as_usual ||
-                      (as_usual.As<double>() != nullptr && found.Number() == *as_usual.As<double>());
-    Check(same, "{}: to generate with {} is not supported", found.place(), found.value().Line());
-  }
+  RefuseUnusual(json, {{"do_sample", false},
+                       {"repetition_penalty", 1.0},
+                       {"num_beam_groups", 1},
+                       {"encoder_no_repeat_ngram_size", 0},
+                       {"diversity_penalty", 0.0},
+                       {"suppress_tokens", Json()}});
   return settings;
 }
 
