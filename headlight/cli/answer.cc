@@ -47,7 +47,7 @@ void Run(const Options& options) {
   Check(options.max_length >= 1, "--max-length must be at least 1, not {}", options.max_length);
   const Answerer answerer = Answerer::Load(options.folder, options.compute);
   AnswerOptions ask{.longest_answer = options.max_length, .may_decline = !options.always};
-  if (!options.question.empty()) {
+  if (!options.context.empty()) {
     ask.name_of = [&](std::size_t) { return options.context; };
     const Question question{options.question, ReadFile(options.context, kLongestPassage)};
     Print(answerer.Ask({&question, 1}, ask).front(), options.json);
@@ -88,8 +88,11 @@ void AddAnswer(CLI::App& program) {
       "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"
       "in the passage, in characters from 0. Where the model finds \"no answer\" more probable, that is its score, "
       "and\n"
-      "the answer is empty (null with --json). A passage that cannot be read at once with the question is read in\n"
-      "windows that share 128 tokens: the best span of any counts, and the lowest score of no answer.\n\n"
+      "the answer is empty (null with --json). A passage that has more than 384 tokens with the question, or more "
+      "than\n"
+      "the model reads, is read in windows that share 128 tokens, or half of what is read at once: the best span of "
+      "any\n"
+      "counts, and the lowest score of no answer.\n\n"
       "Examples:\n"
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
       "  headlight answer roberta-squad2 questions.tsv --json");

@@ -92,8 +92,8 @@ void AddClassify(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   command.add_flag("--truncate", options->truncate,
-                   "Leave out the end of the longer text, with a warning, where there are too many tokens for the\n"
-                   "model, instead of refusing");
+                   "Leave out the end of the longer text, with a warning, where there are too many\n"
+                   "tokens for the model, instead of refusing");
   command.add_flag("--json", options->json, "Print an object a line of input, with all classes");
   AddComputeOption(command, options->compute);
   AddCommonOptions(command);

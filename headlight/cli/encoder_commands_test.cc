@@ -41,6 +41,19 @@ TEST(Classify, PrintsTheClassOfOneTextOrTwo) {
   EXPECT_THAT(cut.err, HasSubstr("line 1: the model reads 24 tokens at once: its end is left out"));
 }
 
+TEST(Classify, ReadsScoresAsTheProblemAsks) {
+  const auto classify = [](const std::string& problem, std::string_view text) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(kFolders + "classify", folder.path());
+    std::string config = ReadFile(folder.File("config.json"));
+    WriteFile(folder.File("config.json"), config.insert(1, "\"problem_type\": \"" + problem + "\","));
+    return RunProgram({"classify", folder.path()}, text).out;
+  };
+  EXPECT_EQ(classify("multi_label_classification", "A small dog runs.\nTwo men.\tTwo dogs.\n"),
+            "maybe\t0.6259\nmaybe\t0.7500\tno\t0.5177\n");
+  EXPECT_EQ(classify("regression", "A small dog runs.\n"), "no\t-0.4650\tmaybe\t0.5145\tyes\t-1.0011\n");
+}
+
 TEST(Tag, PrintsSpans) {
   const std::string folder = kFolders + "tag", text = "dog\n\nTwo men, two dögs.\n";
   const std::vector<std::string> lines = Lines(RunProgram({"tag", folder}, text).out);
