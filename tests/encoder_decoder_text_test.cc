@@ -98,6 +98,22 @@ TEST(Translations, OfLongTextsAreOfTheirPartsEachWithItsPrefix) {
   EXPECT_GT(parted.tokens, translator.CountTokens(longer, options));
 }
 
+// mBART's first checkpoints name the language in the decoder's first token.
+TEST(Translations, BeginWithTheLanguageWhereTheModelDoes) {
+  const std::vector<std::string> texts = {"A small dog runs across the green meadow.", "Two men, two dogs."};
+  const Translator mbart = Translator::Load(FolderOf("mbart_text"));
+  const auto translate = [&](const char* start, const TranslateOptions& options) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(FolderOf("mbart_text"), folder.path(), std::filesystem::copy_options::recursive);
+    Json config = ReadJson(folder.File("config.json")).value();
+    config.Set("decoder_start_token_id", mbart.tokenizer().FindSpecial(start).value());
+    WriteFile(folder.File("config.json"), config.Text());
+    return Best(Translator::Load(folder.path()), texts, options);
+  };
+  EXPECT_EQ(translate("de_DE", {.target_language = "en_XX"}), translate("en_XX", {}));
+  EXPECT_NE(translate("de_DE", {}), translate("en_XX", {}));
+}
+
 TEST(Translations, RefuseWhatTheModelDoesNotHave) {
   const Translator t5 = Translator::Load(FolderOf("t5_text")), mbart = Translator::Load(FolderOf("mbart_text"));
   const auto refused = [](const Translator& translator, const TranslateOptions& options) {

@@ -82,7 +82,9 @@ TEST(EncoderDecoderCommands, TakeAT5) {
   const Outcome converted =
       RunProgram({"convert", TestFolder("t5_text"), folder.File("int8"), "--compute", "int8", "--quiet"});
   EXPECT_EQ(converted.exit_code, 0) << converted.err;
-  EXPECT_EQ(Lines(RunProgram({"translate", folder.File("int8"), "--quiet"}, "two dogs\n").out).size(), 1U);
+  const Outcome summary =
+      RunProgram({"summarize", folder.File("int8"), "--task", "summarization", "--quiet"}, "two dogs\n");
+  EXPECT_EQ(Lines(summary.out).size(), 1U) << summary.err;
 }
 
 }  // namespace

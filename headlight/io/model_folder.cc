@@ -19,6 +19,11 @@ constexpr std::string_view kGenerationConfig = "generation_config.json";
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // of weights in several files
 
+// What older checkpoints say in config.json of how their model generates.
+constexpr std::string_view kSettingsOfUse[] = {"early_stopping", "forced_bos_token_id", "length_penalty",
+                                               "max_length",     "min_length",          "no_repeat_ngram_size",
+                                               "num_beams",      "task_specific_params"};
+
 std::string File(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
 bool Exists(const std::string& path) {
@@ -135,6 +140,11 @@ void CopyBesideModel(const std::string& from, const std::string& to) {
     fs::copy_file(File(from, name), File(to, name), fs::copy_options::overwrite_existing, error);
     Check(!error, "{}: cannot copy it to {}: {}", File(from, name), to, error.message());
   }
+  const Json config = ReadJson(File(from, kConfig)).value();
+  Json copied = ReadJson(File(to, kConfig)).value();
+  for (const std::string_view key : kSettingsOfUse)
+    if (const Json* const value = config.Find(key)) copied.Set(key, *value);
+  WriteFile(File(to, kConfig), copied.Text());
 }
 
 }  // namespace headlight

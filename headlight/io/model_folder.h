@@ -34,7 +34,7 @@ HEADLIGHT_API void CheckReplaceable(const std::string& path);
 HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
 // Copies what tells how to use a model into a folder that has its config.json and weights: the tokenizer's files,
-// generation_config.json, a shortlist.
+// generation_config.json, a shortlist, and what config.json says of tasks and of generating.
 HEADLIGHT_API void CopyBesideModel(const std::string& from, const std::string& to);
 
 }  // namespace headlight
