@@ -161,8 +161,8 @@ const std::vector<BadFolder>& BadFolders() {
        "3"},
       {"config_no_json", [](const std::string& model) { WriteFile(model + "/config.json", "{\"d_model\": "); },
        "config.json"},
-      {"foreign_family", [](const std::string& model) { ReplaceIn(model + "/config.json", "\"marian\"", "\"t5\""); },
-       "t5"},
+      {"foreign_family", [](const std::string& model) { ReplaceIn(model + "/config.json", "\"marian\"", "\"llama\""); },
+       "llama"},
       {"no_tokenizer",
        [](const std::string& model) {
          for (const char* file : {"/source.spm", "/target.spm", "/vocab.json", "/tokenizer.json"})
