@@ -114,6 +114,17 @@ TEST(Translations, BeginWithTheLanguageWhereTheModelDoes) {
   EXPECT_NE(translate("de_DE", {}), translate("en_XX", {}));
 }
 
+TEST(Translations, MayHaveWordsThatTheTokenizerHasNot) {
+  const SequenceTokenizer tokenizer = SequenceTokenizer::Load(FolderOf("t5_text"));
+  std::vector<std::int32_t> tokens = tokenizer.Encode("Two men");
+  EXPECT_EQ(tokenizer.Decode(tokens), "Two men");
+  tokens.insert(tokens.begin() + 1, tokenizer.size() + 3);  // of the model's
+  EXPECT_EQ(tokenizer.Decode(tokens), "Two men");
+  EXPECT_EQ(tokenizer.Piece(tokenizer.size() + 3), "");
+  EXPECT_EQ(tokenizer.after(), std::vector<std::int32_t>{1});
+  EXPECT_TRUE(tokenizer.before().empty());
+}
+
 TEST(Translations, RefuseWhatTheModelDoesNotHave) {
   const Translator t5 = Translator::Load(FolderOf("t5_text")), mbart = Translator::Load(FolderOf("mbart_text"));
   const auto refused = [](const Translator& translator, const TranslateOptions& options) {

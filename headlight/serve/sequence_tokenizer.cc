@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -39,10 +40,14 @@ std::vector<std::int32_t> SequenceTokenizer::Encode(std::string_view text, Side 
 }
 
 std::string SequenceTokenizer::Decode(std::span<const std::int32_t> tokens) const {
-  return std::visit([&](const auto& tokenizer) { return tokenizer.Decode(tokens); }, tokenizer_);
+  std::vector<std::int32_t> named;
+  std::ranges::copy_if(tokens, std::back_inserter(named), [&](std::int32_t token) { return token < size(); });
+  return std::visit([&](const auto& tokenizer) { return tokenizer.Decode(named); }, tokenizer_);
 }
 
 const std::string& SequenceTokenizer::Piece(std::int32_t token) const {
+  static const std::string nameless;
+  if (token >= size()) return nameless;
   return std::visit([&](const auto& tokenizer) -> const std::string& { return tokenizer.Piece(token); }, tokenizer_);
 }
 

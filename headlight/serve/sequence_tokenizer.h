@@ -35,8 +35,10 @@ class HEADLIGHT_API SequenceTokenizer {
   const std::vector<std::int32_t>& before() const { return before_; }
   const std::vector<std::int32_t>& after() const { return after_; }
 
-  std::string Decode(std::span<const std::int32_t> tokens) const;                  // without special ones
-  const std::string& Piece(std::int32_t token) const;                              // as the vocabulary spells it
+  // The text of tokens, without special ones, and a token as the vocabulary spells it. T5's models have more words than
+  // their tokenizers; those are nothing.
+  std::string Decode(std::span<const std::int32_t> tokens) const;
+  const std::string& Piece(std::int32_t token) const;
   std::optional<std::int32_t> FindSpecial(std::string_view name) const;            // such as a language, "de_DE"
   std::int32_t size() const;                                                       // the largest token and one
   const Tokenizer* marian() const { return std::get_if<Tokenizer>(&tokenizer_); }  // null where it is another
