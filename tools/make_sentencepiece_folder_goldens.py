@@ -33,7 +33,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "headlight" / "text" / "testdata"
 GOLDENS = ROOT / "tests" / "testdata" / "sentencepiece_folders.json"
 MORE = ["A <extra_id_0> dog <extra_id_1>.", "de_DE A <mask> dog", "<extra_id_99>", "A [MASK] dog[SEP]", "  A\u00a0 dog  ",
-        "x\u0000y", "\u3000\u3000dog\t", "Zwei½ Männer…", "日本 dog \U0001f642\U0001f642", "user", "a user ab<0x41>"]
+        "x\u0000y", "\u3000\u3000dog\t", "Zwei½ Männer…", "日本 dog \U0001f642\U0001f642", "user", "a user ab<0x41>",
+        "\u0001ab \u00ad\u0301c", "x\u00a0\u0301y\u00a8\u0323z\u00adb \u00a8\u00ad\u00adc", "\u00a0\u0301\u0323d\u0001\u0001e"]
 MASK = {"__type": "AddedToken", "content": "<mask>", "lstrip": True, "rstrip": False, "normalized": False, "single_word": False}
 DEBERTA = {"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "pad_piece": "[PAD]", "bos_piece": "[CLS]",
            "eos_piece": "[SEP]", "unk_piece": "[UNK]", "user_defined_symbols": ["user"]}

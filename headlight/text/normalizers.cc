@@ -294,35 +294,30 @@ void Precompiled::operator()(NormalizedText& text) const {
     return static_cast<unsigned char>(byte) < keeps.size() && keeps[static_cast<unsigned char>(byte)];
   };
   if (std::all_of(text.text.begin(), text.text.end(), stays)) return;
-  NormalizedText replaced;
-  replaced.start = text.start;
-  std::size_t at = 0;
-  replaced.text.reserve(text.text.size());
-  replaced.origins.reserve(text.text.size());
+  std::vector<Change> changes;
+  const auto put = [&](char32_t character, std::size_t, std::size_t) { changes.push_back({character, 0}); };
+  // What is written stands for what it replaces, character by character; more of it for the last one. What it has less
+  // goes with the character before, even where that replaced another.
+  const auto replace = [&](std::string_view part) {
+    const std::optional<std::string_view> written = rules.ShortestReplacement(part);
+    if (!written) return false;
+    ForEachCharacter(*written, put);
+    const std::int64_t more = CountCharacters(*written) - CountCharacters(part);
+    for (std::int64_t i = 0; i < more; ++i) changes[changes.size() - 1 - static_cast<std::size_t>(i)].by = 1;
+    if (more < 0 && !changes.empty()) changes.back().by += static_cast<std::int32_t>(more);
+    return true;
+  };
   ForEachGrapheme(text.text, [&](std::string_view grapheme) {
     if (grapheme.size() == 1 && stays(grapheme[0])) {
-      replaced.text += grapheme;
-      replaced.origins.push_back(text.origins[at++]);
+      changes.push_back({static_cast<char32_t>(grapheme[0]), 0});
       return;
     }
-    // What is written stands for the first character of what it replaces.
-    const auto replace = [&](std::string_view part, std::size_t begin) {
-      const std::optional<std::string_view> written = rules.ShortestReplacement(part);
-      if (!written) return false;
-      ForEachCharacter(*written, [&](char32_t character, std::size_t, std::size_t) {
-        replaced.Append(character, text.origins[begin]);
-      });
-      return true;
-    };
-    if (grapheme.size() >= 6 || !replace(grapheme, at)) {
-      ForEachCharacter(grapheme, [&](char32_t character, std::size_t begin, std::size_t end) {
-        if (!replace(grapheme.substr(begin, end - begin), at + begin))
-          replaced.Append(character, text.origins[at + begin]);
-      });
-    }
-    at += grapheme.size();
+    if (grapheme.size() < 6 && replace(grapheme)) return;
+    ForEachCharacter(grapheme, [&](char32_t character, std::size_t begin, std::size_t end) {
+      if (!replace(grapheme.substr(begin, end - begin))) changes.push_back({character, 0});
+    });
   });
-  text = std::move(replaced);
+  Apply(changes, text);
 }
 
 void BertNormalizer::operator()(NormalizedText& text) const {

@@ -7,7 +7,7 @@
 #include "headlight/base/file.h"
 #include "headlight/text/characters.h"
 #include "headlight/text/json_files-inl.h"
-#include "headlight/text/older_tokenizer_settings.h"
+#include "headlight/text/older_tokenizer_settings-inl.h"
 #include "headlight/text/sentencepiece_model.h"
 
 namespace headlight {
@@ -272,17 +272,8 @@ Json DebertaV2(Vocabulary& vocabulary) {
 
 }  // namespace
 
-std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings) {
-  constexpr std::array<const char*, 3> files = {"/spiece.model", "/sentencepiece.bpe.model", "/spm.model"};
-  std::error_code error;
-  const auto* const file = std::find_if(files.begin(), files.end(), [&](const char* name) {
-    return std::filesystem::exists(settings.folder + name, error) || error;
-  });
-  if (file == files.end()) return std::nullopt;
-  const std::string path = settings.folder + *file;
-  Vocabulary vocabulary{settings,     ParseSentencePieceModel(ReadFile(path, kLargestFile), path), {}, {}, 0,
-                        Json::array()};
-
+Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path) {
+  Vocabulary vocabulary{settings, ParseSentencePieceModel(model, path), {}, {}, 0, Json::array()};
   const auto is = [&](const char* name) { return settings.kind.find(name) != std::string::npos; };
   Json words = Json::object({{"type", "WhitespaceSplit"}}), json;
   if (is("XLMRoberta") || is("xlm-roberta")) {
@@ -311,6 +302,17 @@ std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settin
   json["model"] = ModelOf(vocabulary);
   json["added_tokens"] = std::move(vocabulary.added);
   return json;
+}
+
+std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings) {
+  constexpr std::array<const char*, 3> files = {"/spiece.model", "/sentencepiece.bpe.model", "/spm.model"};
+  std::error_code error;
+  const auto* const file = std::find_if(files.begin(), files.end(), [&](const char* name) {
+    return std::filesystem::exists(settings.folder + name, error) || error;
+  });
+  if (file == files.end()) return std::nullopt;
+  const std::string path = settings.folder + *file;
+  return TokenizerJsonOfSentencePiece(settings, ReadFile(path, kLargestFile), path);
 }
 
 }  // namespace headlight

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "headlight/base/file.h"
-#include "headlight/text/json_files-inl.h"
-#include "headlight/text/older_tokenizer_settings.h"
+#include "headlight/text/json_part-inl.h"
+#include "headlight/text/older_tokenizer_settings-inl.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {

@@ -153,6 +153,22 @@ TEST(SentencePieceModel, RefusesByName) {
   for (const auto& [bytes, message] : cases) EXPECT_THAT(ErrorOf(bytes), HasSubstr(message));
 }
 
+// A translation model's tokenizer knows neither bytes nor pieces that somebody defined; other tokenizers do.
+TEST(SentencePieceModel, TranslationKnowsFewerKindsOfPieces) {
+  const auto error = [](const std::string& bytes) {
+    try {
+      [[maybe_unused]] const Tokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
+      return std::string();
+    } catch (const Error& refused) {
+      return std::string(refused.what());
+    }
+  };
+  EXPECT_EQ(error(Good()), "");
+  EXPECT_THAT(error(Good() + Piece("b", 4)), HasSubstr("piece \"b\" is user-defined or a byte"));
+  EXPECT_THAT(error(Good() + Piece("<0x41>", 6)), HasSubstr("piece \"<0x41>\" is user-defined or a byte"));
+  EXPECT_THAT(error(Good() + Field(2, Varint(35, 1))), HasSubstr("byte_fallback is not supported in a translation"));
+}
+
 TEST(SentencePieceModel, RefusesMorePiecesThanItKeeps) {
   std::string bytes;
   for (int count = 0; count < (1 << 20) + 1; ++count)

@@ -1,9 +1,14 @@
 // Feeds arbitrary bytes to every parser of a tokenizer's files. What they accept must run.
 
+#include <array>
+
 #include "headlight/base/error.h"
+#include "headlight/text/json_part-inl.h"
+#include "headlight/text/older_tokenizer_settings-inl.h"
 #include "headlight/text/tokenizer.h"
 #include "headlight/text/tokenizer_files.h"
 #include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/tokenizer_state.h"
 
 namespace headlight {
 namespace {
@@ -17,6 +22,27 @@ void Run(SentencePieceModel model) {
 void Run(const TokenizerPipeline& tokenizer) {
   const Encoding encoding = tokenizer.EncodePair(" Der Hund la\u0308uft's,\t1000\u00a0\ufb01\u2581日本 </s>[MASK]", "");
   tokenizer.Decode(encoding.ids);
+}
+
+// The words of a text, cut by a tokenizer's parts.
+void Run(const TokenizerState& state) {
+  const std::string_view whole = " Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>\x01";
+  NormalizedText text(whole, {0, static_cast<std::int32_t>(whole.size())});
+  for (const Normalizer& normalize : state.normalizers) normalize(text);
+  Words words{std::move(text), {}};
+  if (!words.text.text.empty()) words.words = {{0, words.text.size()}};
+  for (const PreTokenizer& pre_tokenize : state.pre_tokenizers) pre_tokenize(words);
+  std::vector<Segment> segments;
+  for (const TextSpan word : words.words)
+    state.model(std::string_view(words.text.text).substr(word.begin, word.end - word.begin), segments);
+}
+
+// As each of the families reads it.
+void RunInFolder(std::string_view model) {
+  constexpr std::array<const char*, 5> kinds = {"T5", "XLMRoberta", "MBart", "MBart50", "DebertaV2"};
+  const TokenizerSettings settings{"folder", nlohmann::json::object(), nlohmann::json::object(),
+                                   kinds[model.size() % kinds.size()]};
+  Run(MakeTokenizerState(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder", ScoresAre::exact));
 }
 
 template <typename Body>
@@ -41,6 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Try([&] { Run(TokenizerPipeline::Parse(bytes, "tokenizer.json")); });
   } else {
     Try([&] { Run(ParseSentencePieceModel(bytes, "source.spm")); });
+    Try([&] { RunInFolder(bytes); });
   }
   return 0;
 }

@@ -187,6 +187,19 @@ TEST(TokenizerPipeline, ReadsOlderFiles) {
     WriteFile(folder + "/tokenizer_config.json", config);
     expect_goldens(folder, family);
   }
+  // DeBERTa's are GPT-2's, with BERT's special tokens around.
+  Json special = Json::parse(FileOf("gpt2"))["model"]["vocab"];
+  for (const char* token : {"[CLS]", "[SEP]", "[MASK]"}) special[token] = special.size();
+  folder = folder_of("deberta");
+  WriteFile(folder + "/vocab.json", special.dump());
+  WriteFile(folder + "/merges.txt", "#version: 0.2\n");
+  WriteFile(folder + "/config.json", R"({"model_type": "deberta"})");
+  const TokenizerPipeline deberta = TokenizerPipeline::Load(folder);
+  const auto id = [&](const char* piece) { return *deberta.Find(piece); };
+  const Encoding pair = deberta.EncodePair("a [MASK]", "b");
+  EXPECT_THAT(pair.ids, ElementsAre(id("[CLS]"), id("a"), id("[MASK]"), id("[SEP]"), id("b"), id("[SEP]")));
+  EXPECT_THAT(pair.type_ids, ElementsAre(0, 0, 0, 0, 1, 1));
+  folder = temporary.File(merged[3].family);
   WriteFile(folder + "/merges.txt", merged[0].family);
   EXPECT_THROW(TokenizerPipeline::Load(folder), Error);
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,9 +34,5 @@ struct TokenizerState {
 
 // The parts that a `tokenizer.json` describes; `name` is the file's, for errors.
 TokenizerState ParseTokenizerState(std::string_view json, const std::string& name);
-// The same of a content that is there already, whose scores are what it says, or were read from text, as the tokenizers
-// library reads it.
-enum class ScoresAre { exact, text };
-TokenizerState MakeTokenizerState(const nlohmann::json& json, const std::string& name, ScoresAre scores_are);
 
 }  // namespace headlight

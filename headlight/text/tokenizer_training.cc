@@ -6,7 +6,7 @@
 
 #include "headlight/base/parallel.h"
 #include "headlight/text/byte_pair_training.h"
-#include "headlight/text/json_files-inl.h"
+#include "headlight/text/json_part-inl.h"
 #include "headlight/text/sentencepiece_model.h"
 #include "headlight/text/tokenizer_state.h"
 #include "headlight/text/unigram_training.h"

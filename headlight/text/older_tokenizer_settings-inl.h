@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace headlight {
 
@@ -19,5 +20,8 @@ std::string SpecialToken(const nlohmann::json& config, const char* name, const c
 
 // What a `tokenizer.json` would say of the SentencePiece model in the folder; nothing where there is none.
 std::optional<nlohmann::json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings);
+// The same of the bytes of such a file.
+nlohmann::json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model,
+                                            const std::string& path);
 
 }  // namespace headlight
