@@ -88,6 +88,8 @@ set(public_headers
   headlight/text/vocabulary.h
   headlight/train/optimizer.h
   headlight/train/schedule.h
+  headlight/train/teacher_forcing.h
+  headlight/train/text_tasks.h
   headlight/train/trainer.h)
 
 add_library(headlight SHARED)

@@ -260,8 +260,8 @@ void Run(Options& options) {
                                   {"whole_words", options.masking.whole_words}},
                .save =
                    [&](const std::string& to) {
-                     CopyBesideModel(folder, to);
                      model.Save(to);
+                     CopyBesideModel(folder, to);
                    },
                .compute = Chosen(options.compute),
                .resume = options.resume,

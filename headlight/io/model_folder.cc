@@ -140,6 +140,7 @@ void CopyBesideModel(const std::string& from, const std::string& to) {
     fs::copy_file(File(from, name), File(to, name), fs::copy_options::overwrite_existing, error);
     Check(!error, "{}: cannot copy it to {}: {}", File(from, name), to, error.message());
   }
+  if (!Exists(File(from, kConfig)) || !Exists(File(to, kConfig))) return;  // a tokenizer alone
   const Json config = ReadJson(File(from, kConfig)).value();
   Json copied = ReadJson(File(to, kConfig)).value();
   for (const std::string_view key : kSettingsOfUse)
