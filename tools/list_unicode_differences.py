@@ -7,6 +7,7 @@ both cut with a small tokenizer.json made so that its ids or spans show what bec
 """
 
 import argparse
+import base64
 import json
 import subprocess
 import tempfile
@@ -37,6 +38,13 @@ def words_of(pre_tokenizer):
     tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizer
     return tokenizer
+
+
+def graphemes():
+    """Rules of a SentencePiece model, which replace a short grapheme as a whole."""
+    path = ROOT / "headlight" / "text" / "testdata" / "tokenizer_saved_unigram_seed.json"
+    rules = json.loads(path.read_text())["normalizer"]["normalizers"][0]["precompiled_charsmap"]
+    return bytes_of(normalizers.Precompiled(base64.b64decode(rules)))
 
 
 def classes():
@@ -75,6 +83,7 @@ PARTS = [
     ("`BertNormalizer`, `clean_text`", bytes_of(bert(clean_text=True)), "a{}"),
     ("`BertNormalizer`, `strip_accents`", bytes_of(bert(strip_accents=True)), "a{}"),
     ("`BertNormalizer`, `handle_chinese_chars`", bytes_of(bert(handle_chinese_chars=True)), "a{}"),
+    ("`Precompiled`, its graphemes", graphemes(), "\u00a0{}"),
     ("`BertPreTokenizer`", words_of(pre_tokenizers.BertPreTokenizer()), "a{}b"),
     ("`Punctuation`", words_of(pre_tokenizers.Punctuation(behavior="isolated")), "a{}b"),
     ("`WhitespaceSplit`", words_of(pre_tokenizers.WhitespaceSplit()), "a{}b"),
@@ -118,8 +127,8 @@ def main():
     OUT.write_text(f"""# Characters that changed
 
 A tokenizer asks Unicode what a character is. headlight asks ICU 72, which knows Unicode 15.0; the tokenizers library
-{tokenizers.__version__} asks several tables of its own, older and newer. So the two treat the following code points
-differently, and no others: all that are assigned were tried, each in a short text, by
+{tokenizers.__version__} asks several tables of its own, older and newer. So the two treat the following code points differently, and
+no others: all that are assigned were tried, each in a short text, by
 [tools/list_unicode_differences.py](../tools/list_unicode_differences.py), which wrote this list.
 
 | part | code points | which |
