@@ -37,6 +37,17 @@ TEST(Embed, PrintsWritesOrSearches) {
   EXPECT_EQ(found[0], "1.0000\t2\tA green meadow.");
 }
 
+TEST(Embed, TheModelIsDescribedAndLookedInto) {
+  EXPECT_THAT(RunProgram({"info", kFolder, "--json"}).out, HasSubstr("\"heads\":[\"pooler\"]"));
+  const TemporaryFolder folder;
+  const std::string page = folder.File("pair.html");
+  const Outcome looked = RunProgram({"look", kFolder, "--text", "Two dogs.", "--second", "A meadow.", "--out", page});
+  EXPECT_EQ(looked.exit_code, 0) << looked.err;
+  EXPECT_THAT(looked.err, HasSubstr("0 target tokens"));
+  EXPECT_THAT(ReadFile(page), HasSubstr("[SEP]"));
+  EXPECT_THAT(RefusalOf({"look", kFolder, "--source", "Two dogs.", "--out", page}), HasSubstr("--text"));
+}
+
 TEST(Embed, SaysWhatDoesNotFit) {
   std::string text = "dog\n";
   for (int i = 0; i < 30; ++i) text += "dog ";

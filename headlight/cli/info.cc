@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -29,43 +30,62 @@ std::int64_t Bytes(const Parameters& parameters) {
   return bytes;
 }
 
-Json DescribeLanguageModel(const std::string& folder, const std::string& family) {
-  const auto model = LoadLanguageModel(folder, {.purpose = LoadFor::computing});
-  return Json::Object{
-      {"family", family},
-      {"positions", model->limits().positions},
-      {"parameters", model->parameters().count()},
-      {"compute", kernels::Name(model->parameters().all().front().compute)},
-      {"memory_bytes", Bytes(model->parameters())},
-      {"vocabulary", TokenizerPipeline::Load(folder).size()},
-  };
+// What every family's model has.
+Json::Object Common(const std::string& family, const Model& model, std::int64_t positions) {
+  return {{"family", family},
+          {"positions", positions},
+          {"parameters", model.parameters().count()},
+          {"compute", kernels::Name(model.parameters().all().front().compute)},
+          {"memory_bytes", Bytes(model.parameters())}};
+}
+
+// The names of an encoder's heads.
+Json::Array HeadsOf(const TextHeadsConfig& heads) {
+  Json::Array names;
+  for (const auto& [has, name] :
+       {std::pair(heads.pooler, "pooler"), std::pair(heads.masked_words, "masked words"),
+        std::pair(heads.next_sentence, "next sentence"), std::pair(heads.sequence_classes, "classes of texts"),
+        std::pair(heads.token_classes, "classes of tokens"), std::pair(heads.question_spans, "answers")})
+    if (has) names.emplace_back(name);
+  return names;
 }
 
 Json Describe(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
-  const std::string family = files.config["model_type"].String();
-  if (FamilyOf(files).language_model != nullptr) return DescribeLanguageModel(folder, family);
-  const auto model = LoadTransformer(folder, {.purpose = LoadFor::computing});
-  const TransformerConfig& config = model->config();
-  const Tokenizer tokenizer = Tokenizer::Load(folder);
-  return Json::Object{
-      {"family", family},
-      {"norm", config.norm == NormPlace::post ? "post" : "pre"},
-      {"encoder_layers", config.encoder_layers},
-      {"decoder_layers", config.decoder_layers},
-      {"model", config.model},
-      {"encoder_heads", config.encoder_heads},
-      {"decoder_heads", config.decoder_heads},
-      {"encoder_ffn", config.encoder_ffn},
-      {"decoder_ffn", config.decoder_ffn},
-      {"positions", config.positions},
-      {"parameters", model->parameters().count()},
-      {"compute", kernels::Name(model->parameters().all().front().compute)},
-      {"memory_bytes", Bytes(model->parameters())},
-      {"vocabulary", tokenizer.size()},
-      {"source_tokenizer", Name(tokenizer.algorithm(Side::source))},
-      {"target_tokenizer", Name(tokenizer.algorithm(Side::target))},
-  };
+  const Family& family = FamilyOf(files);
+  const std::string type = files.config["model_type"].String();
+  const LoadModelOptions loading{.purpose = LoadFor::computing};
+  Json::Object description;
+  if (family.text_encoder != nullptr) {
+    const auto model = LoadTextEncoder(folder, loading);
+    description = Common(type, *model, model->limits().positions);
+    description.push_back({"heads", HeadsOf(model->heads())});
+  } else if (family.language_model != nullptr) {
+    const auto model = LoadLanguageModel(folder, loading);
+    description = Common(type, *model, model->limits().positions);
+  } else {
+    const auto model = LoadEncoderDecoder(folder, loading);
+    description = Common(type, *model, model->limits().positions);
+    if (const auto* const transformer = dynamic_cast<const Transformer*>(model.get())) {
+      const TransformerConfig& config = transformer->config();
+      for (const Json::Member& member : Json::Object{{"norm", config.norm == NormPlace::post ? "post" : "pre"},
+                                                     {"encoder_layers", config.encoder_layers},
+                                                     {"decoder_layers", config.decoder_layers},
+                                                     {"model", config.model},
+                                                     {"encoder_heads", config.encoder_heads},
+                                                     {"decoder_heads", config.decoder_heads},
+                                                     {"encoder_ffn", config.encoder_ffn},
+                                                     {"decoder_ffn", config.decoder_ffn}})
+        description.push_back(member);
+      const Tokenizer tokenizer = Tokenizer::Load(folder);
+      description.push_back({"vocabulary", tokenizer.size()});
+      description.push_back({"source_tokenizer", Name(tokenizer.algorithm(Side::source))});
+      description.push_back({"target_tokenizer", Name(tokenizer.algorithm(Side::target))});
+      return description;
+    }
+  }
+  description.push_back({"vocabulary", TokenizerPipeline::Load(folder).size()});
+  return description;
 }
 
 void Run(const Options& options) {
@@ -87,9 +107,8 @@ void AddInfo(CLI::App& program) {
   command.add_flag("--json", options->json, "Print JSON");
   AddCommonOptions(command);
   command.footer(
-      "\nmemory_bytes is what the weights take when the model is loaded to translate or generate.\n\nExample:\n  "
-      "headlight info "
-      "model --json");
+      "\nmemory_bytes is what the weights take when the model is loaded to be used.\n\n"
+      "Example:\n  headlight info model --json");
   command.callback([options] { Run(*options); });
 }
 

@@ -15,6 +15,7 @@
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/serve/encoder_folder.h"
 #include "headlight/serve/generator.h"
 #include "headlight/serve/translator.h"
 
@@ -23,7 +24,7 @@ namespace {
 
 struct Options {
   std::string folder;
-  std::optional<std::string> source, target, text, attention;
+  std::optional<std::string> source, target, text, second, attention;
   std::optional<int> layer;
   std::vector<std::string> out;
   TranslateOptions translate;
@@ -32,8 +33,13 @@ struct Options {
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
 AttentionRecord Attention(const Options& options) {
-  if (FamilyOf(OpenModelFolder(options.folder)).language_model != nullptr) {
-    Check(options.text.has_value(), "{}: a language model reads one text: say which with --text", options.folder);
+  const Family& family = FamilyOf(OpenModelFolder(options.folder));
+  if (family.encoder_decoder == nullptr) {
+    Check(options.text.has_value(), "{}: {} reads one text: say which with --text", options.folder,
+          family.text_encoder != nullptr ? "an encoder" : "a language model");
+    if (family.text_encoder != nullptr)
+      return AttentionOf(LoadEncoderFolder(options.folder, std::nullopt), *options.text, options.second);
+    Check(!options.second, "{}: a language model reads no second text", options.folder);
     return Generator::Load(options.folder).Attention(*options.text);
   }
   Check(options.source.has_value(), "{}: its encoder reads a sentence: say which with --source", options.folder);
@@ -71,9 +77,12 @@ void AddLook(CLI::App& program) {
   command.add_option("--target", options->target, "The sentence that the decoder writes [the model's translation]")
       ->type_name("TEXT")
       ->needs(source);
-  command.add_option("--text", options->text, "The text that a language model reads")
+  auto* text = command.add_option("--text", options->text, "The text that an encoder alone or a language model reads")
+                   ->type_name("TEXT")
+                   ->excludes(source);
+  command.add_option("--second", options->second, "A second text, that an encoder reads behind the first")
       ->type_name("TEXT")
-      ->excludes(source);
+      ->needs(text);
   command.add_option("--out", options->out, "A page (.html) or a picture (.svg, .png, .pdf); may be repeated")
       ->required()
       ->type_name("FILE");
@@ -84,6 +93,7 @@ void AddLook(CLI::App& program) {
   command.footer(
       "\nExamples:\n"
       "  headlight look model --source 'Ein Hund läuft.' --out dog.html\n"
+      "  headlight look bert --text 'Who runs?' --second 'A dog runs.' --attention encoder --out pair.html\n"
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
   command.callback([options] { Run(*options); });

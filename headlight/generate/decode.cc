@@ -93,24 +93,28 @@ class Decoding {
   // Gives every running beam its next word, the sentence's `length`-th.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) const {
-    const std::size_t some = length == std::ssize(prefix_) ? prefix_.size() : 1;  // new tokens of each beam
+    const bool first = length == std::ssize(prefix_);
     std::vector<std::int32_t> last_words, last_rows;
     std::vector<std::size_t> sentences;
     std::vector<std::vector<std::int32_t>> repeating;
     std::size_t most_repeating = 0;
     for (const Search& search : searches)
       for (const Beam& beam : search.beams) {
-        std::vector<std::int32_t> inputs = {prefix_.front()};
-        inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
-        last_words.insert(last_words.end(), inputs.end() - static_cast<std::ptrdiff_t>(some), inputs.end());
+        if (first)
+          last_words.insert(last_words.end(), prefix_.begin(), prefix_.end());
+        else
+          last_words.push_back(beam.ids.back());
         last_rows.push_back(static_cast<std::int32_t>(last_words.size()) - 1);
         sentences.push_back(search.sentence);
+        if (options_.no_repeat_ngram_size == 0) continue;
+        std::vector<std::int32_t> inputs = {prefix_.front()};
+        inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
         repeating.push_back(Repeating(inputs, options_.no_repeat_ngram_size));
         most_repeating = std::max(most_repeating, repeating.back().size());
       }
-    const std::vector<std::int32_t> counts(sentences.size(), static_cast<std::int32_t>(some));
+    const std::vector<std::int32_t> counts(sentences.size(), first ? static_cast<std::int32_t>(prefix_.size()) : 1);
     Tensor hidden = model_.Decode(context, last_words, PackedSequences(counts), memory);
-    if (some > 1) hidden = ops::Embedding(hidden, last_rows);
+    if (last_words.size() > last_rows.size()) hidden = ops::Embedding(hidden, last_rows);
     kernels::TopLogits<float> likeliest =
         output.Likeliest(context, hidden, sentences, length > options_.min_length,
                          rules_.candidates() + static_cast<std::int64_t>(most_repeating));

@@ -37,6 +37,19 @@ EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<kernels
   return {std::move(model), std::move(tokenizer)};
 }
 
+AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
+                            std::optional<std::string_view> second) {
+  const Encoding encoding = second ? encoder.tokenizer.EncodePair(text, *second) : encoder.tokenizer.Encode(text);
+  CheckLength(encoding, *encoder.model, "the text");
+  AttentionRecord record;
+  for (const std::int32_t id : encoding.ids) record.source_tokens.push_back(encoder.tokenizer.Piece(id));
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  encoder.model->Encode(context, encoding.ids, encoding.type_ids,
+                        {{0, static_cast<std::int32_t>(encoding.ids.size())}});
+  return record;
+}
+
 std::string NameOf(const TextName& name, std::size_t text) {
   return name ? name(text) : fmt::format("text {}", text + 1);
 }

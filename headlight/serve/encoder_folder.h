@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/inspect/attention_record.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/text/tokenizer_pipeline.h"
 
@@ -27,6 +28,11 @@ EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<kernels
 // What a text is called in errors, by its number from 0: "text 1" for the first, unless one is given.
 using TextName = std::function<std::string(std::size_t text)>;
 std::string NameOf(const TextName& name, std::size_t text);
+
+// What every head of every layer looks at in a text, or in two of which the model reads the second behind the first.
+// Throws Error where they are longer than the model.
+AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
+                            std::optional<std::string_view> second = {});
 
 // Throws Error for an encoding of no tokens, or of more than the model reads.
 void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name);
