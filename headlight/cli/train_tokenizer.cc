@@ -71,8 +71,9 @@ void AddTokenizerTraining(CLI::App& train) {
   command.add_option("--vocabulary-size", flags->options.size, "tokens at most, special ones among them")
       ->capture_default_str();
   command
-      .add_option("--special", flags->options.special,
-                  "one of the first tokens, never cut, the first one first; the usual ones unless given")
+      .add_option(
+          "--special", flags->options.special,
+          "a token that is never cut; may be repeated, and then these are the first, in this order [the usual ones]")
       ->type_name("TOKEN")
       ->allow_extra_args(false);  // else [PAD] would be read as a list
   command.add_option("--out", flags->out, "the folder for tokenizer.json")->required()->type_name("DIR");
@@ -80,8 +81,7 @@ void AddTokenizerTraining(CLI::App& train) {
   command.footer(
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"
-      "  headlight train tokenizer --algorithm wordpiece --special [PAD] [UNK] [CLS] [SEP] [MASK] --out bert a.txt "
-      "b.txt");
+      "  headlight train tokenizer --algorithm wordpiece --out bert a.txt b.txt");
   command.callback([flags] { Run(*flags); });
 }
 
