@@ -113,7 +113,8 @@ kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, vocabulary));
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
     const std::int64_t rows = std::min(at_once, hidden.rows() - begin);
-    const Matrix<float> logits = model.Logits(context, hidden.ViewRows(begin, rows)).matrix<float>();
+    const Tensor scores_of_words = model.Logits(context, hidden.ViewRows(begin, rows));
+    const Matrix<float> logits = scores_of_words.matrix<float>();
     // Sums of exponentials are those of the model's own logits.
     kernels::TopLogits<float> own(rows, rules || options.sample ? 1 : result.k);
     kernels::AddColumns<float>(logits, 0, rules || options.sample ? std::span<const std::int32_t>() : never, own);
