@@ -14,6 +14,7 @@ set(public_headers
   headlight/base/sequences.h
   headlight/data/batches.h
   headlight/data/corpus.h
+  headlight/data/text_examples.h
   headlight/generate/batched.h
   headlight/generate/decode.h
   headlight/generate/generate.h

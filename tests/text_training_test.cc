@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -137,6 +138,33 @@ TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
   for (int epoch = 0; epoch < 40; ++epoch) seen.insert(stream.Next().labels);
   EXPECT_THAT(seen, testing::UnorderedElementsAre(std::vector<std::int32_t>{-1, 1, 2, -1, -1, -1, -1},
                                                   std::vector<std::int32_t>{-1, -1, -1, 3, 4, 5, -1}));
+}
+
+TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
+  TextSets texts;
+  texts.train.push_back({.ids = {1, 2, 3, 4}, .types = {}, .words = {0, 1, 2, 3}});
+  texts.valid = texts.train;
+  const auto model = SmallBert({.pooler = false, .masked_words = true});
+  const TrainingOptions options = Options(1);
+  const TrainingTask task =
+      MaskedLanguageModelTask(*model, texts, {.share = 0.25, .mask_id = kMask, .special_ids = {kMask, kEnd}}, options);
+  BatchStream stream = task.batches({});
+  int hidden = 0, same = 0, other = 0;
+  constexpr int draws = 4000;
+  for (int epoch = 0; epoch < draws; ++epoch) {
+    const Batch batch = stream.Next();
+    ASSERT_EQ(LabelCount(batch), 1);
+    const auto place = static_cast<std::size_t>(
+        std::ranges::find_if(batch.labels, [](std::int32_t label) { return label >= 0; }) - batch.labels.begin());
+    EXPECT_EQ(batch.labels[place], texts.train[0].ids[place]);
+    const std::int32_t id = batch.source_ids[place];
+    EXPECT_NE(id, kEnd);  // a special token is no other word
+    ++(id == kMask ? hidden : id == batch.labels[place] ? same : other);
+  }
+  // A word drawn for another may be the same one: 1 of the 8 that are not special.
+  EXPECT_NEAR(hidden, 0.8 * draws, 110);
+  EXPECT_NEAR(same, (0.1 + 0.1 / 8) * draws, 90);
+  EXPECT_NEAR(other, (0.1 - 0.1 / 8) * draws, 90);
 }
 
 TEST(TextTraining, RefusesWhatCannotBeLearned) {

@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string In(const std::string& folder, const char* name) { return fmt::format("{}/{}", folder, name); }
-
 std::int64_t CountLines(const std::string& path) {
   LineReader lines(path);
   while (lines.Next()) continue;
@@ -103,7 +101,8 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
   if (!settings.resume || !HasCheckpoint(CheckpointOf(settings.out)))
     progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
                               settings.train_source, settings.train_target));
-  const Tokenizer tokenizer = fs::exists(In(settings.out, "source.spm"))
+  const std::string vocabulary = settings.out + "/source.spm";
+  const Tokenizer tokenizer = fs::exists(vocabulary)
                                   ? Tokenizer::Load(settings.out)
                                   : LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary);
   tokenizer.Save(settings.out, settings.model.positions);
@@ -113,9 +112,9 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
 
   settings.corpus.keep_text = settings.bpe_dropout > 0;
   const Corpus corpus(
-      {settings.train_source, settings.train_target, In(settings.out, "corpus.cache")},
+      {settings.train_source, settings.train_target, settings.out + "/corpus.cache"},
       [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); },
-      HashOf(MappedFile(In(settings.out, "source.spm")).text()), settings.corpus);
+      HashOf(MappedFile(vocabulary).text()), settings.corpus);
   const CorpusCounts& counts = corpus.counts();
   progress.Note(
       fmt::format("{} pairs of {}: {} empty, {} longer than {} tokens and {} lopsided ones are left out; {} source "

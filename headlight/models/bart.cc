@@ -6,6 +6,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
+#include "headlight/nn/config_rules.h"
 
 namespace headlight {
 namespace {
@@ -29,24 +30,17 @@ TransformerLayerConfig LayerOf(const BartConfig& config, std::int32_t heads, std
 }  // namespace
 
 void CheckConfig(const BartConfig& config) {
-  const auto at_least_one = [](const char* name, std::int64_t value) {
-    Check(value >= 1 && value <= (1 << 24), "{} must be from 1 to {}, not {}", name, 1 << 24, value);
-  };
-  at_least_one("the model dimension", config.model);
-  at_least_one("the number of encoder layers", config.encoder_layers);
-  at_least_one("the number of decoder layers", config.decoder_layers);
-  at_least_one("the encoder's ffn dimension", config.encoder_ffn);
-  at_least_one("the decoder's ffn dimension", config.decoder_ffn);
-  at_least_one("the vocabulary's size", config.vocabulary);
-  at_least_one("the number of positions", config.positions);
+  CheckSize("the model dimension", config.model);
+  CheckSize("the number of encoder layers", config.encoder_layers);
+  CheckSize("the number of decoder layers", config.decoder_layers);
+  CheckSize("the encoder's ffn dimension", config.encoder_ffn);
+  CheckSize("the decoder's ffn dimension", config.decoder_ffn);
+  CheckSize("the vocabulary's size", config.vocabulary);
+  CheckSize("the number of positions", config.positions);
   for (const std::int32_t heads : {config.encoder_heads, config.decoder_heads})
-    Check(heads >= 1 && config.model % heads == 0,
-          "the number of heads must divide the model dimension: {} does not divide {}", heads, config.model);
-  for (const double probability : {config.dropout, config.attention_dropout})
-    Check(probability >= 0 && probability < 1, "dropout must be at least 0 and below 1, not {}", probability);
-  for (const std::int32_t id : {config.start_id, config.end_id, config.pad_id})
-    Check(id >= 0 && id < config.vocabulary, "a special token's id {} is outside the vocabulary of {}", id,
-          config.vocabulary);
+    CheckHeads("the number of heads", heads, config.model);
+  for (const double probability : {config.dropout, config.attention_dropout}) CheckProbability("dropout", probability);
+  for (const std::int32_t id : {config.start_id, config.end_id, config.pad_id}) CheckToken(id, config.vocabulary);
 }
 
 Bart::Bart(const BartConfig& config, DType dtype) : EncoderDecoder(dtype), config_(config) {
@@ -89,7 +83,7 @@ Tensor Bart::Decode(Context& context, std::span<const std::int32_t> ids, const S
 namespace {
 
 BartConfig ReadConfig(const JsonView& json, const Safetensors& weights) {
-  constexpr std::int64_t most = 1 << 24;
+  constexpr std::int64_t most = kMostOfASize;
   BartConfig config;
   const bool pre = json["model_type"].String({kPostNormType, kPreNormType}) == kPreNormType;
   config.norm = pre ? NormPlace::pre : NormPlace::post;
@@ -178,8 +172,7 @@ std::unique_ptr<Bart> Load(const ModelFolder& files, const LoadModelOptions& opt
 
 namespace families {
 extern const Family bart = {.model_types = {kPostNormType, kPreNormType},
-                            .encoder_decoder = [](const ModelFolder& files, const LoadModelOptions& options)
-                                -> std::unique_ptr<EncoderDecoder> { return Load(files, options); }};
+                            .encoder_decoder = LoadAs<EncoderDecoder, Load>};
 }  // namespace families
 
 std::unique_ptr<Bart> LoadBart(const std::string& folder, const LoadModelOptions& options) {

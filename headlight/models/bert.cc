@@ -7,30 +7,25 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
+#include "headlight/nn/config_rules.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 
 namespace headlight {
 
 void CheckConfig(const BertConfig& config) {
-  const auto at_least_one = [](const char* name, std::int64_t value) {
-    Check(value >= 1 && value <= (1 << 24), "{} must be from 1 to {}, not {}", name, 1 << 24, value);
-  };
-  at_least_one("the model dimension", config.model);
-  at_least_one("the number of layers", config.layers);
-  at_least_one("the number of heads", config.heads);
-  at_least_one("the ffn dimension", config.ffn);
-  at_least_one("the vocabulary's size", config.vocabulary);
-  at_least_one("the number of positions", config.positions);
-  Check(config.types >= 0 && config.types <= (1 << 24), "the number of segment types must be from 0 to {}, not {}",
-        1 << 24, config.types);
-  Check(config.model % config.heads == 0, "the number of heads must divide the model dimension: {} does not divide {}",
-        config.heads, config.model);
+  CheckSize("the model dimension", config.model);
+  CheckSize("the number of layers", config.layers);
+  CheckHeads("the number of heads", config.heads, config.model);
+  CheckSize("the ffn dimension", config.ffn);
+  CheckSize("the vocabulary's size", config.vocabulary);
+  CheckSize("the number of positions", config.positions);
+  Check(config.types >= 0 && config.types <= kMostOfASize, "the number of segment types must be from 0 to {}, not {}",
+        kMostOfASize, config.types);
   for (const double probability :
        {config.dropout, config.attention_dropout, config.classifier_dropout.value_or(config.dropout)})
-    Check(probability >= 0 && probability < 1, "dropout must be at least 0 and below 1, not {}", probability);
-  Check(config.norm_epsilon > 0 && config.norm_epsilon < 1, "a norm's epsilon must be between 0 and 1, not {}",
-        config.norm_epsilon);
+    CheckProbability("dropout", probability);
+  CheckNormEpsilon(config.norm_epsilon);
   CheckConfig(config.on_top);
 }
 
@@ -112,7 +107,7 @@ Bert::Bert(const BertConfig& config, DType dtype)
 }
 
 void ReadBertSettings(const JsonView& json, BertConfig& config, std::initializer_list<std::string_view> harmless) {
-  constexpr std::int64_t most = 1 << 24;
+  constexpr std::int64_t most = kMostOfASize;
   config.model = json.Get("hidden_size", config.model).Integer(1, most);
   config.layers = static_cast<int>(json.Get("num_hidden_layers", config.layers).Integer(1, 1024));
   config.heads = static_cast<std::int32_t>(json.Get("num_attention_heads", config.heads).Integer(1, most));
@@ -207,11 +202,7 @@ std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family bert = {
-    .model_types = {"bert"},
-    .text_encoder = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<TextEncoder> {
-      return Load(files, options);
-    }};
+extern const Family bert = {.model_types = {"bert"}, .text_encoder = LoadAs<TextEncoder, Load>};
 }  // namespace families
 
 std::unique_ptr<Bert> LoadBert(const std::string& folder, const LoadModelOptions& options) {

@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
+#include "headlight/nn/config_rules.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
@@ -17,10 +18,8 @@ namespace headlight {
 
 void CheckConfig(const DebertaConfig& config) {
   CheckConfig(config.bert);
-  Check(config.farthest >= 1 && config.farthest <= (1 << 24),
-        "the farthest relative position must be from 1 to {}, not {}", 1 << 24, config.farthest);
-  Check(config.pooler_dropout >= 0 && config.pooler_dropout < 1, "dropout must be at least 0 and below 1, not {}",
-        config.pooler_dropout);
+  CheckSize("the farthest relative position", config.farthest);
+  CheckProbability("dropout", config.pooler_dropout);
   Check(!config.bert.on_top.pooler && !config.bert.on_top.next_sentence,
         "DeBERTa has no pooler but below classes of texts");
 }
@@ -202,7 +201,7 @@ void ReadDebertaSettings(const ModelFolder& files, DebertaConfig& config) {
   config.absolute_positions = json.Get("position_biased_input", true).Bool();
   config.relative_positions = json.Get("relative_attention", false).Bool();
   ReadTerms(json["pos_att_type"], config);
-  config.farthest = json.Get("max_relative_positions", -1).Integer(-1, 1 << 24);
+  config.farthest = json.Get("max_relative_positions", -1).Integer(-1, kMostOfASize);
   config.pooler_dropout = json.Get("pooler_dropout", 0.0).Number(0, 1);
   config.pooler_activation = ActivationNamed(json.Get("pooler_hidden_act", "gelu"));
   for (const char* size : {"embedding_size", "pooler_hidden_size"})
@@ -269,11 +268,7 @@ std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& 
 }  // namespace
 
 namespace families {
-extern const Family deberta = {
-    .model_types = {"deberta"},
-    .text_encoder = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<TextEncoder> {
-      return Load(files, options);
-    }};
+extern const Family deberta = {.model_types = {"deberta"}, .text_encoder = LoadAs<TextEncoder, Load>};
 }  // namespace families
 
 std::unique_ptr<Deberta> LoadDeberta(const std::string& folder, const LoadModelOptions& options) {

@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
+#include "headlight/nn/config_rules.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/unfold.h"
@@ -141,10 +142,10 @@ DebertaV2Config ReadConfig(const ModelFolder& files) {
   const JsonView& json = files.config;
   json["model_type"].String({kType});
   DebertaV2Config config;
-  config.buckets = std::max<std::int64_t>(0, json.Get("position_buckets", -1).Integer(-1, 1 << 24));
+  config.buckets = std::max<std::int64_t>(0, json.Get("position_buckets", -1).Integer(-1, kMostOfASize));
   config.share_projections = json.Get("share_att_key", false).Bool();
   config.normalize_relative = json.Get("norm_rel_ebd", "none").String({"none", "layer_norm"}) == "layer_norm";
-  config.convolution = json.Get("conv_kernel_size", 0).Integer(0, 1 << 24);
+  config.convolution = json.Get("conv_kernel_size", 0).Integer(0, kMostOfASize);
   config.convolution_activation = ActivationNamed(json.Get("conv_act", "tanh"));
   json.Get("conv_groups", 1).Integer(1, 1);
   json["attention_head_size"];  // checked below
@@ -169,11 +170,7 @@ std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions
 }  // namespace
 
 namespace families {
-extern const Family deberta_v2 = {
-    .model_types = {kType},
-    .text_encoder = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<TextEncoder> {
-      return Load(files, options);
-    }};
+extern const Family deberta_v2 = {.model_types = {kType}, .text_encoder = LoadAs<TextEncoder, Load>};
 }  // namespace families
 
 std::unique_ptr<DebertaV2> LoadDebertaV2(const std::string& folder, const LoadModelOptions& options) {

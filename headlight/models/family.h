@@ -23,6 +23,12 @@ struct Family {
                                                      const LoadModelOptions& options) = nullptr;
 };
 
+// A family file's own Load, as what its model is.
+template <typename Kind, auto load>
+std::unique_ptr<Kind> LoadAs(const ModelFolder& files, const LoadModelOptions& options) {
+  return load(files, options);
+}
+
 std::vector<const Family*> Families();
 
 // The family of a folder. Throws Error that lists the known ones where it is none of them.

@@ -14,7 +14,7 @@ namespace headlight {
 void CheckConfig(const Gpt1Config& config) {
   CheckSize("the model dimension", config.model);
   CheckSize("the number of layers", config.layers);
-  CheckHeads(config.heads, config.model);
+  CheckHeads("the number of heads", config.heads, config.model);
   CheckSize("the vocabulary's size", config.vocabulary);
   CheckSize("the number of positions", config.positions);
   for (const double dropout : {config.dropout, config.embedding_dropout, config.attention_dropout})
@@ -141,11 +141,7 @@ std::unique_ptr<Gpt1> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family gpt1 = {
-    .model_types = {"openai-gpt"},
-    .language_model = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<LanguageModel> {
-      return Load(files, options);
-    }};
+extern const Family gpt1 = {.model_types = {"openai-gpt"}, .language_model = LoadAs<LanguageModel, Load>};
 }  // namespace families
 
 std::unique_ptr<Gpt1> LoadGpt1(const std::string& folder, const LoadModelOptions& options) {

@@ -16,7 +16,7 @@ namespace headlight {
 void CheckConfig(const Gpt2Config& config) {
   CheckSize("the model dimension", config.model);
   CheckSize("the number of layers", config.layers);
-  CheckHeads(config.heads, config.model);
+  CheckHeads("the number of heads", config.heads, config.model);
   CheckSize("the ffn dimension", config.ffn);
   CheckSize("the vocabulary's size", config.vocabulary);
   CheckSize("the number of positions", config.positions);
@@ -155,11 +155,7 @@ std::unique_ptr<Gpt2> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family gpt2 = {
-    .model_types = {"gpt2"},
-    .language_model = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<LanguageModel> {
-      return Load(files, options);
-    }};
+extern const Family gpt2 = {.model_types = {"gpt2"}, .language_model = LoadAs<LanguageModel, Load>};
 }  // namespace families
 
 std::unique_ptr<Gpt2> LoadGpt2(const std::string& folder, const LoadModelOptions& options) {

@@ -16,7 +16,7 @@ namespace headlight {
 void CheckConfig(const Gpt3Config& config) {
   CheckSize("the model dimension", config.model);
   CheckSize("the number of layers", config.layers);
-  CheckHeads(config.heads, config.model);
+  CheckHeads("the number of heads", config.heads, config.model);
   CheckSize("the ffn dimension", config.ffn);
   CheckSize("the window of banded attention", config.window);
   Check(!config.banded.empty(), "at least one layer's attention must be said to be dense or banded");
@@ -168,11 +168,7 @@ std::unique_ptr<Gpt3> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family gpt3 = {
-    .model_types = {"gpt_neo"},
-    .language_model = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<LanguageModel> {
-      return Load(files, options);
-    }};
+extern const Family gpt3 = {.model_types = {"gpt_neo"}, .language_model = LoadAs<LanguageModel, Load>};
 }  // namespace families
 
 std::unique_ptr<Gpt3> LoadGpt3(const std::string& folder, const LoadModelOptions& options) {

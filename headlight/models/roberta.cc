@@ -109,11 +109,7 @@ std::unique_ptr<Roberta> Load(const ModelFolder& files, const LoadModelOptions& 
 }  // namespace
 
 namespace families {
-extern const Family roberta = {
-    .model_types = {kType, kXlmType},
-    .text_encoder = [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<TextEncoder> {
-      return Load(files, options);
-    }};
+extern const Family roberta = {.model_types = {kType, kXlmType}, .text_encoder = LoadAs<TextEncoder, Load>};
 }  // namespace families
 
 std::unique_ptr<Roberta> LoadRoberta(const std::string& folder, const LoadModelOptions& options) {

@@ -6,6 +6,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
+#include "headlight/nn/config_rules.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/arithmetic.h"
@@ -17,23 +18,17 @@
 namespace headlight {
 
 void CheckConfig(const T5Config& config) {
-  const auto at_least_one = [](const char* name, std::int64_t value) {
-    Check(value >= 1 && value <= (1 << 24), "{} must be from 1 to {}, not {}", name, 1 << 24, value);
-  };
-  at_least_one("the model dimension", config.model);
-  at_least_one("the number of encoder layers", config.encoder_layers);
-  at_least_one("the number of decoder layers", config.decoder_layers);
-  at_least_one("the number of heads", config.heads);
-  at_least_one("a head's dimension", config.head_dim);
-  at_least_one("the heads' dimensions together", config.heads * config.head_dim);
-  at_least_one("the ffn dimension", config.ffn);
-  at_least_one("the vocabulary's size", config.vocabulary);
-  Check(config.dropout >= 0 && config.dropout < 1, "dropout must be at least 0 and below 1, not {}", config.dropout);
-  Check(config.norm_epsilon > 0 && config.norm_epsilon < 1, "a norm's epsilon must be between 0 and 1, not {}",
-        config.norm_epsilon);
-  for (const std::int32_t id : {config.start_id, config.end_id, config.pad_id})
-    Check(id >= 0 && id < config.vocabulary, "a special token's id {} is outside the vocabulary of {}", id,
-          config.vocabulary);
+  CheckSize("the model dimension", config.model);
+  CheckSize("the number of encoder layers", config.encoder_layers);
+  CheckSize("the number of decoder layers", config.decoder_layers);
+  CheckSize("the number of heads", config.heads);
+  CheckSize("a head's dimension", config.head_dim);
+  CheckSize("the heads' dimensions together", config.heads * config.head_dim);
+  CheckSize("the ffn dimension", config.ffn);
+  CheckSize("the vocabulary's size", config.vocabulary);
+  CheckProbability("dropout", config.dropout);
+  CheckNormEpsilon(config.norm_epsilon);
+  for (const std::int32_t id : {config.start_id, config.end_id, config.pad_id}) CheckToken(id, config.vocabulary);
 }
 
 namespace {
@@ -157,7 +152,7 @@ Tensor T5::Decode(Context& context, std::span<const std::int32_t> ids, const Seq
 namespace {
 
 T5Config ReadConfig(const JsonView& json, const Safetensors& weights) {
-  constexpr std::int64_t most = 1 << 24;
+  constexpr std::int64_t most = kMostOfASize;
   T5Config config;
   config.multilingual = json["model_type"].String({"t5", "mt5"}) == "mt5";
   if (config.multilingual) {  // what is not said is mT5-small's
@@ -258,9 +253,7 @@ std::unique_ptr<T5> Load(const ModelFolder& files, const LoadModelOptions& optio
 }  // namespace
 
 namespace families {
-extern const Family t5 = {.model_types = {"t5", "mt5"},
-                          .encoder_decoder = [](const ModelFolder& files, const LoadModelOptions& options)
-                              -> std::unique_ptr<EncoderDecoder> { return Load(files, options); }};
+extern const Family t5 = {.model_types = {"t5", "mt5"}, .encoder_decoder = LoadAs<EncoderDecoder, Load>};
 }  // namespace families
 
 std::unique_ptr<T5> LoadT5(const std::string& folder, const LoadModelOptions& options) {

@@ -7,6 +7,7 @@
 #include "headlight/base/file.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/activation_names.h"
+#include "headlight/nn/config_rules.h"
 
 namespace headlight {
 namespace {
@@ -28,40 +29,28 @@ TransformerLayerConfig LayerOf(const TransformerConfig& config, std::int32_t hea
 }  // namespace
 
 void CheckConfig(const TransformerConfig& config) {
-  const auto at_least_one = [](const char* name, std::int64_t value) {
-    Check(value >= 1 && value <= (1 << 24), "{} must be from 1 to {}, not {}", name, 1 << 24, value);
-  };
-  const auto divides = [&](const char* name, std::int64_t heads) {
-    at_least_one(name, heads);
-    Check(config.model % heads == 0, "{} must divide the model dimension: {} does not divide {}", name, heads,
-          config.model);
-  };
-  const auto probability = [](const char* name, double value) {
-    Check(value >= 0 && value < 1, "{} must be at least 0 and below 1, not {}", name, value);
-  };
-  at_least_one("the model dimension", config.model);
+  CheckSize("the model dimension", config.model);
   Check(config.model % 2 == 0, "the model dimension must be even, for pairs of sine and cosine, not {}", config.model);
-  at_least_one("the number of encoder layers", config.encoder_layers);
-  at_least_one("the number of decoder layers", config.decoder_layers);
-  divides("the number of encoder heads", config.encoder_heads);
-  divides("the number of decoder heads", config.decoder_heads);
-  at_least_one("the encoder's ffn dimension", config.encoder_ffn);
-  at_least_one("the decoder's ffn dimension", config.decoder_ffn);
-  at_least_one("the source vocabulary's size", config.source_vocabulary);
-  at_least_one("the target vocabulary's size", config.target_vocabulary);
-  at_least_one("the number of positions", config.positions);
+  CheckSize("the number of encoder layers", config.encoder_layers);
+  CheckSize("the number of decoder layers", config.decoder_layers);
+  CheckHeads("the number of encoder heads", config.encoder_heads, config.model);
+  CheckHeads("the number of decoder heads", config.decoder_heads, config.model);
+  CheckSize("the encoder's ffn dimension", config.encoder_ffn);
+  CheckSize("the decoder's ffn dimension", config.decoder_ffn);
+  CheckSize("the source vocabulary's size", config.source_vocabulary);
+  CheckSize("the target vocabulary's size", config.target_vocabulary);
+  CheckSize("the number of positions", config.positions);
   Check(config.positions <= (1 << 26) / config.model, "{} positions of {} numbers are too many", config.positions,
         config.model);
-  probability("dropout", config.dropout);
-  probability("attention dropout", config.attention_dropout);
+  CheckProbability("dropout", config.dropout);
+  CheckProbability("attention dropout", config.attention_dropout);
   Check(!config.tie_source_target || config.source_vocabulary == config.target_vocabulary,
         "one table for source and target needs one vocabulary, not {} and {} words", config.source_vocabulary,
         config.target_vocabulary);
   Check(config.norm == NormPlace::post || config.tie_source_target,
         "a pre-norm model has one table for source and target, as Pegasus has");
   for (const std::int32_t id : {config.start_id, config.end_id, config.pad_id})
-    Check(id >= 0 && id < config.target_vocabulary, "a special token's id {} is outside the vocabulary of {}", id,
-          config.target_vocabulary);
+    CheckToken(id, config.target_vocabulary);
 }
 
 Transformer::Transformer(const TransformerConfig& config, DType dtype) : EncoderDecoder(dtype), config_(config) {
@@ -115,7 +104,7 @@ Tensor Transformer::Decode(Context& context, std::span<const std::int32_t> ids, 
 namespace {
 
 TransformerConfig ReadConfig(const JsonView& json) {
-  constexpr std::int64_t most = 1 << 24;
+  constexpr std::int64_t most = kMostOfASize;
   TransformerConfig config;
   config.norm =
       json["model_type"].String({kPostNormType, kPreNormType}) == kPostNormType ? NormPlace::post : NormPlace::pre;
@@ -221,8 +210,7 @@ std::unique_ptr<Transformer> Load(const ModelFolder& files, const LoadModelOptio
 
 namespace families {
 extern const Family transformer = {.model_types = {kPostNormType, kPreNormType},
-                                   .encoder_decoder = [](const ModelFolder& files, const LoadModelOptions& options)
-                                       -> std::unique_ptr<EncoderDecoder> { return Load(files, options); }};
+                                   .encoder_decoder = LoadAs<EncoderDecoder, Load>};
 }  // namespace families
 
 std::unique_ptr<Transformer> LoadTransformer(const std::string& folder, const LoadModelOptions& options) {

@@ -8,9 +8,13 @@ void CheckSize(const char* name, std::int64_t size) {
   Check(size >= 1 && size <= kMostOfASize, "{} must be from 1 to {}, not {}", name, kMostOfASize, size);
 }
 
-void CheckHeads(std::int64_t heads, std::int64_t model) {
-  CheckSize("the number of heads", heads);
-  Check(model % heads == 0, "the number of heads must divide the model dimension: {} does not divide {}", heads, model);
+void CheckHeads(const char* name, std::int64_t heads, std::int64_t model) {
+  CheckSize(name, heads);
+  Check(model % heads == 0, "{} must divide the model dimension: {} does not divide {}", name, heads, model);
+}
+
+void CheckToken(std::int64_t id, std::int64_t vocabulary) {
+  Check(id >= 0 && id < vocabulary, "a special token's id {} is outside the vocabulary of {}", id, vocabulary);
 }
 
 void CheckProbability(const char* name, double probability) {

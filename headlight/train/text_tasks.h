@@ -2,23 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/data/text_examples.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {
-
-// A text as a model reads it.
-struct TextExample {
-  std::vector<std::int32_t> ids;    // special tokens too where an encoder wants them; a language model's without
-  std::vector<std::int32_t> types;  // segments; empty where there are none
-  std::vector<std::int32_t> words;  // for hidden words: which word an id is part of; negative: a special token
-  std::int32_t label = -1;          // for classes
-};
 
 // What is learned from and what is validated on. They must outlive the task.
 struct TextSets {
