@@ -1,9 +1,9 @@
 """Translates random sentences with random weights in headlight and in CTranslate2, turn by turn, and prints how fast
 each was.
 
-The weights are those of one MarianMT folder. Both get the same ids and write translations of the same fixed length; in
-float32 the tokens must agree. CTranslate2 runs as one worker with all threads and as one worker a thread, whichever is
-faster.
+The weights are those of one folder: of a MarianMT, T5 or BART model. Both get the same ids and write translations of
+the same fixed length; in float32 the tokens must agree. CTranslate2 runs as one worker with all threads and as one
+worker a thread, whichever is faster.
 """
 
 import argparse
@@ -20,6 +20,7 @@ HEADLIGHT = "build/release/headlight"
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--family", default="marian", choices=["marian", "t5", "bart"])
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--model", type=int, default=512)
     parser.add_argument("--heads", type=int, default=8)
@@ -37,13 +38,12 @@ def arguments():
     return parser.parse_args()
 
 
-def make_models(options, work):
-    """A MarianMT folder with random weights, and the same for CTranslate2."""
+def marian(options):
+    """A model with random weights, CTranslate2's of it, its words, and its token that ends a text."""
     import torch
     from ctranslate2.converters.transformers import MarianMTLoader
     from transformers import MarianConfig, MarianMTModel
 
-    torch.manual_seed(1)
     config = MarianConfig(
         vocab_size=options.vocabulary, decoder_vocab_size=options.vocabulary, d_model=options.model,
         encoder_layers=options.layers, decoder_layers=options.layers, encoder_attention_heads=options.heads,
@@ -54,14 +54,55 @@ def make_models(options, work):
     model = MarianMTModel(config).eval()
     with torch.no_grad():
         model.model.shared.weight[config.pad_token_id] = 0  # CTranslate2 starts from zeros, and has no such word
-    model.save_pretrained(work / "model")
     spec = MarianMTLoader().get_model_spec(model)
-    words = [f"w{index}" for index in range(options.vocabulary - 1)]
-    words[0] = "</s>"
-    spec.register_source_vocabulary(words)
-    spec.register_target_vocabulary(words)
-    spec.config.eos_token = spec.config.decoder_start_token = "</s>"
-    spec.config.unk_token = "w1"
+    spec.config.decoder_start_token = "w0"
+    return model, spec, options.vocabulary - 1, 0
+
+
+def t5(options):
+    import torch
+    from ctranslate2.converters.transformers import T5Loader
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    model = T5ForConditionalGeneration(T5Config(
+        vocab_size=options.vocabulary, d_model=options.model, d_kv=options.model // options.heads, d_ff=options.ffn,
+        num_layers=options.layers, num_heads=options.heads, tie_word_embeddings=False, decoder_start_token_id=0)).eval()
+    with torch.no_grad():
+        model.lm_head.weight *= options.model**-0.5
+        model.lm_head.weight[0] = 0  # padding, which headlight never writes
+    spec = T5Loader().get_model_spec(model)
+    spec.config.decoder_start_token = "w0"
+    return model, spec, options.vocabulary, 1
+
+
+def bart(options):
+    from ctranslate2.converters.transformers import BartLoader
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    model = BartForConditionalGeneration(BartConfig(
+        vocab_size=options.vocabulary, d_model=options.model, encoder_layers=options.layers,
+        decoder_layers=options.layers, encoder_attention_heads=options.heads, decoder_attention_heads=options.heads,
+        encoder_ffn_dim=options.ffn, decoder_ffn_dim=options.ffn, max_position_embeddings=512,
+        init_std=options.model**-0.5, forced_eos_token_id=None)).eval()
+    model.config.normalize_before, model.config.normalize_embedding = False, True  # which CTranslate2 asks for
+    spec = BartLoader().get_model_spec(model)
+    del model.config.normalize_before, model.config.normalize_embedding
+    spec.config.decoder_start_token = "w2"
+    return model, spec, options.vocabulary, 2
+
+
+def make_models(options, work):
+    """A folder with random weights, and the same for CTranslate2, where a word is named by its id."""
+    import torch
+
+    torch.manual_seed(1)
+    model, spec, words, eos = {"marian": marian, "t5": t5, "bart": bart}[options.family](options)
+    model.save_pretrained(work / "model")
+    names = [f"w{index}" for index in range(words)]
+    spec.register_source_vocabulary(names)
+    spec.register_target_vocabulary(names)
+    spec.config.eos_token = f"w{eos}"
+    spec.config.unk_token = "w3"
     spec.validate()
     spec.optimize(quantization=None)
     (work / "ctranslate2").mkdir()
@@ -76,7 +117,7 @@ def worker(job):
         job["model"], device="cpu", compute_type=job["compute"], inter_threads=job["workers"],
         intra_threads=job["threads"] // job["workers"])
     with open(job["tokens"]) as file:
-        sentences = [[f"w{word}" if word else "</s>" for word in json.loads(line)["source"]] for line in file]
+        sentences = [[f"w{word}" for word in json.loads(line)["source"]] for line in file]
     batches = [sentences[begin:begin + job["batch"]] for begin in range(0, len(sentences), job["batch"])]
 
     def translate(batch):
@@ -125,9 +166,9 @@ def main():
             return json.loads(run([sys.executable, __file__, "--worker", json.dumps(job)]))
 
         import ctranslate2
-        print(f"{options.layers} + {options.layers} layers, model {options.model}, ffn {options.ffn}, vocabulary "
-              f"{options.vocabulary}; {options.threads} threads; CTranslate2 {ctranslate2.__version__}; "
-              f"medians of {options.repeats} turns\n")
+        print(f"{options.family}: {options.layers} + {options.layers} layers, model {options.model}, ffn "
+              f"{options.ffn}, vocabulary {options.vocabulary}; {options.threads} threads; "
+              f"CTranslate2 {ctranslate2.__version__}; medians of {options.repeats} turns\n")
         print(f"{'batch':>5} {'beam':>4} {'headlight':>18} {'CTranslate2':>28} {'ratio':>6}  same tokens")
         for compute in options.compute:
             peer = "int8" if compute == "int8" else "float32"
