@@ -110,7 +110,8 @@ def initialise(model, seed):
 
 def golden(model, folder, side):
     config = model.config
-    types = [[i * config.type_vocab_size // len(text) for i in range(len(text))] for text in TEXTS]
+    segments = getattr(config, "type_vocab_size", 0)
+    types = [[i * segments // len(text) for i in range(len(text))] for text in TEXTS]
     inputs = {
         "input_ids": padded(TEXTS, side, config.pad_token_id),
         "attention_mask": padded([[1] * len(text) for text in TEXTS], side, 0),
@@ -120,7 +121,8 @@ def golden(model, folder, side):
     for module in model.modules():  # PyTorch never trains the padding's embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
-    output = model(**inputs, output_attentions=True, output_hidden_states=True)
+    known = {name: value for name, value in inputs.items() if segments or name != "token_type_ids"}
+    output = model(**known, output_attentions=True, output_hidden_states=True)
     real = inputs["attention_mask"].bool()
     hidden = output.hidden_states[-1]
     tensors = {**inputs, "last_hidden_state": hidden}
@@ -131,6 +133,8 @@ def golden(model, folder, side):
         output["pooler_output"] = base.pooler(at_first)
     if "SequenceClassification" in type(model).__name__:
         pooler = getattr(model, "pooler", None) or getattr(base, "pooler", None)
+        if hasattr(model, "pre_classifier"):
+            pooler = lambda states: model.pre_classifier(states[:, 0]).relu()
         output["logits"] = model.classifier(at_first if pooler is None else pooler(at_first))
     # Of all that comes out, weighed so that no part of it is without a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
