@@ -33,6 +33,8 @@ from transformers import (  # noqa: E402
     BertConfig, BertForQuestionAnswering, BertForSequenceClassification, BertForTokenClassification, DebertaConfig,
     DebertaForMaskedLM, DebertaForSequenceClassification, DebertaModel, DebertaV2Config, DebertaV2ForMaskedLM,
     DebertaV2ForQuestionAnswering, DebertaV2ForSequenceClassification, DebertaV2ForTokenClassification, DebertaV2Model,
+    DistilBertConfig, DistilBertForMaskedLM, DistilBertForQuestionAnswering, DistilBertForSequenceClassification,
+    DistilBertForTokenClassification, DistilBertModel,
     RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering, RobertaForSequenceClassification, RobertaModel,
     PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForTokenClassification, pipeline)
 from transformers.models.deberta import modeling_deberta  # noqa: E402
@@ -88,6 +90,17 @@ MODELS = {
     "deberta_v3_answers": (DebertaV2ForQuestionAnswering,
                            DebertaV2Config(**LARGE, **RELATIVE, max_relative_positions=8, position_buckets=4,
                                            share_att_key=True), "left"),
+}
+DISTILLED = dict(dim=12, n_layers=2, n_heads=2, hidden_dim=20, vocab_size=23, max_position_embeddings=16)
+ODDLY_DISTILLED = dict(dim=15, n_layers=1, n_heads=3, hidden_dim=7, vocab_size=19, max_position_embeddings=11,
+                       activation="relu")
+MODELS |= {
+    "distilbert": (DistilBertModel, DistilBertConfig(**ODDLY_DISTILLED), "right"),
+    "distilbert_masked_left": (DistilBertForMaskedLM, DistilBertConfig(**DISTILLED), "left"),
+    "distilbert_classes": (DistilBertForSequenceClassification, DistilBertConfig(**DISTILLED, num_labels=3), "right"),
+    "distilbert_tags": (DistilBertForTokenClassification, DistilBertConfig(**ODDLY_DISTILLED, **NAMES), "right"),
+    "distilbert_answers_left": (DistilBertForQuestionAnswering,
+                                DistilBertConfig(**DISTILLED, sinusoidal_pos_embds=True), "left"),
 }
 TEXTS = [[3, 7, 12, 5, 16, 2], [9], [14, 2, 2, 18, 6, 11, 8, 10, 4]]
 

@@ -1,0 +1,50 @@
+// DistilBERT against Hugging Face Transformers, as tools/make_encoder_goldens.py made its folders.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/models/family.h"
+#include "tests/encoder_parity_testing.h"
+
+namespace headlight {
+namespace {
+
+const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
+
+class DistilBert : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, DistilBert,
+                         testing::Values("distilbert", "distilbert_masked_left", "distilbert_classes",
+                                         "distilbert_tags", "distilbert_answers_left"),
+                         [](const auto& which) { return which.param; });
+
+TEST_P(DistilBert, GivesWhatTransformersGives) {
+  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  CompareWithGolden(*model, kFolders + GetParam(), 2e-5);
+}
+
+TEST_P(DistilBert, ComesBackFromItsFolder) {
+  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  CompareWithGolden(*LoadTextEncoder(folder.path()), kFolders + GetParam(), 2e-5);
+}
+
+TEST(DistilBertFolder, RefusesWhatItIsNot) {
+  const auto error = [](const std::string& settings) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(kFolders + "distilbert", folder.path(), std::filesystem::copy_options::recursive);
+    std::string config = ReadFile(folder.File("config.json"));
+    WriteFile(folder.File("config.json"), config.replace(config.find('{'), 1, "{" + settings + ","));
+    return ErrorOf([&] { LoadTextEncoder(folder.path()); });
+  };
+  EXPECT_THAT(error(R"("tie_weights_": false)"), testing::HasSubstr("output table of its own"));
+  EXPECT_THAT(error(R"("type_vocab_size": 2)"), testing::HasSubstr("type_vocab_size"));
+}
+
+}  // namespace
+}  // namespace headlight
