@@ -1,4 +1,4 @@
-# headlight/ROOM/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 20 seconds (CTest's label `fuzz`) and
+# headlight/ROOM/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 10 seconds (CTest's label `fuzz`) and
 # for ten minutes (`slow`). It starts from the room's testdata and keeps what it learns in the build folder's corpus/STEM.
 file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS headlight/*_fuzz.cc)
 add_custom_target(fuzzers)
@@ -7,6 +7,7 @@ foreach(source ${fuzzers})
   cmake_path(GET source PARENT_PATH room)
   add_executable(${stem} ${source})
   target_link_libraries(${stem} PRIVATE headlight_core -fsanitize=fuzzer)
+  target_compile_definitions(${stem} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_dependencies(fuzzers ${stem})
   set(corpus ${PROJECT_BINARY_DIR}/corpus/${stem})
   file(MAKE_DIRECTORY ${corpus})
@@ -14,7 +15,7 @@ foreach(source ${fuzzers})
   if(NOT IS_DIRECTORY ${seeds})
     set(seeds "")
   endif()
-  foreach(run fuzz:20 slow:600)
+  foreach(run fuzz:10 slow:600)
     string(REPLACE ":" ";" run ${run})
     list(GET run 0 label)
     list(GET run 1 seconds)

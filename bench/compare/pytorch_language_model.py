@@ -1,0 +1,189 @@
+"""Trains the same GPT-2 from nothing in headlight and in PyTorch, turn by turn, and prints what each learned and how
+fast.
+
+Both get the same ids (of headlight's tokenizer), as many steps of as many tokens, dealt alike (sentences of similar
+length together, shuffled), Adam with the same rates, and begin with random weights of the same distribution. What is
+compared is bits a byte of validation text. PyTorch also computes that of the weights that headlight trained, which must
+be what headlight says.
+"""
+
+import argparse
+import gzip
+import json
+import math
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measured import run
+
+HEADLIGHT = "build/release/headlight"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--train", default="../shared/multi30k/train.en.gz", help="a text a line, gzip")
+    parser.add_argument("--valid", default="../shared/multi30k/val.en.gz")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=3, help="turns, each with another seed")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--model", type=int, default=320)
+    parser.add_argument("--heads", type=int, default=5)
+    parser.add_argument("--vocabulary", type=int, default=8000)
+    parser.add_argument("--positions", type=int, default=256)
+    parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
+                        help="of headlight's products; PyTorch runs in float32")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)  # one turn of PyTorch, in a process of its own
+    return parser.parse_args()
+
+
+def batches_of(texts, batch_tokens, shuffle):
+    """An epoch: shuffled, sorted by length within pools of a hundred batches, cut, and the batches shuffled."""
+    order = list(range(len(texts)))
+    shuffle.shuffle(order)
+    pools, size = [[]], 0
+    for text in order:
+        pools[-1].append(texts[text])
+        size += len(texts[text])
+        if size > 100 * batch_tokens:
+            pools.append([])
+            size = 0
+    batches = []
+    for pool in pools:
+        batch, size = [], 0
+        for text in sorted(pool, key=len):
+            if batch and size + len(text) > batch_tokens:
+                batches.append(batch)
+                batch, size = [], 0
+            batch.append(text)
+            size += len(text)
+        if batch:
+            batches.append(batch)
+    shuffle.shuffle(batches)
+    return batches
+
+
+def loss_of(model, batch, end):
+    """The sum of -log p of each text's tokens and of its end."""
+    import torch
+
+    inputs = [[end] + text[:-1] for text in batch]  # a text ends with the end already
+    width = max(map(len, inputs))
+    ids = torch.tensor([text + [end] * (width - len(text)) for text in inputs])
+    labels = torch.tensor([text + [-1] * (width - len(text)) for text in batch]).flatten()
+    # Padding on the right is seen by nothing before it: no mask is needed but the causal one.
+    hidden = model.transformer(input_ids=ids, use_cache=False)[0].flatten(0, 1)
+    real = labels >= 0
+    return torch.nn.functional.cross_entropy(model.lm_head(hidden[real]), labels[real], reduction="sum")
+
+
+def bits_per_byte(model, texts, size, end):
+    import torch
+
+    model.eval()
+    with torch.no_grad():
+        total = sum(loss_of(model, texts[begin:begin + 64], end).item() for begin in range(0, len(texts), 64))
+    return total / math.log(2) / size
+
+
+def worker(job):
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.set_num_threads(job["threads"])
+    torch.manual_seed(job["seed"])
+    shuffle = random.Random(job["seed"])
+    with open(job["ids"]) as file:
+        texts = json.load(file)
+    end, steps, warmup, peak = job["end"], job["steps"], 200, 1e-3
+    model = GPT2LMHeadModel(GPT2Config(
+        vocab_size=job["vocabulary"], n_positions=job["positions"], n_embd=job["model"], n_layer=job["layers"],
+        n_head=job["heads"], bos_token_id=end, eos_token_id=end, attn_implementation="sdpa"))
+    optimizer = torch.optim.Adam(model.parameters(), lr=peak, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    model.train()
+    tokens, step, began = 0, 0, time.perf_counter()
+    while step < steps:
+        for batch in batches_of(texts["train"], job["batch_tokens"], shuffle):
+            step += 1
+            count = sum(map(len, batch))
+            for group in optimizer.param_groups:
+                group["lr"] = peak * (step / warmup if step < warmup else
+                                      (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2)
+            (loss_of(model, batch, end) / count).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            tokens += count
+            if step == steps:
+                break
+    seconds = time.perf_counter() - began
+    print(json.dumps({"tokens_per_second": tokens / seconds, "parameters": model.num_parameters(),
+                      "bits_per_byte": bits_per_byte(model, texts["valid"], job["bytes"], end)}))
+
+
+def main():
+    options = arguments()
+    if options.worker:
+        return worker(json.loads(options.worker))
+    import torch
+    from tokenizers import Tokenizer
+    from transformers import GPT2LMHeadModel
+
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        run([HEADLIGHT, "train", "tokenizer", "--byte-level", "--vocabulary-size", options.vocabulary, "--out",
+             work / "tokenizer", "--quiet", options.train])
+        tokenizer = Tokenizer.from_file(str(work / "tokenizer" / "tokenizer.json"))
+        end, texts, size = tokenizer.token_to_id("<|endoftext|>"), {}, 0
+        for name, path in (("train", options.train), ("valid", options.valid)):
+            with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+                lines = [line.rstrip("\n") for line in file]
+            size = sum(len(line.encode()) + 1 for line in lines)  # with the lines' ends; at last of the validation text
+            texts[name] = [encoding.ids + [end] for encoding in tokenizer.encode_batch(lines)]
+        (work / "ids.json").write_text(json.dumps(texts))
+
+        print(f"GPT-2 of {options.layers} layers, model {options.model}, vocabulary {options.vocabulary}; "
+              f"{options.epochs} epochs; {options.threads} threads; PyTorch {torch.__version__}\n")
+        print(f"{'seed':>6} {'':18} {'tokens/s':>9} {'bits/byte':>10} {'memory, MB':>11}")
+        rates, bits, checked = {"headlight": [], "PyTorch": []}, {"headlight": [], "PyTorch": []}, []
+        for seed in range(1, options.repeats + 1):
+            model = work / f"model{seed}"
+            _, _, peak = run([
+                HEADLIGHT, "train", "language-model", "--train", options.train, "--valid", options.valid, "--tokenizer",
+                work / "tokenizer", "--out", model, "--layers", options.layers, "--model-dim", options.model, "--heads",
+                options.heads, "--positions", options.positions, "--batch-tokens", options.batch_tokens, "--epochs",
+                options.epochs, "--validate-every", 1000000, "--log-every", 1, "--seed", seed, "--compute",
+                options.compute, "--threads", options.threads, "--quiet"])
+            with open(model / "metrics.jsonl") as file:
+                records = list(map(json.loads, file))
+            steps = [record for record in records if "target_tokens" in record]
+            ours = {"tokens_per_second": steps[-1]["target_tokens"] / steps[-1]["seconds"],
+                    "bits_per_byte": records[-1]["bits_per_byte"]}
+            checked.append(bits_per_byte(GPT2LMHeadModel.from_pretrained(model), texts["valid"], size, end))
+            job = {"ids": str(work / "ids.json"), "seed": seed, "steps": steps[-1]["step"], "end": end, "bytes": size,
+                   "threads": options.threads, "vocabulary": tokenizer.get_vocab_size(),
+                   "positions": options.positions, "model": options.model, "layers": options.layers,
+                   "heads": options.heads, "batch_tokens": options.batch_tokens}
+            output, _, peers_peak = run([sys.executable, __file__, "--worker", json.dumps(job)])
+            theirs = json.loads(output)
+            for name, result, memory in (("headlight", ours, peak), ("PyTorch", theirs, peers_peak)):
+                rates[name].append(result["tokens_per_second"])
+                bits[name].append(result["bits_per_byte"])
+                compute = options.compute if name == "headlight" else "float32"
+                print(f"{seed:6} {name + ' ' + compute:18} {result['tokens_per_second']:9.0f} "
+                      f"{result['bits_per_byte']:10.4f} {memory:11.0f}", flush=True)
+            if abs(checked[-1] - ours["bits_per_byte"]) > 1e-3:
+                sys.exit(f"pytorch_language_model: headlight's weights have {checked[-1]:.4f} bits a byte in PyTorch")
+    ratio = statistics.median(rates["headlight"]) / statistics.median(rates["PyTorch"])
+    less = statistics.mean(bits["PyTorch"]) - statistics.mean(bits["headlight"])
+    print(f"\n{theirs['parameters'] / 1e6:.1f} M parameters, {job['steps']} steps. Tokens/s over PyTorch's: "
+          f"{ratio:.2f}. Bits a byte below PyTorch's: {less:+.4f}, the mean of {options.repeats}.")
+
+
+if __name__ == "__main__":
+    main()

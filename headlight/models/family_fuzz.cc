@@ -1,0 +1,129 @@
+// Every family's small folders, whose config.json, or the index of whose weights, says something else than the weights:
+// refused by an Error, or computes.
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kShard = "model-00001-of-00001.safetensors";
+
+// A copy of a folder in which the weights are called a shard.
+struct Folder {
+  std::string path;
+  Json::Object config, index;
+};
+
+std::vector<Folder> CopyFolders() {
+  std::string copies = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
+  Ensure(mkdtemp(copies.data()) != nullptr, "cannot create {}", copies);
+  std::vector<Folder> folders;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(HEADLIGHT_SOURCE_DIR "/tests/testdata")) {
+    if (entry.path().filename() != "model.safetensors") continue;
+    Folder folder{copies + "/" + std::to_string(folders.size()), {}, {}};
+    fs::create_directory(folder.path);
+    fs::copy_file(entry.path(), folder.path + "/" + kShard);
+    folder.config = *ReadJson(entry.path().parent_path() / "config.json").value().As<Json::Object>();
+    const Safetensors weights(entry.path());
+    for (const auto& [name, tensor] : weights.tensors()) folder.index.push_back({name, kShard});
+    folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
+// Numbers that choose, taken from the fuzzer's bytes one by one; 0 where they are used up.
+struct Choices {
+  std::span<const std::uint8_t> bytes;
+
+  std::size_t Below(std::size_t count) {
+    std::size_t value = 0;
+    for (std::size_t range = 1; range < count && !bytes.empty(); range *= 256) {
+      value = 256 * value + bytes.front();
+      bytes = bytes.subspan(1);
+    }
+    return value % count;
+  }
+};
+
+// A member gone, under another's name, or with another value.
+void Change(Json::Object& members, Choices& choices) {
+  static const std::array<Json, 24> values = {Json(),
+                                              true,
+                                              false,
+                                              0,
+                                              1,
+                                              -1,
+                                              2,
+                                              3,
+                                              5,
+                                              7,
+                                              64,
+                                              1024,
+                                              1 << 24,
+                                              std::int64_t{1} << 62,
+                                              0.5,
+                                              -0.5,
+                                              1e308,
+                                              "",
+                                              "relu",
+                                              "no such",
+                                              Json::Array{},
+                                              Json::Array{"c2p"},
+                                              Json::Array{1, "x"},
+                                              Json::Object{{"0", "a"}}};
+  if (members.empty()) return;
+  const auto at = members.begin() + static_cast<std::ptrdiff_t>(choices.Below(members.size()));
+  switch (choices.Below(4)) {
+    case 0:
+      members.erase(at);
+      break;
+    case 1:
+      at->name = members[choices.Below(members.size())].name;
+      break;
+    default:
+      at->value = values[choices.Below(values.size())];
+  }
+}
+
+void Compute(const Model& model) {
+  const std::vector<std::int32_t> ids = {2, 3, 4};
+  const Sequences texts = {{0, 2}, {2, 1}};
+  Context context;
+  if (const auto* const encoder = dynamic_cast<const TextEncoder*>(&model)) encoder->Encode(context, ids, {}, texts);
+  if (const auto* const decoder = dynamic_cast<const LanguageModel*>(&model)) decoder->Decode(context, ids, texts);
+  if (const auto* const both = dynamic_cast<const EncoderDecoder*>(&model)) both->Encode(context, ids, texts);
+}
+
+void Run(Choices choices) {
+  static const std::vector<Folder> folders = CopyFolders();
+  const Folder& folder = folders[choices.Below(folders.size())];
+  Json::Object config = folder.config, index = folder.index;
+  for (int changes = 0; changes < 5 && !choices.bytes.empty(); ++changes)
+    Change(choices.Below(8) == 0 ? index : config, choices);
+  try {
+    // Not WriteFile, which waits for the disk.
+    std::ofstream(folder.path + "/config.json") << Json(std::move(config)).Line();
+    std::ofstream(folder.path + "/model.safetensors.index.json")
+        << Json(Json::Object{{"weight_map", std::move(index)}}).Line();
+    Compute(*LoadModel(folder.path));
+  } catch (const Error& error) {
+    if (error.blame() != Blame::user) std::abort();
+  }
+}
+
+}  // namespace
+}  // namespace headlight
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  headlight::Run({std::span(data, size)});
+  return 0;
+}
