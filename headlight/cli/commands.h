@@ -12,6 +12,7 @@ void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
 // Commands of `train`.
 void AddTokenizerTraining(CLI::App& train);
+void AddTrainSequences(CLI::App& train);
 void AddTrainTexts(CLI::App& train);
 // Commands of `bench`.
 void AddTrainBench(CLI::App& bench);
