@@ -15,6 +15,7 @@ set(public_headers
   headlight/data/batches.h
   headlight/data/corpus.h
   headlight/data/text_examples.h
+  headlight/data/text_pairs.h
   headlight/generate/batched.h
   headlight/generate/decode.h
   headlight/generate/generate.h
@@ -89,6 +90,7 @@ set(public_headers
   headlight/text/vocabulary.h
   headlight/train/optimizer.h
   headlight/train/schedule.h
+  headlight/train/sequence_tasks.h
   headlight/train/teacher_forcing.h
   headlight/train/text_tasks.h
   headlight/train/trainer.h)

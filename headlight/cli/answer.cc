@@ -1,5 +1,7 @@
-// headlight answer: answers to questions, found in passages.
+// headlight answer: answers to questions, found in passages or written after reading them.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +14,10 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/io/json.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
 #include "headlight/serve/answerer.h"
+#include "headlight/serve/translator.h"
 
 namespace headlight {
 namespace {
@@ -21,7 +26,7 @@ constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
 
 struct Options {
   std::string folder, input = "-", question, context;
-  std::int64_t max_length = AnswerOptions().longest_answer;
+  std::optional<std::int64_t> max_length;
   std::optional<kernels::Compute> compute;
   bool always = false, json = false;
 };
@@ -43,14 +48,56 @@ void Print(const Answer& answer, bool json) {
   WriteResult(object.Line() + "\n");
 }
 
-void Run(const Options& options) {
-  Check(options.max_length >= 1, "--max-length must be at least 1, not {}", options.max_length);
+using NameOf = std::function<std::string(std::size_t question)>;
+using Reply = std::function<void(const std::vector<Question>& questions, const NameOf& name_of)>;
+
+// Of a model that finds answers in passages.
+Reply Finds(const Options& options) {
   const Answerer answerer = Answerer::Load(options.folder, options.compute);
-  AnswerOptions ask{.longest_answer = options.max_length, .may_decline = !options.always};
+  AnswerOptions ask{.may_decline = !options.always};
+  ask.longest_answer = options.max_length.value_or(ask.longest_answer);
+  return [answerer, ask, json = options.json](const std::vector<Question>& questions, const NameOf& name_of) mutable {
+    ask.name_of = name_of;
+    for (const Answer& answer : answerer.Ask(questions, ask)) Print(answer, json);
+  };
+}
+
+// Of a model that writes them; it reads what T5 reads of SQuAD (Raffel et al., 2020, appendix D).
+Reply Writes(const Options& options) {
+  Check(!options.always, "--always is for models that find an answer or none; this one writes one always");
+  const Translator translator = Translator::Load(options.folder, {.compute = options.compute});
+  TranslateOptions how;
+  Check(options.max_length.value_or(1) <= translator.model().limits().positions,
+        "--max-length {}: the model writes at most {} tokens", options.max_length.value_or(1),
+        translator.model().limits().positions);
+  how.max_length = static_cast<std::int32_t>(options.max_length.value_or(0));
+  return [translator, how, json = options.json](const std::vector<Question>& questions, const NameOf& name_of) {
+    const std::int64_t most = translator.model().limits().positions;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      Check(!questions[i].passage.empty(), "{}: the passage has no tokens", name_of(i));
+      texts.push_back(fmt::format("question: {} context: {}", questions[i].question, questions[i].passage));
+      std::ranges::replace_if(
+          texts.back(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+      const std::int64_t tokens = translator.CountTokens(texts.back(), how);
+      Check(tokens <= most,
+            "{}: with the question {} tokens, and the model reads at most {}: the passage must be shortened",
+            name_of(i), tokens, most);
+    }
+    for (const auto& answers : translator.TranslateBatch(texts, how)) {
+      const std::string& text = answers.front().text;
+      WriteResult((json ? Json(Json::Object{{"answer", text}}).Line() : text) + "\n");
+    }
+  };
+}
+
+void Run(const Options& options) {
+  Check(options.max_length.value_or(1) >= 1, "--max-length must be at least 1, not {}", options.max_length.value_or(1));
+  const bool writes = FamilyOf(OpenModelFolder(options.folder)).encoder_decoder != nullptr;
+  const Reply reply = writes ? Writes(options) : Finds(options);
   if (!options.context.empty()) {
-    ask.name_of = [&](std::size_t) { return options.context; };
-    const Question question{options.question, ReadFile(options.context, kLongestPassage)};
-    Print(answerer.Ask({&question, 1}, ask).front(), options.json);
+    reply({{options.question, ReadFile(options.context, kLongestPassage)}},
+          [&](std::size_t) { return options.context; });
     return;
   }
   ForEachLineBatch(options.input, "answered", [&](const LineBatch& batch) {
@@ -62,8 +109,7 @@ void Run(const Options& options) {
             "{}: a line is a question and a passage with a tab between them", batch.name_of(line));
       questions.push_back({text.substr(0, tab), text.substr(tab + 1)});
     }
-    ask.name_of = batch.name_of;
-    for (const Answer& answer : answerer.Ask(questions, ask)) Print(answer, options.json);
+    reply(questions, batch.name_of);
   });
 }
 
@@ -72,14 +118,19 @@ void Run(const Options& options) {
 void AddAnswer(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("answer", "Find the answer to a question in a passage");
   const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "A folder of an encoder for answers, such as BERT's")->required();
+  command
+      .add_option("DIR", options->folder, "A folder of an encoder for answers, such as BERT's, or of a T5 or a BART")
+      ->required();
   CLI::Option& input = *command.add_option("FILE", options->input,
                                            "QUESTION<tab>PASSAGE, one a line, plain or gzip; - is standard input [-]");
   CLI::Option& question = *command.add_option("--question", options->question, "One question instead of a file's");
   CLI::Option& context = *command.add_option("--context", options->context, "The passage, all of a file");
   question.type_name("TEXT")->needs(&context)->excludes(&input);
   context.type_name("FILE")->needs(&question);
-  command.add_option("--max-length", options->max_length, "The most tokens of an answer [15]")->type_name("TOKENS");
+  command
+      .add_option("--max-length", options->max_length,
+                  "The most tokens of an answer [15; of a written one as the folder says]")
+      ->type_name("TOKENS");
   command.add_flag("--always", options->always, "Answer even where the model would rather not");
   command.add_flag("--json", options->json, "Print an object an answer");
   AddComputeOption(command, options->compute);
@@ -93,9 +144,12 @@ void AddAnswer(CLI::App& program) {
       "the model reads, is read in windows that share 128 tokens, or half of what is read at once: the best span of "
       "any\n"
       "counts, and the lowest score of no answer.\n\n"
+      "A T5 or a BART reads \"question: QUESTION context: PASSAGE\" and writes an answer in its own words, which is\n"
+      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part.\n\n"
       "Examples:\n"
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
-      "  headlight answer roberta-squad2 questions.tsv --json");
+      "  headlight answer roberta-squad2 questions.tsv --json\n"
+      "  headlight answer t5-small questions.tsv");
   command.callback([options] { Run(*options); });
 }
 

@@ -6,9 +6,11 @@
 namespace headlight {
 
 void AddBench(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("bench", "Measure how fast models train and translate on this machine");
+  CLI::App& command =
+      *program.add_subcommand("bench", "Measure how fast models train, translate and read on this machine");
   command.fallthrough();
   command.require_subcommand(1);
+  AddEncodeBench(command);
   AddTrainBench(command);
   AddTranslateBench(command);
 }

@@ -59,7 +59,7 @@ void PrintBench(const BenchResult& result, bool json) {
     bytes += entry.bytes;
   }
   const double seconds = std::accumulate(result.latencies.begin(), result.latencies.end(), 0.0);
-  const double rate = static_cast<double>(result.target_tokens) / seconds;
+  const double rate = static_cast<double>(result.counted_tokens) / seconds;
   const auto percentile = [&](double share) { return 1e3 * Percentile(result.latencies, share); };
   const double gemm_share = operations / result.profiled_seconds / machine.operations;
   const double bandwidth_share = bytes / result.profiled_seconds / machine.bytes;
@@ -68,7 +68,9 @@ void PrintBench(const BenchResult& result, bool json) {
   all.push_back({"compute", kernels::Name(result.compute)});
   all.push_back({"threads", Threads()});
   all.push_back({"repetitions", static_cast<std::int64_t>(result.latencies.size())});
-  all.push_back({"target_tokens_per_second", Rounded(rate)});
+  std::string key = result.tokens;
+  std::ranges::replace(key, ' ', '_');
+  all.push_back({key + "_per_second", Rounded(rate)});
   all.push_back({"latency_ms", Json::Object{{"p50", Rounded(percentile(0.5))},
                                             {"p90", Rounded(percentile(0.9))},
                                             {"p99", Rounded(percentile(0.99))}}});
@@ -85,7 +87,7 @@ void PrintBench(const BenchResult& result, bool json) {
     WriteResult(fmt::format("{:18}{}\n", setting.name, text != nullptr ? *text : setting.value.Line()));
   }
   WriteResult(fmt::format("{:18}{}, {} threads\n", "computed in", kernels::Name(result.compute), Threads()));
-  WriteResult(fmt::format("{:18}{:.0f} target tokens a second\n", "speed", rate));
+  WriteResult(fmt::format("{:18}{:.0f} {} a second\n", "speed", rate, result.tokens));
   WriteResult(fmt::format("{:18}{:.1f} ms (median of {}), 9 of 10 within {:.1f}, 99 of 100 within {:.1f}\n",
                           result.unit, percentile(0.5), result.latencies.size(), percentile(0.9), percentile(0.99)));
   WriteResult(fmt::format("{:18}{:.0f} MB at the most\n", "memory", static_cast<double>(peak) / 1e6));

@@ -2,6 +2,7 @@
 
 #include "headlight/cli/testing.h"
 #include "headlight/io/json_view.h"
+#include "headlight/models/bert.h"
 
 namespace headlight {
 namespace {
@@ -20,8 +21,8 @@ struct BenchTest : ProgramTest {
     return JsonView(ParseJson(outcome.out, "bench"), "bench");
   }
 
-  static void ExpectMeasured(const JsonView& json) {
-    EXPECT_GT(json["target_tokens_per_second"].Number(), 0);
+  static void ExpectMeasured(const JsonView& json, const char* speed = "target_tokens_per_second") {
+    EXPECT_GT(json[speed].Number(), 0);
     EXPECT_GT(json["latency_ms"]["p50"].Number(), 0);
     EXPECT_GE(json["latency_ms"]["p99"].Number(), json["latency_ms"]["p90"].Number());
     EXPECT_GT(json["peak_memory_bytes"].Integer(), 1 << 20);
@@ -49,6 +50,33 @@ TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
     }
     EXPECT_EQ(lines, 6U);
   }
+}
+
+TEST_F(BenchTest, ReadsRandomTexts) {
+  Bert bert({.model = 16, .layers = 2, .heads = 2, .ffn = 32, .vocabulary = 50, .positions = 12});
+  bert.parameters().Initialise(5);
+  std::filesystem::create_directory(folder.File("bert"));
+  bert.Save(folder.File("bert"));
+  const JsonView json = Bench({"encode", folder.File("bert"), "--batch", "3", "--length", "2:5", "--repetitions", "2",
+                               "--states", folder.File("states")});
+  ExpectMeasured(json, "tokens_per_second");
+  std::size_t texts = 0;
+  for (const std::string& text : Lines(ReadFile(folder.File("states")))) {
+    const JsonView line(ParseJson(text, "states"), "states");
+    std::vector<std::int32_t> ids;
+    for (const JsonView& id : line["ids"].Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+    EXPECT_THAT(ids.size(), testing::AllOf(testing::Ge(2U), testing::Le(5U)));
+    Context context;
+    const Tensor alone = bert.Encode(context, ids, {}, {{0, static_cast<std::int32_t>(ids.size())}});
+    float sum = 0;
+    for (std::size_t row = 0; row < ids.size(); ++row)
+      sum += alone.matrix<float>().row(static_cast<std::int64_t>(row))[7];
+    EXPECT_NEAR(line["mean"].Items().at(7).Number(), sum / static_cast<float>(ids.size()), 1e-5);
+    ++texts;
+  }
+  EXPECT_EQ(texts, 6U);
+  EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--length", "2:13"}), HasSubstr("from 1 to 12"));
+  EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--batch", "0"}), HasSubstr("--batch"));
 }
 
 TEST_F(BenchTest, TrainsOnText) {

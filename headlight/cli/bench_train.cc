@@ -108,7 +108,7 @@ void Run(const Options& options) {
   for (std::int64_t i = 0; i < options.steps; ++i) {
     const auto [seconds, tokens] = step();
     result.latencies.push_back(seconds);
-    result.target_tokens += tokens;
+    result.counted_tokens += tokens;
     progress.Show(i + 1, options.steps);
   }
   StartProfile();

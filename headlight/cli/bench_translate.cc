@@ -1,8 +1,6 @@
 // headlight bench translate: how fast a model translates here.
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
+#include "headlight/cli/bench_texts.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -30,31 +29,12 @@ struct Options {
 
 using Ids = std::vector<std::int32_t>;
 
-// "10:30" or "20".
-std::pair<std::int64_t, std::int64_t> Range(const std::string& text, std::int64_t most) {
-  const std::size_t colon = text.find(':');
-  const auto number = [&](const std::string& part) {
-    std::int64_t value = 0;
-    Check(CLI::detail::lexical_cast(part, value) && value >= 1 && value <= most,
-          "--source-length: {} is no range of lengths from 1 to {}, such as 10:30", text, most);
-    return value;
-  };
-  const std::int64_t least = number(text.substr(0, colon));
-  const std::int64_t last = colon == std::string::npos ? least : number(text.substr(colon + 1));
-  Check(least <= last, "--source-length: {} ends before it begins", text);
-  return {least, last};
-}
-
 std::vector<Ids> RandomSources(const Options& options, const EncoderDecoder::Limits& limits, Random& random) {
-  const auto [least, most] = Range(options.source_length, limits.positions - 1);
+  const LengthRange lengths = ReadLengths("--source-length", options.source_length, limits.positions - 1);
+  const std::int32_t without[] = {limits.end_id, limits.pad_id, limits.start_id};
   std::vector<Ids> sources(static_cast<std::size_t>(options.batch));
   for (Ids& source : sources) {
-    const auto length = static_cast<std::size_t>(
-        least + static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(most - least + 1))));
-    while (source.size() < length) {
-      const auto id = static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(limits.source_vocabulary)));
-      if (id != limits.end_id && id != limits.pad_id && id != limits.start_id) source.push_back(id);
-    }
+    source = RandomIds(lengths, limits.source_vocabulary, without, random);
     source.push_back(limits.end_id);
   }
   return sources;
@@ -74,7 +54,6 @@ Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
 
 void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
-  Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = LoadEncoderDecoder(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
   const EncoderDecoder::Limits& limits = model->limits();
@@ -95,32 +74,21 @@ void Run(const Options& options) {
                      {"target_length", options.target_length}};
   result.compute = model->parameters().all().front().compute;
   std::string tokens;
-  const auto seconds_of = [&](const std::vector<Ids>& sources, bool counted) {
-    const auto begin = std::chrono::steady_clock::now();
-    const auto translations = Translate(*model, sources, decoding);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    for (std::size_t i = 0; i < sources.size() && counted; ++i) {
-      const Hypothesis& best = translations[i].front();
-      result.target_tokens += static_cast<std::int64_t>(best.ids.size());
-      if (!options.tokens.empty())
-        tokens += Json(Json::Object{{"source", Numbers(sources[i])},
-                                    {"target", Numbers(best.ids)},
-                                    {"log_probability", best.log_probability}})
-                      .Line() +
-                  "\n";
-    }
-    return seconds.count();
-  };
-  const std::vector<Ids> warm_up = RandomSources(options, limits, random);
-  seconds_of(warm_up, /*counted=*/false);
-  Progress progress("batches");
-  for (std::int32_t i = 0; i < options.repetitions; ++i) {
-    result.latencies.push_back(seconds_of(RandomSources(options, limits, random), /*counted=*/true));
-    progress.Show(i + 1, options.repetitions);
-  }
-  StartProfile();
-  result.profiled_seconds = seconds_of(warm_up, /*counted=*/false);
-  result.profile = TakeProfile();
+  MeasureBatches(
+      result, options.repetitions, [&] { return RandomSources(options, limits, random); },
+      [&](const std::vector<Ids>& sources) { return Translate(*model, sources, decoding); },
+      [&](const std::vector<Ids>& sources, const std::vector<std::vector<Hypothesis>>& translations) {
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+          const Hypothesis& best = translations[i].front();
+          result.counted_tokens += static_cast<std::int64_t>(best.ids.size());
+          if (!options.tokens.empty())
+            tokens += Json(Json::Object{{"source", Numbers(sources[i])},
+                                        {"target", Numbers(best.ids)},
+                                        {"log_probability", best.log_probability}})
+                          .Line() +
+                      "\n";
+        }
+      });
   if (!options.tokens.empty()) WriteFile(options.tokens, tokens);
   PrintBench(result, options.json);
 }

@@ -12,8 +12,10 @@ void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
 // Commands of `train`.
 void AddTokenizerTraining(CLI::App& train);
+void AddTrainSequences(CLI::App& train);
 void AddTrainTexts(CLI::App& train);
 // Commands of `bench`.
+void AddEncodeBench(CLI::App& bench);
 void AddTrainBench(CLI::App& bench);
 void AddTranslateBench(CLI::App& bench);
 void AddClassify(CLI::App& program);

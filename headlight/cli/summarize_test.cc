@@ -39,6 +39,25 @@ TEST(Summarize, RefusesATextThatTheModelCannotReadAsAWhole) {
   EXPECT_THAT(outcome.err, HasSubstr("the model reads at most 40"));
 }
 
+TEST(Answer, IsWrittenByAT5) {
+  const TemporaryFolder folder;
+  const std::string t5 = TestFolder("t5_text"), context = folder.File("passage");
+  WriteFile(context, "Two men,\ntwo dogs.");
+  const std::string written =
+      RunProgram({"translate", t5, "--quiet"}, "question: Who? context: Two men, two dogs.\n").out;
+  EXPECT_GT(written.size(), 1u);
+  EXPECT_EQ(RunProgram({"answer", t5, "--question", "Who?", "--context", context}).out, written);
+  const std::string line = "Who?\tTwo men, two dogs.\n";
+  EXPECT_EQ(RunProgram({"answer", t5, "--json"}, line + line).out,
+            fmt::format("{{\"answer\":\"{0}\"}}\n{{\"answer\":\"{0}\"}}\n", written.substr(0, written.size() - 1)));
+  EXPECT_THAT(RefusalOf({"answer", t5, "--always"}, line), HasSubstr("--always"));
+  EXPECT_THAT(RefusalOf({"answer", t5}, line + "Who?\t\n"), HasSubstr("line 2: the passage has no tokens"));
+  std::string dogs = "Who?\t";
+  for (int i = 0; i < 20; ++i) dogs += "Two men, two dogs. ";
+  EXPECT_THAT(RefusalOf({"answer", TestFolder("bart_text")}, line + dogs + "\n"),
+              HasSubstr("line 2: with the question"));
+}
+
 TEST(Translate, TakesAPrefixAndLanguages) {
   const Case t5("t5_text", 1), mbart("mbart_text", 1);
   EXPECT_EQ(

@@ -20,9 +20,19 @@ struct Flags {
   TokenizerTrainingOptions options;
   std::vector<std::string> files;
   std::string out;
+  int sentinels = 0;
 };
 
-void Run(const Flags& flags) {
+// T5's, which stand behind the other special tokens; the first is the last of them.
+void AddSentinels(int count, TokenizerTrainingOptions& options) {
+  if (count == 0) return;
+  if (options.special.empty()) options.special = UsualSpecialTokens(options);
+  for (int sentinel = count - 1; sentinel >= 0; --sentinel)
+    options.special.push_back(fmt::format("<extra_id_{}>", sentinel));
+}
+
+void Run(Flags& flags) {
+  AddSentinels(flags.sentinels, flags.options);
   std::error_code error;
   std::filesystem::create_directories(flags.out, error);
   Check(!error, "{}: cannot create the folder: {}", flags.out, error.message());
@@ -76,12 +86,22 @@ void AddTokenizerTraining(CLI::App& train) {
           "a token that is never cut; may be repeated, and then these are the first, in this order [the usual ones]")
       ->type_name("TOKEN")
       ->allow_extra_args(false);  // else [PAD] would be read as a list
+  command
+      .add_option("--sentinels", flags->sentinels,
+                  "so many of T5's sentinels, <extra_id_0> and on, are special tokens too")
+      ->check(CLI::Range(0, 1000).description(""))
+      ->type_name("N");
+  command.add_flag("--split-digits", flags->options.split_digits,
+                   "each digit is a token of its own, so that a model can learn to reckon");
   command.add_option("--out", flags->out, "the folder for tokenizer.json")->required()->type_name("DIR");
   AddCommonOptions(command);
   command.footer(
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"
-      "  headlight train tokenizer --algorithm wordpiece --out bert a.txt b.txt");
+      "  headlight train tokenizer --algorithm wordpiece --out bert a.txt b.txt\n"
+      "  headlight train tokenizer --algorithm unigram --sentinels 100 --out t5 a.txt\n"
+      "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special '<mask>' "
+      "--out bart a.txt");
   command.callback([flags] { Run(*flags); });
 }
 

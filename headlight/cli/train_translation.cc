@@ -76,6 +76,7 @@ void AddTrain(CLI::App& program) {
   train.require_subcommand(1);
   AddTokenizerTraining(train);
   AddTrainTexts(train);
+  AddTrainSequences(train);
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
   CLI::App* command = train.add_subcommand("translation", "Learn to translate from parallel text");

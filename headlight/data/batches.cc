@@ -79,7 +79,10 @@ class SentencePairs : public Examples {
 
 std::vector<Batch> SplitBatch(const Batch& batch, std::int64_t tokens) {
   const bool decodes = !batch.target_inputs.empty();
-  const auto rows_of = [&](const Batch& some) -> std::int64_t { return Size(decodes ? some.labels : some.source_ids); };
+  // A row of the source goes through half of what one of the target does.
+  const auto rows_of = [&](const Batch& some) -> std::int64_t {
+    return decodes ? std::max(Size(some.labels), Size(some.source_ids) / 2) : Size(some.source_ids);
+  };
   const std::int64_t rows = rows_of(batch), parts = std::max<std::int64_t>(1, (rows + tokens - 1) / tokens);
   std::vector<Batch> split;
   const auto append = [](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& from, const Sequence& range) {

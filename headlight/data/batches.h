@@ -34,7 +34,8 @@ struct Batch {
 };
 
 // The batch's examples, in their order, in parts of about `tokens` rows or fewer, alike in size: rows of the target, or
-// of the source where no decoder reads the target. Every part's `next` and `batches_in_epoch` are the batch's.
+// half of the source's where those are more, or of the source where no decoder reads the target. Every part's `next`
+// and `batches_in_epoch` are the batch's.
 HEADLIGHT_API std::vector<Batch> SplitBatch(const Batch& batch, std::int64_t tokens);
 
 // How many labels of a batch ask for something.

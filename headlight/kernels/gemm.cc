@@ -169,12 +169,14 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       const Int8Product product = Int8Paths().front().product;
       return ForBlocks(b, c, bias, relu, accumulate,
                        [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
-                           const std::byte*) {
+                           const std::byte* next) {
                          for (std::int64_t column = 0; column < block.columns; column += kPanelColumns) {
+                           const std::byte* const after = panel + Int8PanelBytes(a.columns);
                            product({values + row * stride, scales + row, block.rows, a.columns}, panel,
                                    block.Columns(column, std::min(kPanelColumns, block.columns - column)),
-                                   ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu);
-                           panel += Int8PanelBytes(a.columns);
+                                   ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu,
+                                   column + kPanelColumns < block.columns ? after : next);
+                           panel = after;
                          }
                        });
     }

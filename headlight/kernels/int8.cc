@@ -43,7 +43,8 @@ struct PanelView {
   for (std::int64_t i = 0; i < columns; ++i) c[i] = c[i] < 0 ? 0 : c[i];
 }
 
-void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu) {
+void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
+                  const std::byte*) {
   const PanelView b(panel);
   const std::int64_t stride = Int8Stride(a.depth);
   for (std::int64_t row = 0; row < a.rows; ++row) {
@@ -82,40 +83,77 @@ void ProductByTiles(const std::array<Tile, most>& tiles, const Int8Rows& a, cons
 
 #define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 
+HEADLIGHT_VNNI inline __mmask16 FirstLanes(std::int64_t count) {
+  return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
+}
+
+// Asks meanwhile for the rows of c, and for so many lines from `next` on.
 template <int rows>
 HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
-                             const float* row_scales, Matrix<float> c, const float* bias, bool relu) {
+                             const float* row_scales, Matrix<float> c, const float* bias, bool relu,
+                             const std::byte* next, std::int64_t next_lines) {
   constexpr int vectors = 4;  // of 16 columns
+  LineList ask;
+  for (int row = 0; row < rows; ++row) ask.AddRow(c.row(row), c.columns);
+  ask.Add(next, next_lines);
+  const Lines* lines = ask.Finish(a, quads);
   __m512i sums[rows][vectors];
 #pragma GCC unroll 8
   for (auto& row : sums)
     for (int v = 0; v < vectors; ++v)
       row[v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(b.offsets + v * 16));
   const std::int8_t* values = b.values;
-  for (std::int64_t quad = 0; quad < quads; ++quad, values += kQuadRow, a += kQuad) {
-    __m512i right[vectors];
-    for (int v = 0; v < vectors; ++v) right[v] = _mm512_loadu_si512(values + v * 64);
+  for (const std::int8_t* const end = values + quads * kQuadRow; values != end; ++lines) {
+    const char* ahead = lines->first;
+    const std::int8_t* const until = values + std::min(end - values, lines->count * kQuadRow);
+    for (; values != until; values += kQuadRow, a += kQuad, ahead += lines->apart) {
+      _mm_prefetch(ahead, _MM_HINT_T0);
+      __m512i right[vectors];
+      for (int v = 0; v < vectors; ++v) right[v] = _mm512_loadu_si512(values + v * 64);
 #pragma GCC unroll 8
-    for (int row = 0; row < rows; ++row) {
-      std::int32_t four;
-      std::memcpy(&four, a + row * a_stride, sizeof(four));
-      const __m512i left = _mm512_set1_epi32(four);
-      for (int v = 0; v < vectors; ++v) sums[row][v] = _mm512_dpbusd_epi32(sums[row][v], left, right[v]);
+      for (int row = 0; row < rows; ++row) {
+        std::int32_t four;
+        std::memcpy(&four, a + row * a_stride, sizeof(four));
+        const __m512i left = _mm512_set1_epi32(four);
+        for (int v = 0; v < vectors; ++v) sums[row][v] = _mm512_dpbusd_epi32(sums[row][v], left, right[v]);
+      }
     }
   }
+  // FinishRow, where the sums are.
+  for (int v = 0; v < vectors; ++v) {
+    const __mmask16 live = FirstLanes(c.columns - 16 * v);
+    const __m512 scales = _mm512_loadu_ps(b.scales + 16 * v);
+    const __m512 biases = bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(live, bias + 16 * v);
 #pragma GCC unroll 8
-  for (int row = 0; row < rows; ++row) {
-    alignas(64) std::int32_t all[vectors * 16];
-    for (int v = 0; v < vectors; ++v) _mm512_store_si512(all + v * 16, sums[row][v]);
-    FinishRow(all, c.columns, row_scales[row], b.scales, bias, relu, c.row(row));
+    for (int row = 0; row < rows; ++row) {
+      const __m512 scaled =
+          _mm512_mul_ps(_mm512_maskz_cvtepi32_ps(live, sums[row][v]), _mm512_set1_ps(row_scales[row]));
+      __m512 result = _mm512_fmadd_ps(scaled, scales, biases);
+      if (relu) {
+        const __mmask16 negative = _mm512_cmp_ps_mask(result, _mm512_setzero_ps(), _CMP_LT_OQ);
+        result = _mm512_mask_blend_ps(negative, result, _mm512_setzero_ps());
+      }
+      _mm512_mask_storeu_ps(c.row(row) + 16 * v, live, result);
+    }
   }
 }
 
-void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu) {
+void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
+                 const std::byte* next) {
   // Six rows of four vectors of sums leave eight registers of 32 for the factors.
-  static constexpr std::array<Tile, 6> tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>,
-                                                VnniTile<4>, VnniTile<5>, VnniTile<6>};
-  ProductByTiles(tiles, a, panel, c, bias, relu);
+  using VnniTileOf = void (*)(const std::uint8_t*, std::int64_t, std::int64_t, const PanelView&, const float*,
+                              Matrix<float>, const float*, bool, const std::byte*, std::int64_t);
+  static constexpr std::array<VnniTileOf, kTileRows> tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>,
+                                                              VnniTile<4>, VnniTile<5>, VnniTile<6>};
+  const PanelView b(panel);
+  const std::int64_t stride = Int8Stride(a.depth), quads = stride / kQuad;
+  const std::int64_t count = TilesOf(a.rows), lines = next == nullptr ? 0 : Int8PanelBytes(a.depth) / Lines::kBytes;
+  ForTiles(a.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
+    const std::int64_t first = lines * tile / count, last = lines * (tile + 1) / count;
+    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, quads, b, a.scales + row,
+                                              c.Rows(row, rows), bias, relu, next + first * Lines::kBytes,
+                                              last - first);
+  });
 }
 
 #define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
@@ -160,12 +198,27 @@ HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::
   }
 }
 
-void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu) {
+void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
+                 const std::byte*) {
   static constexpr std::array<Tile, 4> tiles = {Avx2Tile<1>, Avx2Tile<2>, Avx2Tile<3>, Avx2Tile<4>};
   ProductByTiles(tiles, a, panel, c, bias, relu);
 }
 
 #endif
+
+// What a row's numbers are multiplied by, 0 where its integers shall be 0, and its scale.
+struct QuantizedBy {
+  float inverse, scale;
+};
+
+// From the bits of the largest size among them.
+inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
+  const auto largest = std::bit_cast<float>(largest_bits);
+  constexpr float smallest = 1e-30F;  // whose inverse is still a number
+  if (largest < smallest) return {0, 0};
+  if (!(largest <= std::numeric_limits<float>::max())) return {0, std::numeric_limits<float>::quiet_NaN()};
+  return {127 / largest, largest / 127};
+}
 
 // Signed integers, or unsigned ones that are 128 larger. In operations on bits where those on floats would keep the
 // compiler from vectors.
@@ -175,18 +228,16 @@ template <typename Integer>
   std::int32_t largest_bits = 0;
   for (std::int64_t i = 0; i < count; ++i)
     largest_bits = std::max(largest_bits, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
-  const float largest = std::bit_cast<float>(largest_bits);
-  constexpr float smallest = 1e-30F;  // whose inverse is still a number
-  if (!(largest >= smallest && largest <= std::numeric_limits<float>::max())) {
+  const QuantizedBy by = QuantizedFor(largest_bits);
+  if (by.inverse == 0) {
     std::fill_n(quantized, count, static_cast<Integer>(zero));
-    return largest < smallest ? 0 : std::numeric_limits<float>::quiet_NaN();
+    return by.scale;
   }
-  const float inverse = 127 / largest;
   constexpr float rounder = 12582912;  // 1.5 * 2^23: a sum with it has the rounded integer in its last bits
   for (std::int64_t i = 0; i < count; ++i)
-    quantized[i] = static_cast<Integer>(std::bit_cast<std::int32_t>(x[i] * inverse + rounder) -
+    quantized[i] = static_cast<Integer>(std::bit_cast<std::int32_t>(x[i] * by.inverse + rounder) -
                                         std::bit_cast<std::int32_t>(rounder) + zero);
-  return largest / 127;
+  return by.scale;
 }
 
 template <typename Integer>
@@ -199,11 +250,41 @@ template <typename Integer>
 __attribute__((target("avx2"))) float Avx2Quantize(const float* x, std::int64_t count, Integer* quantized) {
   return Quantize(x, count, quantized);
 }
+
+__attribute__((target("avx512f"))) float Avx512Quantize(const float* x, std::int64_t count, std::uint8_t* quantized) {
+  const auto for_vectors = [&](const auto& body) __attribute__((target("avx512f"), always_inline)) {
+    std::int64_t i = 0;
+    for (; i + 16 <= count; i += 16) body(i, __mmask16{0xffff});
+    if (i < count) body(i, static_cast<__mmask16>((1U << (count - i)) - 1));
+  };
+  const __m512i size = _mm512_set1_epi32(0x7fffffff);
+  __m512i largest = _mm512_setzero_si512();
+  for_vectors([&](std::int64_t i, __mmask16 live) __attribute__((target("avx512f"), always_inline)) {
+    const __m512i sizes = _mm512_maskz_and_epi32(live, size, _mm512_maskz_loadu_epi32(live, x + i));
+    largest = _mm512_mask_max_epi32(largest, live, largest, sizes);
+  });
+  alignas(64) std::array<std::int32_t, 16> of_lanes;
+  _mm512_store_si512(of_lanes.data(), largest);
+  const QuantizedBy by = QuantizedFor(*std::ranges::max_element(of_lanes));
+  const __m512 inverse = _mm512_set1_ps(by.inverse);
+  for_vectors([&](std::int64_t i, __mmask16 live) __attribute__((target("avx512f"), always_inline)) {
+    if (by.inverse == 0) live = 0;  // what is multiplied may be infinite
+    const __m512 numbers = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, x + i), inverse);
+    const __m512i rounded =
+        _mm512_maskz_cvt_roundps_epi32(live, numbers, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512i values = _mm512_add_epi32(rounded, _mm512_set1_epi32(128));
+    _mm512_mask_cvtepi32_storeu_epi8(quantized + i,
+                                     static_cast<__mmask16>((1U << std::min<std::int64_t>(count - i, 16)) - 1), values);
+  });
+  return by.scale;
+}
 #endif
 
 template <typename Integer>
-auto BestQuantize() {
+auto BestQuantize() -> float (*)(const float*, std::int64_t, Integer*) {
 #if defined(__x86_64__)
+  if constexpr (!std::is_signed_v<Integer>)
+    if (MayUseAvx512() && __builtin_cpu_supports("avx512f")) return Avx512Quantize;
   if (__builtin_cpu_supports("avx2")) return Avx2Quantize<Integer>;
 #endif
   return PlainQuantize<Integer>;

@@ -31,8 +31,10 @@ struct Int8Rows {
 std::int64_t Int8Stride(std::int64_t depth);
 void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales);
 
-// c[:, first columns] = a * panel + bias, its negative elements 0 where `relu`. c has the columns of this panel.
-using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu);
+// c[:, first columns] = a * panel + bias, its negative elements 0 where `relu`. c has the columns of this panel. May
+// ask meanwhile for the panel `next`, unless that is null.
+using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
+                             const std::byte* next);
 
 // What this processor can run, the fastest first: AVX-512 with VNNI, AVX2, plain C++.
 struct Int8Path {

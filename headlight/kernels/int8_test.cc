@@ -43,7 +43,7 @@ struct Factors {
 
   std::vector<float> Product(const Int8Path& path, const float* bias, bool relu) const {
     std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // a column that nothing may touch
-    path.product(left_side, panel.data(), {c.data(), rows, columns, columns + 1}, bias, relu);
+    path.product(left_side, panel.data(), {c.data(), rows, columns, columns + 1}, bias, relu, panel.data());
     return c;
   }
 
@@ -102,7 +102,7 @@ TEST(Int8, QuantizesToTheNearest) {
   std::vector<std::int8_t> quantized(x.size());
   EXPECT_FLOAT_EQ(QuantizeRow(x.data(), static_cast<std::int64_t>(x.size()), quantized.data()), 0.01F);
   EXPECT_EQ(quantized, (std::vector<std::int8_t>{0, 127, -127, 0, 1, -1, 64}));
-  for (const std::int64_t count : {1, 7, 64, 1000}) {
+  for (const std::int64_t count : {1, 7, 16, 64, 1000}) {
     const auto values = Values(count, static_cast<std::uint64_t>(count));
     quantized.resize(values.size());
     const float scale = QuantizeRow(values.data(), count, quantized.data());
@@ -110,6 +110,12 @@ TEST(Int8, QuantizesToTheNearest) {
       ASSERT_LE(std::abs(scale * quantized[i] - values[i]), scale * 0.5001F);
       ASSERT_LE(std::abs(quantized[i]), 127);
     }
+    // Rows of a left-hand side hold the same integers, 128 larger, and zeros behind them.
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(Int8Stride(count)));
+    float row_scale = 0;
+    QuantizeRows({values.data(), 1, count, count}, row.data(), &row_scale);
+    EXPECT_EQ(row_scale, scale);
+    for (std::size_t i = 0; i < row.size(); ++i) ASSERT_EQ(row[i], 128 + (i < values.size() ? quantized[i] : 0));
   }
 }
 

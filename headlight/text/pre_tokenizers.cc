@@ -97,6 +97,22 @@ void SplitPunctuation(Words& words) {
   });
 }
 
+void Digits::operator()(Words& words) const {
+  CutWords(words, [this](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    bool number = false;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
+      const bool digit = ClassOf(character) == CharacterClass::number;
+      if (digit != number || (digit && individual)) {
+        add(word, begin);
+        word = begin;
+      }
+      number = digit;
+    });
+    add(word, text.size());
+  });
+}
+
 void Metaspace::operator()(Words& words) const {
   Words spaced;
   spaced.text.start = words.text.start;

@@ -20,6 +20,12 @@ using PreTokenizer = std::function<void(Words&)>;
 void SplitAtSpaces(Words& words);     // words between white space
 void SplitPunctuation(Words& words);  // punctuation stands alone
 
+// Numbers stand alone, digits of any script, or each of their digits does.
+struct Digits {
+  bool individual = false;
+  void operator()(Words& words) const;
+};
+
 // SentencePiece's: a space is written as U+2581, and a word begins with it.
 struct Metaspace {
   std::string replacement = "\u2581";

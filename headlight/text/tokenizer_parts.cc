@@ -91,6 +91,8 @@ void AddPreTokenizers(JsonPart part, TokenizerState& state) {
     const auto behavior = part.Get<std::string>("behavior", "Isolated");
     Check(behavior == "Isolated", "{}: behavior {} is not supported, only Isolated is", part.place(), behavior);
     state.pre_tokenizers.emplace_back(SplitPunctuation);
+  } else if (type == "Digits") {
+    state.pre_tokenizers.emplace_back(Digits{part.Get("individual_digits", false)});
   } else if (type == "Metaspace") {
     part.Has("str_rep");  // an older file's; the replacement again
     Metaspace metaspace;
@@ -105,7 +107,7 @@ void AddPreTokenizers(JsonPart part, TokenizerState& state) {
     state.pre_tokenizers.emplace_back(
         ByteLevelPreTokenizer{part.Get<bool>("add_prefix_space"), part.Get("use_regex", true)});
   } else {
-    RefuseType(part, type, "BertPreTokenizer, ByteLevel, Metaspace, Punctuation, Sequence and WhitespaceSplit");
+    RefuseType(part, type, "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence and WhitespaceSplit");
   }
   // What comes after would see the characters that stand for bytes.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",

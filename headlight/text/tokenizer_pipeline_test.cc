@@ -295,7 +295,7 @@ TEST(TokenizerPipeline, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(changed("bert_cased", "/normalizer/type", "Nmt"),
             "tokenizer.json: normalizer: type Nmt is not supported; BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, "
             "Precompiled, Prepend, Replace, Sequence, Strip and StripAccents are");
-  EXPECT_THAT(changed("gpt2", "/pre_tokenizer/type", "Digits"), HasSubstr("type Digits is not supported"));
+  EXPECT_THAT(changed("gpt2", "/pre_tokenizer/type", "Split"), HasSubstr("type Split is not supported"));
   EXPECT_THAT(changed("gpt2", "/model/type", "WordLevel"),
               HasSubstr("type WordLevel is not supported; BPE, Unigram and"));
   EXPECT_THAT(changed("gpt2", "/model/dropout", 0.1), HasSubstr("dropout is not supported"));

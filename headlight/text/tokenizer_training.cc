@@ -105,6 +105,14 @@ Json FileWithoutPieces(const TokenizerTrainingOptions& options, const std::vecto
       model("Unigram", {{"unk_id", id_of(unknown)}, {"byte_fallback", false}});
     }
   }
+  if (options.split_digits) {
+    const Json digits = {{"type", "Digits"}, {"individual_digits", true}};
+    const Json other = file["pre_tokenizer"];
+    // What follows ByteLevel would see its characters for bytes; Metaspace would put a space before each word of these.
+    file["pre_tokenizer"] = {
+        {"type", "Sequence"},
+        {"pretokenizers", options.byte_level ? Json::array({digits, other}) : Json::array({other, digits})}};
+  }
   const auto text = [](const char* id, int type) { return Json{{"Sequence", {{"id", id}, {"type_id", type}}}}; };
   const auto token = [](const char* id, int type) { return Json{{"SpecialToken", {{"id", id}, {"type_id", type}}}}; };
   const auto surround = [&](const Json& single, const Json& pair, const std::vector<const char*>& tokens) {

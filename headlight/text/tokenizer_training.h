@@ -18,6 +18,7 @@ struct TokenizerTrainingOptions {
   TokenizerAlgorithm algorithm = TokenizerAlgorithm::bpe;
   bool byte_level = false;    // BPE of bytes, as GPT-2's: no text is unknown to it
   std::int32_t size = 30000;  // tokens at most, special ones among them
+  bool split_digits = false;  // whether each digit is a token of its own, so that numbers can be reckoned with
   // The first tokens; where there are none, UsualSpecialTokens.
   std::vector<std::string> special = {};
   // Of distinct words more bytes than this are not held: the rarest go.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "headlight/base/error.h"
@@ -109,6 +110,24 @@ TEST(TokenizerTraining, PutsSpecialTokensAround) {
   own.special = {"[UNK]", "<name>"};
   const TokenizerPipeline named = TokenizerPipeline::Parse(Train(Sentences(), own), "tokenizer.json");
   EXPECT_THAT(named.Encode("A <name>").ids, testing::Contains(1));
+}
+
+TEST(TokenizerTraining, CanLeaveNoTwoDigitsTogether) {
+  std::vector<std::string> lines = Sentences();
+  lines.insert(lines.end(), 50, "in 1984 and 1984, 19 of 84");
+  for (TokenizerTrainingOptions options : Kinds()) {
+    const auto longest_number = [&](bool split) {
+      options.split_digits = split;
+      const TokenizerPipeline tokenizer = TokenizerPipeline::Parse(Train(lines, options), "tokenizer.json");
+      std::ptrdiff_t longest = 0;
+      for (const std::int32_t id : tokenizer.Encode("in 1984, \u0663\u0664x7").ids)
+        longest =
+            std::max(longest, std::ranges::count_if(tokenizer.Piece(id), [](char c) { return c >= '0' && c <= '9'; }));
+      return longest;
+    };
+    EXPECT_GT(longest_number(false), 1);
+    EXPECT_EQ(longest_number(true), 1);
+  }
 }
 
 // Words that are there once are forgotten where there are too many.

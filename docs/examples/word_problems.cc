@@ -1,0 +1,18 @@
+// Maths problems in words, each with its working, a tab between. Without arguments a few; COUNT and SEED ask for more,
+// "held-out" behind them for problems whose numbers and rows of sentences are in none of the others.
+#include <cstdio>
+#include <cstdlib>
+
+#include "headlight/data/word_problems.h"
+
+int main(int argc, char** argv) {
+  using namespace headlight;
+  const int count = argc > 1 ? std::atoi(argv[1]) : 3;
+  Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
+  const Portion portion = argc > 3 ? Portion::held_out : Portion::training;
+  for (int i = 0; i < count; ++i) {
+    const WordProblem problem = SampleWordProblem(random, portion);
+    std::printf("%s\t%s\n", problem.text.c_str(), problem.working.c_str());
+  }
+  return 0;
+}

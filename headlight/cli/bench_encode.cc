@@ -1,0 +1,115 @@
+// headlight bench encode: how fast a model reads texts here.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/random.h"
+#include "headlight/cli/bench_report.h"
+#include "headlight/cli/bench_texts.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, length = "8:128", states;
+  std::int32_t batch = 32, repetitions = 10;
+  std::optional<kernels::Compute> compute;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+struct Texts {
+  std::vector<std::int32_t> ids;
+  Sequences places;
+};
+
+// A text's ids and the mean of its states, from which a cosine between texts is usually told.
+std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states) {
+  Json::Array mean;
+  for (std::int64_t column = 0; column < states.columns; ++column) {
+    double sum = 0;
+    for (std::int64_t row = 0; row < states.rows; ++row) sum += states.row(row)[column];
+    mean.emplace_back(sum / static_cast<double>(states.rows));
+  }
+  return Json(Json::Object{{"ids", Json::Array{ids.begin(), ids.end()}}, {"mean", std::move(mean)}}).Line() + "\n";
+}
+
+void Run(const Options& options) {
+  Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
+  if (!options.states.empty()) CheckWritable(options.states);
+  const auto model = LoadTextEncoder(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const TextEncoder::Limits& limits = model->limits();
+  const LengthRange lengths = ReadLengths("--length", options.length, limits.positions);
+  Check(limits.vocabulary > 1, "{}: a vocabulary of {} has no words", options.folder, limits.vocabulary);
+
+  BenchResult result;
+  result.tokens = "tokens";
+  result.settings = {{"benchmark", "encode"},
+                     {"model", options.folder},
+                     {"parameters", model->parameters().count()},
+                     {"batch", options.batch},
+                     {"length", options.length}};
+  result.compute = model->parameters().all().front().compute;
+  Random random(options.seed);
+  std::string states;
+  MeasureBatches(
+      result, options.repetitions,
+      [&] {
+        Texts texts;
+        std::vector<std::int32_t> each;
+        for (std::int32_t text = 0; text < options.batch; ++text) {
+          const auto ids = RandomIds(lengths, limits.vocabulary, {&limits.pad_id, 1}, random);
+          texts.ids.insert(texts.ids.end(), ids.begin(), ids.end());
+          each.push_back(static_cast<std::int32_t>(ids.size()));
+        }
+        texts.places = PackedSequences(each);
+        return texts;
+      },
+      [&](const Texts& texts) {
+        Context context;
+        return model->Encode(context, texts.ids, {}, texts.places);
+      },
+      [&](const Texts& texts, const Tensor& hidden) {
+        result.counted_tokens += std::ssize(texts.ids);
+        for (const auto& [begin, length] : texts.places)
+          if (!options.states.empty())
+            states +=
+                Line(std::span(texts.ids).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)),
+                     hidden.ViewRows(begin, length).matrix<float>());
+      });
+  if (!options.states.empty()) WriteFile(options.states, states);
+  PrintBench(result, options.json);
+}
+
+}  // namespace
+
+void AddEncodeBench(CLI::App& bench) {
+  CLI::App& command = *bench.add_subcommand("encode", "How fast a model reads batches of random texts");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder, with or without a tokenizer")->required();
+  command.add_option("--batch", options->batch, "Texts that are read at once")->capture_default_str();
+  command.add_option("--length", options->length, "Tokens of a text")->type_name("FROM:TO")->capture_default_str();
+  AddComputeOption(command, options->compute);
+  command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Of the random texts")->capture_default_str();
+  command
+      .add_option("--states", options->states,
+                  "Write each text's ids and the mean of its last states there, as JSON lines")
+      ->type_name("FILE");
+  command.add_flag("--json", options->json, "Print one JSON object");
+  AddCommonOptions(command);
+  command.footer(
+      "\nExample:\n"
+      "  headlight bench encode model --batch 32 --length 8:128 --compute int8 --threads 2");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,303 @@
+// headlight train seq2seq, span-corruption, denoising: models that read one text and write another.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/cli/commands.h"
+#include "headlight/cli/new_model.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/training_options.h"
+#include "headlight/cli/training_run.h"
+#include "headlight/data/text_pairs.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/bart.h"
+#include "headlight/models/family.h"
+#include "headlight/models/t5.h"
+#include "headlight/serve/sequence_tokenizer.h"
+#include "headlight/train/sequence_tasks.h"
+
+namespace headlight {
+namespace {
+
+enum class Task { pairs, spans, denoising };
+enum class NewFamily { t5, bart };
+
+struct Options {
+  Task task = Task::pairs;
+  std::vector<std::string> train, valid;
+  std::string out, from, prefix;
+  NewModel from_nothing;
+  NewFamily family = NewFamily::t5;
+  SpanOptions spans;
+  NoiseOptions noise;
+  TrainingOptions training;
+  ComputeChoice compute = ComputeChoice::automatic;
+  bool profile = false, resume = false;
+};
+
+const char* Name(Task task) {
+  return task == Task::pairs ? "seq2seq" : task == Task::spans ? "span-corruption" : "denoising";
+}
+
+// T5 1.0.
+T5Config T5Of(const NewModel& asked, const TokenizerPipeline& tokenizer) {
+  T5Config config;
+  config.model = asked.model;
+  config.encoder_layers = config.decoder_layers = asked.layers;
+  config.heads = asked.heads;
+  Check(asked.heads >= 1 && asked.model % asked.heads == 0, "{} heads do not divide a model dimension of {}",
+        asked.heads, asked.model);
+  config.head_dim = asked.model / asked.heads;
+  config.ffn = asked.FfnDim();
+  config.dropout = asked.dropout;
+  config.vocabulary = tokenizer.size();
+  config.pad_id = config.start_id = TokenOf(tokenizer, asked.tokenizer, "token of padding", {"<pad>"});
+  config.end_id = TokenOf(tokenizer, asked.tokenizer, "token that ends a text", {"</s>"});
+  return config;
+}
+
+BartConfig BartOf(const NewModel& asked, const TokenizerPipeline& tokenizer) {
+  BartConfig config;
+  config.model = asked.model;
+  config.encoder_layers = config.decoder_layers = asked.layers;
+  config.encoder_heads = config.decoder_heads = asked.heads;
+  config.encoder_ffn = config.decoder_ffn = asked.FfnDim();
+  config.dropout = config.attention_dropout = asked.dropout;
+  config.vocabulary = tokenizer.size();
+  config.positions = asked.positions;
+  config.pad_id = TokenOf(tokenizer, asked.tokenizer, "token of padding", {"<pad>"});
+  config.start_id = config.end_id = TokenOf(tokenizer, asked.tokenizer, "token that ends a text", {"</s>"});
+  return config;
+}
+
+std::unique_ptr<EncoderDecoder> MakeModel(const Options& options) {
+  if (!options.from.empty()) return LoadEncoderDecoder(options.from);
+  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.from_nothing.tokenizer);
+  std::unique_ptr<EncoderDecoder> model;
+  if (options.family == NewFamily::t5)
+    model = std::make_unique<T5>(T5Of(options.from_nothing, tokenizer));
+  else
+    model = std::make_unique<Bart>(BartOf(options.from_nothing, tokenizer));
+  model->parameters().Initialise(options.training.seed);
+  return model;
+}
+
+// What to learn, which its task refers to.
+struct Lesson {
+  SequenceSets pairs;
+  TextSets texts;
+  TrainingTask task;
+  std::uint64_t hash = 0;
+};
+
+void ReadPairs(const Options& options, const SequenceTokenizer& tokenizer, EncoderDecoder& model,
+               TrainingProgress& progress, Lesson& lesson) {
+  const std::int64_t longest = model.limits().positions;
+  const auto read = [&](const std::vector<std::string>& paths, std::vector<std::string>* sources) {
+    std::vector<SequenceExample> examples;
+    std::int64_t tokens[2] = {0, 0};
+    for (const TextPair& pair : ReadTextPairs(paths)) {
+      SequenceExample& example = examples.emplace_back();
+      example.source = example.target = tokenizer.before();
+      const auto add = [](const std::vector<std::int32_t>& ids, std::vector<std::int32_t>& to) {
+        to.insert(to.end(), ids.begin(), ids.end());
+      };
+      add(tokenizer.Encode(options.prefix + pair.source), example.source);
+      add(tokenizer.after(), example.source);
+      add(tokenizer.Encode(pair.target, Side::target), example.target);
+      Check(std::ssize(example.source) <= longest && std::ssize(example.target) < longest,
+            "{}: {} source and {} target tokens, of which the model reads and writes {}", pair.place,
+            example.source.size(), example.target.size() + 1, longest);
+      tokens[0] += std::ssize(example.source);
+      tokens[1] += std::ssize(example.target) + 1;
+      if (sources != nullptr) sources->push_back(options.prefix + pair.source);
+    }
+    Check(!examples.empty(), "{}: there is no pair in it", fmt::join(paths, ", "));
+    progress.Note(fmt::format("{}: {} pairs, {} source and {} target tokens", fmt::join(paths, ", "), examples.size(),
+                              tokens[0], tokens[1]));
+    return examples;
+  };
+  SequenceSets& sets = lesson.pairs;
+  sets.train = read(options.train, nullptr);
+  sets.valid = read(options.valid, &sets.valid_sources);
+  sets.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
+  lesson.hash = HashOfSequences(sets.train);
+  lesson.task = SequenceTask(model, sets, options.training);
+}
+
+// <extra_id_0> and on.
+std::vector<std::int32_t> SentinelsOf(const TokenizerPipeline& tokenizer, const std::string& folder) {
+  std::vector<std::int32_t> sentinels;
+  while (const std::optional<std::int32_t> id = tokenizer.Find(fmt::format("<extra_id_{}>", sentinels.size())))
+    sentinels.push_back(*id);
+  Check(sentinels.size() >= 2,
+        "{}: the tokenizer has {} sentinels, <extra_id_0> and on, and two are needed at least; `headlight train "
+        "tokenizer --sentinels 100` adds them",
+        folder, sentinels.size());
+  return sentinels;
+}
+
+// The tokens that end with a full stop or its like.
+std::vector<std::int32_t> SentenceEndsOf(const TokenizerPipeline& tokenizer) {
+  std::vector<std::int32_t> ends;
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
+    const std::string text = tokenizer.IsSpecial(id) ? "" : tokenizer.Decode({&id, 1});
+    if (std::ranges::any_of(std::initializer_list<const char*>{".", "!", "?", "\u3002", "\u0964"},
+                            [&](const char* end) { return text.ends_with(end); }))
+      ends.push_back(id);
+  }
+  return ends;
+}
+
+void ReadBroken(const Options& options, const std::string& folder, EncoderDecoder& model, TrainingProgress& progress,
+                Lesson& lesson) {
+  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
+  const SequenceTokenizer surrounding(tokenizer);
+  const AroundTexts around{surrounding.before(), surrounding.after()};
+  const std::int64_t taken = std::ssize(around.before) + std::max<std::int64_t>(1, std::ssize(around.after));
+  const std::int64_t longest = std::min(options.from_nothing.positions, model.limits().positions) - taken;
+  Check(longest >= 1, "--positions {}: with what stands around a text there is no room for one",
+        options.from_nothing.positions);
+  const auto read = [&](const std::vector<std::string>& paths) {
+    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false);
+    Check(!found.texts.empty(), "{}: there is no text in it", fmt::join(paths, ", "));
+    progress.Note(fmt::format(
+        "{}: {} texts, {} tokens{}", fmt::join(paths, ", "), found.texts.size(), found.tokens,
+        found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));
+    return std::move(found.texts);
+  };
+  lesson.texts.train = read(options.train);
+  lesson.texts.valid = read(options.valid);
+  lesson.hash = HashOfTexts(lesson.texts.train);
+  if (options.task == Task::spans) {
+    SpanOptions spans = options.spans;
+    spans.sentinels = SentinelsOf(tokenizer, folder);
+    lesson.task = SpanCorruptionTask(model, lesson.texts, around, spans, options.training);
+  } else {
+    NoiseOptions noise = options.noise;
+    noise.mask_id = TokenOf(tokenizer, folder, "mask", {"<mask>", "[MASK]"});
+    noise.sentence_ends = SentenceEndsOf(tokenizer);
+    lesson.task = DenoisingTask(model, lesson.texts, around, noise, options.training);
+  }
+}
+
+void Run(Options& options) {
+  CompleteTrainingOptions(options.training);
+  Check(options.from.empty() != options.from_nothing.tokenizer.empty(),
+        "either --from DIR, to go on from a model, or --tokenizer DIR, for one from nothing");
+  CheckTrainingFolder(options.out, options.resume);
+  options.training.batches.seed = options.training.seed;
+  options.training.schedule.model = options.from_nothing.model;
+  const std::string& folder = options.from.empty() ? options.from_nothing.tokenizer : options.from;
+  const SequenceTokenizer tokenizer = SequenceTokenizer::Load(folder);
+  const std::unique_ptr<EncoderDecoder> model = MakeModel(options);
+  Check(tokenizer.size() <= std::min(model->limits().source_vocabulary, model->limits().target_vocabulary),
+        "{}: the tokenizer has {} tokens, and the model {}", folder, tokenizer.size(),
+        model->limits().target_vocabulary);
+  TrainingProgress progress(Quiet());
+  Lesson lesson;
+  if (options.task == Task::pairs)
+    ReadPairs(options, tokenizer, *model, progress, lesson);
+  else
+    ReadBroken(options, folder, *model, progress, lesson);
+  Json of = Json::Object{{"task", Name(options.task)},
+                         {"corpus_hash", fmt::format("{:016x}", lesson.hash)},
+                         {"parameters", model->parameters().count()},
+                         {"dropout", options.from_nothing.dropout}};
+  if (options.task != Task::pairs) {
+    const bool spans = options.task == Task::spans;
+    of.Set("mask_share", spans ? options.spans.share : options.noise.share);
+    of.Set("span_length", spans ? options.spans.mean_length : options.noise.mean_length);
+  }
+  CatchInterrupts();
+  RunTraining(lesson.task, options.training,
+              {.out = options.out,
+               .of = of,
+               .save =
+                   [&](const std::string& to) {
+                     model->Save(to);
+                     CopyBesideModel(folder, to);
+                   },
+               .compute = Chosen(options.compute),
+               .resume = options.resume,
+               .profile = options.profile},
+              progress);
+}
+
+void AddTask(CLI::App& train, Task task, const char* description, const char* texts, const char* positions,
+             const char* examples) {
+  CLI::App& command = *train.add_subcommand(Name(task), description);
+  auto options = std::make_shared<Options>();
+  options->task = task;
+  options->training.label_smoothing = 0;
+  options->training.schedule = {.kind = ScheduleKind::cosine, .warmup = 200, .peak = 1e-3};
+  options->training.adam.clip_norm = 1;
+  command.add_option("--train", options->train, std::string("what to learn from: ") + texts)
+      ->required()
+      ->type_name("FILE ...");
+  command.add_option("--valid", options->valid, "what to validate on, likewise")->required()->type_name("FILE ...");
+  command.add_option("--out", options->out, "the model's folder")->required()->type_name("DIR");
+  command.add_option("--from", options->from, "a model to go on from, with its tokenizer")->type_name("DIR");
+  AddNewModelOptions(command, options->from_nothing);
+  command.add_option("--positions", options->from_nothing.positions, positions)->capture_default_str();
+  if (task == Task::pairs) {
+    AddChoice<NewFamily>(command, "--family", options->family, {{"t5", NewFamily::t5}, {"bart", NewFamily::bart}},
+                         "which model")
+        ->group("A model from nothing");
+    command.add_option("--prefix", options->prefix, "put before each source, as T5's \"summarize: \"")
+        ->type_name("TEXT");
+  } else {
+    const bool spans = task == Task::spans;
+    if (!spans) options->family = NewFamily::bart;
+    command
+        .add_option("--mask-share", spans ? options->spans.share : options->noise.share,
+                    "share of the tokens that are hidden")
+        ->capture_default_str()
+        ->group("Training");
+    command
+        .add_option("--span-length", spans ? options->spans.mean_length : options->noise.mean_length,
+                    "mean of the hidden spans, in tokens")
+        ->capture_default_str()
+        ->group("Training");
+  }
+  AddTrainingOptions(command, options->training, options->compute, options->profile, options->resume);
+  command.get_option("--batch-tokens")
+      ->description("tokens a batch: of what is read or of what is written, whichever are more");
+  AddCommonOptions(command);
+  command.footer(examples);
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace
+
+void AddTrainSequences(CLI::App& train) {
+  AddTask(train, Task::pairs, "Learn to write a text for another (from nothing a T5 or a BART)",
+          "source, tab, target a line, or .jsonl with {\"source\", \"target\"}",
+          "tokens of the longest text that a BART from nothing reads",
+          "\nA text longer than the model is refused. A validation's score is the share of the targets that the model\n"
+          "writes word for word.\n\n"
+          "Examples:\n"
+          "  headlight train seq2seq --train train.jsonl --valid val.jsonl --from flan-t5-small --prefix 'summarize: ' "
+          "--out model\n"
+          "  headlight train seq2seq --train train.tsv --valid val.tsv --tokenizer tokens --out model --layers 3\n"
+          "  headlight summarize model articles.txt --prefix 'summarize: '");
+  AddTask(train, Task::spans, "Learn to fill in hidden spans (T5's; from nothing a T5)", "a text a line",
+          "tokens of the longest text; a longer one is cut into pieces",
+          "\nOther spans are hidden in each epoch.\n\n"
+          "Examples:\n"
+          "  headlight train tokenizer --algorithm unigram --sentinels 100 --out tokens train.en\n"
+          "  headlight train span-corruption --train train.en --valid val.en --tokenizer tokens --out model\n"
+          "  headlight train span-corruption --train train.en --valid val.en --from t5-small --out model");
+  AddTask(train, Task::denoising, "Learn to mend broken texts (BART's; from nothing a BART)", "a text a line",
+          "tokens of the longest text; a longer one is cut into pieces",
+          "\nSpans become one mask each, and sentences change places, others in each epoch.\n\n"
+          "Examples:\n"
+          "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special "
+          "'<mask>' --out tokens train.en\n"
+          "  headlight train denoising --train train.en --valid val.en --tokenizer tokens --out model\n"
+          "  headlight train denoising --train train.en --valid val.en --from bart-base --out model");
+}
+
+}  // namespace headlight

@@ -1,0 +1,42 @@
+#include "headlight/data/text_pairs.h"
+
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/data/json_lines.h"
+#include "headlight/data/lines.h"
+
+namespace headlight {
+namespace {
+
+void ReadTabbed(const std::string& path, std::vector<TextPair>& pairs) {
+  LineReader lines(path);
+  while (const auto line = lines.Next()) {
+    if (line->empty()) continue;
+    std::string place = fmt::format("{}:{}", path, lines.line_number());
+    const std::size_t tab = line->find('\t');
+    Check(tab != std::string_view::npos && tab == line->rfind('\t'), "{}: expected a source, a tab and its target",
+          place);
+    pairs.push_back({std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), std::move(place)});
+  }
+}
+
+void ReadJson(const std::string& path, std::vector<TextPair>& pairs) {
+  JsonLines lines(path);
+  while (const auto line = lines.Next())
+    pairs.push_back({line->String("source"), line->String("target"), line->place()});
+}
+
+}  // namespace
+
+std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths) {
+  std::vector<TextPair> pairs;
+  for (const std::string& path : paths) IsJsonLines(path) ? ReadJson(path, pairs) : ReadTabbed(path, pairs);
+  for (const TextPair& pair : pairs)
+    Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.place,
+          pair.source.empty() ? "source" : "target");
+  return pairs;
+}
+
+}  // namespace headlight

@@ -1,0 +1,20 @@
+// Pairs of texts to learn from: what is read, and what shall be written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+struct TextPair {
+  std::string source, target;
+  std::string place;  // file and line, to begin an error with
+};
+
+// Of JSON lines {"source": ..., "target": ...}, or a source, a tab and its target a line; empty lines are none. Throws
+// Error as JsonLines and LineReader do, naming the line for what is not that, and for a text that is empty.
+HEADLIGHT_API std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths);
+
+}  // namespace headlight

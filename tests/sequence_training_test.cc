@@ -1,0 +1,259 @@
+// What is hidden in texts and how they are broken; models that read one text and write another learn from it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "headlight/base/test_support.h"
+#include "headlight/models/bart.h"
+#include "headlight/models/t5.h"
+#include "headlight/train/sequence_tasks.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
+
+constexpr std::int32_t kPad = 0, kEnd = 1, kStop = 2, kMask = 3, kWords = 10, kSentinel = 90, kVocabulary = 100;
+
+// Words from kWords on, each another.
+Ids Text(int length) {
+  Ids text(static_cast<std::size_t>(length));
+  std::iota(text.begin(), text.end(), kWords);
+  return text;
+}
+
+SpanOptions Spans(double share = 0.15) {
+  SpanOptions spans{.share = share};
+  for (std::int32_t i = 0; i < 10; ++i) spans.sentinels.push_back(kSentinel + 9 - i);  // descending, as T5's
+  return spans;
+}
+
+bool IsSentinel(std::int32_t id) { return id >= kSentinel; }
+
+// The text that a pair was made of.
+Ids Mended(const SequenceExample& pair) {
+  std::map<std::int32_t, Ids> hidden;
+  std::int32_t sentinel = -1;
+  for (const std::int32_t id : pair.target) IsSentinel(id) ? void(sentinel = id) : hidden[sentinel].push_back(id);
+  Ids text;
+  for (const std::int32_t id : pair.source)
+    if (IsSentinel(id))
+      text.insert(text.end(), hidden[id].begin(), hidden[id].end());
+    else
+      text.push_back(id);
+  return text;
+}
+
+TEST(HiddenSpans, AreThePapersAndGiveTheTextBack) {
+  Random random(1);
+  std::vector<int> hidden_at(40);
+  for (int draw = 0; draw < 2000; ++draw) {
+    const Ids text = Text(40);
+    const SequenceExample pair = HideSpans(text, Spans(), random);
+    // 15% of 40 tokens are 6, in two spans of 3 on average: two sentinels here, the same and an end there.
+    ASSERT_EQ(pair.source.size(), 40u - 6 + 2);
+    ASSERT_EQ(pair.target.size(), 6u + 3);
+    ASSERT_EQ(Mended(pair), text);
+    Ids in_source, in_target;
+    std::ranges::copy_if(pair.source, std::back_inserter(in_source), IsSentinel);
+    std::ranges::copy_if(pair.target, std::back_inserter(in_target), IsSentinel);
+    ASSERT_THAT(in_source, ElementsAre(kSentinel + 9, kSentinel + 8));
+    ASSERT_THAT(in_target, ElementsAre(kSentinel + 9, kSentinel + 8, kSentinel + 7));
+    ASSERT_EQ(pair.target.back(), kSentinel + 7);
+    for (std::size_t i = 1; i < pair.source.size(); ++i)  // spans do not touch
+      ASSERT_FALSE(IsSentinel(pair.source[i]) && IsSentinel(pair.source[i - 1]));
+    for (const std::int32_t id : pair.target)
+      if (!IsSentinel(id)) ++hidden_at[static_cast<std::size_t>(id - kWords)];
+  }
+  // No place is safe: the first and the last are hidden too, if less often than those between.
+  EXPECT_GT(*std::ranges::min_element(hidden_at), 2000 * 0.03);
+  EXPECT_LT(*std::ranges::max_element(hidden_at), 2000 * 0.22);
+}
+
+TEST(HiddenSpans, AShortTextHidesOneTokenAndALongOneNeedsSentinels) {
+  Random random(1);
+  EXPECT_EQ(HideSpans(Text(1), Spans(), random),
+            (SequenceExample{{kSentinel + 9}, {kSentinel + 9, 10, kSentinel + 8}}));
+  const SequenceExample pair = HideSpans(Text(4), Spans(0.9), random);  // spans would touch: there is one
+  EXPECT_EQ(pair, (SequenceExample{{kSentinel + 9}, {kSentinel + 9, 10, 11, 12, 13, kSentinel + 8}}));
+}
+
+TEST(BrokenTexts, HaveAMaskASpan) {
+  Random random(1);
+  const NoiseOptions noise{.mask_id = kMask};
+  std::map<std::ptrdiff_t, int> masks;
+  int empty_first = 0, without_first = 0, draws = 4000;
+  for (int draw = 0; draw < draws; ++draw) {
+    const Ids noised = AddNoise(Text(40), noise, random);
+    Ids kept;
+    std::ranges::copy_if(noised, std::back_inserter(kept), [](std::int32_t id) { return id != kMask; });
+    ASSERT_EQ(kept.size(), 28u);                // 30% of 40 are hidden
+    ASSERT_TRUE(std::ranges::is_sorted(kept));  // one sentence, whose words stay in order
+    ++masks[std::ranges::count(noised, kMask)];
+    without_first += kept.front() != kWords;
+    // A mask for nothing: what stands before it and behind it are neighbours.
+    const auto mask = std::ranges::find(noised, kMask) - noised.begin();
+    if (mask > 0 && mask + 1 < std::ssize(noised))
+      empty_first += noised[static_cast<std::size_t>(mask) - 1] + 1 == noised[static_cast<std::size_t>(mask) + 1];
+  }
+  // Twelve tokens in spans of Poisson's lengths with mean 3, of which 5% have none, but for the last of each text.
+  double mean = 0;
+  for (const auto& [count, often] : masks) mean += static_cast<double>(count) * often / draws;
+  EXPECT_NEAR(mean, 4.6, 0.2);
+  EXPECT_LE(masks.rbegin()->first, 12);
+  EXPECT_NEAR(empty_first, 0.027 * draws, 0.01 * draws);
+  EXPECT_GT(without_first, 0.05 * draws);
+}
+
+TEST(BrokenTexts, SentencesChangePlaces) {
+  Random random(1);
+  // Full stops in a row end one sentence; the last one has none.
+  const Ids text = {10, kStop, 11, 12, kStop, kStop, 13};
+  std::set<Ids> orders;
+  for (int draw = 0; draw < 2000; ++draw) {
+    Ids noised = AddNoise(text, {.share = 0.01, .mask_id = kMask, .sentence_ends = {kStop}}, random);
+    ASSERT_EQ(std::ranges::count(noised, kMask), 1);  // for one token, so for no other
+    std::erase_if(noised, [](std::int32_t id) { return id < kWords; });
+    if (noised.size() == 4) orders.insert(noised);
+  }
+  EXPECT_THAT(orders, testing::UnorderedElementsAre(Ids{10, 11, 12, 13}, Ids{10, 13, 11, 12}, Ids{11, 12, 10, 13},
+                                                    Ids{11, 12, 13, 10}, Ids{13, 10, 11, 12}, Ids{13, 11, 12, 10}));
+}
+
+std::unique_ptr<T5> SmallT5() {
+  T5Config config;
+  config.model = 32;
+  config.encoder_layers = config.decoder_layers = 1;
+  config.heads = 2;
+  config.head_dim = 16;
+  config.ffn = 64;
+  config.dropout = 0;
+  config.vocabulary = kVocabulary;
+  auto model = std::make_unique<T5>(config);
+  model->parameters().Initialise(5);
+  return model;
+}
+
+std::unique_ptr<Bart> SmallBart() {
+  BartConfig config;
+  config.model = 32;
+  config.encoder_layers = config.decoder_layers = 1;
+  config.encoder_heads = config.decoder_heads = 2;
+  config.encoder_ffn = config.decoder_ffn = 64;
+  config.dropout = 0;
+  config.vocabulary = kVocabulary;
+  config.positions = 32;
+  config.start_id = config.end_id = kEnd;
+  config.pad_id = kPad;
+  auto model = std::make_unique<Bart>(config);
+  model->parameters().Initialise(5);
+  return model;
+}
+
+TextSets Texts(int count = 20) {
+  TextSets texts;
+  for (int i = 0; i < count; ++i) texts.train.push_back({.ids = Text(8 + i % 4), .types = {}, .words = {}});
+  texts.valid = {texts.train[0], texts.train[1]};
+  return texts;
+}
+
+TrainingOptions Options() {
+  TrainingOptions options;
+  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 10, .peak = 1e-2, .total = 100};
+  options.batches = {.batch_tokens = 128};
+  options.label_smoothing = 0;
+  options.steps = options.validate_every = 100;
+  return options;
+}
+
+TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
+  const auto t5 = SmallT5();
+  const auto bart = SmallBart();
+  const TextSets texts = Texts();
+  const TrainingOptions options = Options();
+  const AroundTexts around{{}, {kEnd}};
+  for (const TrainingTask& task : {SpanCorruptionTask(*t5, texts, around, Spans(), options),
+                                   DenoisingTask(*bart, texts, around, {.mask_id = kMask}, options)}) {
+    BatchStream stream = task.batches({}), again = task.batches({});
+    const Batch first = stream.Next();
+    EXPECT_EQ(first.source_ids, again.Next().source_ids);
+    BatchStream later = task.batches({.epoch = 1, .batch = 0});
+    const Batch second_epoch = later.Next();
+    while (stream.Next().next.epoch == 0) continue;
+    EXPECT_EQ(second_epoch.source_ids, stream.Next().source_ids);
+    EXPECT_NE(first.source_ids, second_epoch.source_ids);
+    // Each source has its end, and the decoder reads what it wrote before.
+    for (const Sequence& source : first.source)
+      EXPECT_EQ(first.source_ids[static_cast<std::size_t>(source.begin + source.length) - 1], kEnd);
+    for (const Sequence& target : first.target) {
+      const auto begin = static_cast<std::size_t>(target.begin), end = begin + static_cast<std::size_t>(target.length);
+      EXPECT_EQ(first.target_inputs[begin], task.model == t5.get() ? kPad : kEnd);
+      for (std::size_t i = begin + 1; i < end; ++i) EXPECT_EQ(first.target_inputs[i], first.labels[i - 1]);
+      EXPECT_EQ(first.labels[end - 1], kEnd);
+    }
+    EXPECT_EQ(task.validate().loss, task.validate().loss);  // the same spans each time
+  }
+}
+
+TEST(SequenceTasks, PairsAreLearnedAndCounted) {
+  const TemporaryFolder folder;
+  const auto model = SmallT5();
+  SequenceSets sets;
+  for (std::int32_t word = kWords; word < kWords + 12; ++word) sets.train.push_back({{word, kEnd}, {word + 20, word}});
+  sets.valid = sets.train;
+  sets.valid_sources.assign(12, "a word");
+  sets.decode = [](std::span<const std::int32_t> ids) { return fmt::format("{}", fmt::join(ids, " ")); };
+  const TrainingOptions options = Options();
+  const TrainingTask task = SequenceTask(*model, sets, options);
+  EXPECT_LT(task.validate().score, 50);
+  ValidationReport last;
+  const TrainingObserver observer{.step = {},
+                                  .progress = {},
+                                  .validation = [&](const ValidationReport& report) { last = report; },
+                                  .note = {},
+                                  .stop = {}};
+  Train(task, options, {.checkpoint = folder.File("c"), .run = Json::Object{}, .save_best = {}, .save_last = {}}, false,
+        observer);
+  EXPECT_EQ(last.score, 100);
+  EXPECT_EQ(last.score_name, "exact");
+  EXPECT_LT(last.loss, 0.1);
+  ASSERT_EQ(last.samples.size(), 3u);
+  EXPECT_EQ(last.samples[1].translation, "31 11");
+}
+
+TEST(SequenceTasks, RefuseWhatCannotBeLearned) {
+  const auto t5 = SmallT5();
+  const auto bart = SmallBart();
+  const TrainingOptions options = Options();
+  const AroundTexts around{{}, {kEnd}};
+  const TextSets texts = Texts();
+  TextSets longer = texts;
+  longer.train[3].ids = Text(75);
+  EXPECT_THAT(ErrorOf([&] { DenoisingTask(*bart, longer, around, {.mask_id = kMask}, options); }),
+              HasSubstr("text 4 to learn from"));
+  SpanOptions few = Spans();
+  few.sentinels.resize(2);
+  SpanCorruptionTask(*t5, texts, around, few, options);
+  EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, longer, around, few, options); }),
+              HasSubstr("a text of 75 tokens has 4 hidden spans"));
+  EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, texts, around, Spans(1), options); }),
+              HasSubstr("share of hidden tokens"));
+  EXPECT_THAT(ErrorOf([&] { DenoisingTask(*bart, texts, around, {.mean_length = 0, .mask_id = kMask}, options); }),
+              HasSubstr("mean length"));
+  const SequenceSets sets{.train = {{{10, kEnd}, Text(32)}},
+                          .valid = {{{10, kEnd}, {11}}},
+                          .valid_sources = {"a"},
+                          .decode = [](std::span<const std::int32_t>) { return ""; }};
+  EXPECT_THAT(ErrorOf([&] { SequenceTask(*bart, sets, options); }), HasSubstr("pair 1 to learn from"));
+}
+
+}  // namespace
+}  // namespace headlight
