@@ -9,6 +9,7 @@ void AddBench(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("bench", "Measure how fast models train and translate on this machine");
   command.fallthrough();
   command.require_subcommand(1);
+  AddGenerateBench(command);
   AddTrainBench(command);
   AddTranslateBench(command);
 }

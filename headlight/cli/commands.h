@@ -14,6 +14,7 @@ void AddBleu(CLI::App& program);
 void AddTokenizerTraining(CLI::App& train);
 void AddTrainTexts(CLI::App& train);
 // Commands of `bench`.
+void AddGenerateBench(CLI::App& bench);
 void AddTrainBench(CLI::App& bench);
 void AddTranslateBench(CLI::App& bench);
 void AddClassify(CLI::App& program);
