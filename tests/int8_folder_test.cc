@@ -1,4 +1,4 @@
-// Folders whose matrices are 8-bit integers, and models that are only computed with.
+// Folders whose matrices are integers of 8 bits or 4, and models that are only computed with.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -32,37 +32,55 @@ class Int8Folder : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
-TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
-  const std::string folder = FolderOf(GetParam());
+// What a folder that was converted computes, against one that is made so on loading.
+void CheckConverted(const std::string& folder, Compute compute) {
+  SCOPED_TRACE(Name(compute));
   const TemporaryFolder converted, again;
-  LoadTransformer(folder)->Save(converted.path(), Compute::int8);
+  LoadTransformer(folder)->Save(converted.path(), compute);
   const auto exact = Logits(*LoadTransformer(folder));
-  // Only to compute with, in float32, nothing changes.
-  EXPECT_TRUE(Logits(*LoadTransformer(folder, {.purpose = LoadFor::computing})) == exact);
-  const auto in_int8 = LoadTransformer(folder, {.compute = Compute::int8, .purpose = LoadFor::computing});
-  const auto from_floats = Logits(*in_int8);
-  for (const Parameter& parameter : in_int8->parameters().all())  // packed alone
+  const auto quantized = LoadTransformer(folder, {.compute = compute, .purpose = LoadFor::computing});
+  const auto from_floats = Logits(*quantized);
+  for (const Parameter& parameter : quantized->parameters().all())  // packed alone
     EXPECT_EQ(parameter.value.empty(), parameter.in_products) << parameter.names.front();
   EXPECT_TRUE(Logits(*LoadTransformer(converted.path(), {.purpose = LoadFor::computing})) == from_floats);
   EXPECT_FALSE(from_floats == exact);
-  const auto near = [&](const std::vector<float>& logits, double tolerance) {
-    ASSERT_EQ(logits.size(), exact.size());
+  const auto near = [](const std::vector<float>& logits, const std::vector<float>& expected) {
+    ASSERT_EQ(logits.size(), expected.size());
     const auto magnitude = [](float a, float b) { return std::abs(a) < std::abs(b); };
-    const double scale = std::abs(*std::ranges::max_element(exact, magnitude));
-    for (std::size_t i = 0; i < exact.size(); ++i) ASSERT_NEAR(logits[i], exact[i], tolerance * scale);
+    const double scale = std::abs(*std::ranges::max_element(expected, magnitude));
+    for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(logits[i], expected[i], 0.1 * scale);
   };
-  near(from_floats, 0.1);
-  // As floats again: the weights are rounded, but not what they are multiplied by.
-  near(Logits(*LoadTransformer(converted.path())), 0.1);
-  // Converted once more, it is the same file.
-  LoadTransformer(converted.path())->Save(again.path(), Compute::int8);
-  EXPECT_TRUE(ReadFile(again.File("model.safetensors")) == ReadFile(converted.File("model.safetensors")));
+  // As floats again: the weights are rounded, but not what they are multiplied by. Four bits tell a model of 12 columns
+  // far from what it was.
+  const auto rounded = Logits(*LoadTransformer(converted.path()));
+  near(from_floats, rounded);
+  if (compute == Compute::int8) near(rounded, exact);
+  // Converted once more, it is the same file, or, in 4 bits, the same numbers but for the last bits of their scales.
+  LoadTransformer(converted.path())->Save(again.path(), compute);
+  if (compute == Compute::int8) {
+    EXPECT_TRUE(ReadFile(again.File("model.safetensors")) == ReadFile(converted.File("model.safetensors")));
+    return;
+  }
+  const auto once = LoadTransformer(converted.path()), twice = LoadTransformer(again.path());
+  for (std::size_t i = 0; i < once->parameters().all().size(); ++i) {
+    const auto numbers = once->parameters().all()[i].value.ToVector<float>(),
+               same = twice->parameters().all()[i].value.ToVector<float>();
+    for (std::size_t k = 0; k < numbers.size(); ++k) ASSERT_FLOAT_EQ(same[k], numbers[k]);
+  }
+}
+
+TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
+  const std::string folder = FolderOf(GetParam());
+  // Only to compute with, in float32, nothing changes.
+  EXPECT_TRUE(Logits(*LoadTransformer(folder, {.purpose = LoadFor::computing})) == Logits(*LoadTransformer(folder)));
+  CheckConverted(folder, Compute::int8);
+  CheckConverted(folder, Compute::int4);
 }
 
 // A converted folder with tensors that `change` has been at: what loading it says, for either purpose.
-std::string ErrorAfter(const ChangeTensors& change) {
+std::string ErrorAfter(const ChangeTensors& change, Compute compute = Compute::int8) {
   const TemporaryFolder folder;
-  LoadTransformer(FolderOf("marian_relu"))->Save(folder.path(), Compute::int8);
+  LoadTransformer(FolderOf("marian_relu"))->Save(folder.path(), compute);
   WriteChanged(folder.File("model.safetensors"), folder.File("changed.safetensors"), change);
   WriteFile(folder.File("model.safetensors"), ReadFile(folder.File("changed.safetensors")));
   const std::string error = ErrorOf([&] { LoadTransformer(folder.path()); });
@@ -94,6 +112,31 @@ TEST(Int8Folder, RefusesWhatDoesNotFit) {
                 bias.bytes = bias.bytes.first(12);
               }),
               HasSubstr("holds I8, which cannot be read as float32"));
+}
+
+TEST(Int8Folder, RefusesWhatDoesNotFitIn4Bits) {
+  const std::string matrix = "model.encoder.layers.0.self_attn.k_proj.weight", groups = matrix + "_group_scale";
+  const auto error = [](const ChangeTensors& change) { return ErrorAfter(change, Compute::int4); };
+  EXPECT_EQ(error([](auto&) {}), "");
+  for (const std::string& name : {groups, matrix + "_scale"})
+    EXPECT_THAT(error([&](auto& tensors) { tensors.erase(name); }), HasSubstr("missing: " + name));
+  const std::vector<float> infinite(12, std::numeric_limits<float>::infinity());
+  EXPECT_THAT(error([&](auto& tensors) { tensors[matrix + "_scale"].bytes = std::as_bytes(std::span(infinite)); }),
+              HasSubstr("which is no scale"));
+  EXPECT_THAT(error([&](auto& tensors) { tensors[groups].type = StoredType::u8; }), HasSubstr("_group_scale is U8"));
+  EXPECT_THAT(error([&](auto& tensors) {
+                auto& codes = tensors[matrix];
+                codes.shape = Shape{12, 6};  // without the rest of the group
+                codes.bytes = codes.bytes.first(12 * 6);
+              }),
+              HasSubstr(matrix + " has"));
+  const std::vector<float> floats(12 * 12, 1);
+  EXPECT_THAT(error([&](auto& tensors) {
+                tensors[matrix] = {matrix, StoredType::f32, Shape{12, 12}, std::as_bytes(std::span(floats))};
+                tensors.erase(groups);
+                tensors.erase(matrix + "_scale");
+              }),
+              HasSubstr("is F32, where"));
 }
 
 }  // namespace

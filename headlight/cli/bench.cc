@@ -7,10 +7,11 @@ namespace headlight {
 
 void AddBench(CLI::App& program) {
   CLI::App& command =
-      *program.add_subcommand("bench", "Measure how fast models train, translate and read on this machine");
+      *program.add_subcommand("bench", "Measure how fast models train, translate, read and write on this machine");
   command.fallthrough();
   command.require_subcommand(1);
   AddEncodeBench(command);
+  AddGenerateBench(command);
   AddTrainBench(command);
   AddTranslateBench(command);
 }

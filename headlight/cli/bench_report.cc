@@ -48,20 +48,25 @@ double Percentile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
 
+double Operations(const std::vector<ProfileEntry>& profile) {
+  double operations = 0;
+  for (const ProfileEntry& entry : profile) operations += entry.operations;
+  return operations;
+}
+
+double Sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
 }  // namespace
 
 void PrintBench(const BenchResult& result, bool json) {
   const std::int64_t peak = PeakMemory();  // before the machine is measured
   const MachineRates machine = MeasureMachine(result.compute);
-  double operations = 0, bytes = 0;
-  for (const ProfileEntry& entry : result.profile) {
-    operations += entry.operations;
-    bytes += entry.bytes;
-  }
-  const double seconds = std::accumulate(result.latencies.begin(), result.latencies.end(), 0.0);
+  double bytes = 0;
+  for (const ProfileEntry& entry : result.profile) bytes += entry.bytes;
+  const double seconds = Sum(result.latencies);
   const double rate = static_cast<double>(result.counted_tokens) / seconds;
   const auto percentile = [&](double share) { return 1e3 * Percentile(result.latencies, share); };
-  const double gemm_share = operations / result.profiled_seconds / machine.operations;
+  const double gemm_share = Operations(result.profile) / result.profiled_seconds / machine.operations;
   const double bandwidth_share = bytes / result.profiled_seconds / machine.bytes;
 
   Json::Object all = result.settings;
@@ -77,9 +82,25 @@ void PrintBench(const BenchResult& result, bool json) {
   all.push_back({"peak_memory_bytes", peak});
   all.push_back({"gemm_share", Rounded(gemm_share)});
   all.push_back({"bandwidth_share", Rounded(bandwidth_share)});
-  all.push_back({"machine", Json::Object{{"processor", Processor()},
-                                         {"gemm_gflops", Rounded(machine.operations / 1e9)},
-                                         {"copy_gbytes_per_second", Rounded(machine.bytes / 1e9)}}});
+  Json::Object rates = {{"processor", Processor()},
+                        {"gemm_gflops", Rounded(machine.operations / 1e9)},
+                        {"copy_gbytes_per_second", Rounded(machine.bytes / 1e9)}};
+  double prompt_rate = 0, prompt_share = 0, read_rate = 0, read_share = 0;
+  if (result.reading) {
+    const BenchReading& reading = *result.reading;
+    read_rate = MeasureReads();
+    prompt_rate = static_cast<double>(reading.tokens) / Sum(reading.latencies);
+    prompt_share = Operations(reading.profile) / reading.profiled_seconds / machine.operations;
+    read_share =
+        static_cast<double>(reading.weight_bytes) * static_cast<double>(result.latencies.size()) / seconds / read_rate;
+    all.push_back({"prompt_tokens_per_second", Rounded(prompt_rate)});
+    all.push_back({"prompt_latency_ms", Rounded(1e3 * Percentile(reading.latencies, 0.5))});
+    all.push_back({"prompt_gemm_share", Rounded(prompt_share)});
+    all.push_back({"weight_bytes", reading.weight_bytes});
+    all.push_back({"weights_read_share", Rounded(read_share)});
+    rates.push_back({"read_gbytes_per_second", Rounded(read_rate / 1e9)});
+  }
+  all.push_back({"machine", rates});
   if (json) return WriteResult(Json(all).Line() + "\n");
 
   for (const Json::Member& setting : result.settings) {
@@ -87,6 +108,10 @@ void PrintBench(const BenchResult& result, bool json) {
     WriteResult(fmt::format("{:18}{}\n", setting.name, text != nullptr ? *text : setting.value.Line()));
   }
   WriteResult(fmt::format("{:18}{}, {} threads\n", "computed in", kernels::Name(result.compute), Threads()));
+  if (result.reading)
+    WriteResult(fmt::format("{:18}{:.0f} tokens a second, {:.1f} ms a batch, {:.0f}% of the rate of products\n",
+                            "prompts", prompt_rate, 1e3 * Percentile(result.reading->latencies, 0.5),
+                            100 * prompt_share));
   WriteResult(fmt::format("{:18}{:.0f} {} a second\n", "speed", rate, result.tokens));
   WriteResult(fmt::format("{:18}{:.1f} ms (median of {}), 9 of 10 within {:.1f}, 99 of 100 within {:.1f}\n",
                           result.unit, percentile(0.5), result.latencies.size(), percentile(0.9), percentile(0.99)));
@@ -95,7 +120,13 @@ void PrintBench(const BenchResult& result, bool json) {
       fmt::format("{:18}{:.0f}% of the {:.0f} GFLOP/s that products reach here, {:.0f}% of the {:.1f} GB/s of "
                   "copies\n",
                   "machine", 100 * gemm_share, machine.operations / 1e9, 100 * bandwidth_share, machine.bytes / 1e9));
+  if (result.reading)
+    WriteResult(fmt::format("{:18}{:.1f} MB a step, {:.0f}% of the {:.1f} GB/s of reads\n", "weights",
+                            static_cast<double>(result.reading->weight_bytes) / 1e6, 100 * read_share,
+                            read_rate / 1e9));
   WriteResult(fmt::format("{:18}{}\n", "processor", Processor()));
+  if (result.reading)
+    WriteResult("\n" + ProfileReport(result.profile, result.reading->steps, result.profiled_seconds, machine) + "\n");
 }
 
 }  // namespace headlight

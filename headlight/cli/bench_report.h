@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,16 @@
 
 namespace headlight {
 
+// What comes before each text that is generated.
+struct BenchReading {
+  std::int64_t tokens = 0;            // of all prompts
+  std::vector<double> latencies;      // seconds of each batch of them
+  std::vector<ProfileEntry> profile;  // of a further one
+  double profiled_seconds = 0;
+  std::int64_t weight_bytes = 0;  // that each later step reads
+  std::int64_t steps = 0;         // of BenchResult::profile
+};
+
 struct BenchResult {
   const char* unit = "a batch";          // of a repetition
   const char* tokens = "target tokens";  // those that are counted
@@ -24,6 +35,7 @@ struct BenchResult {
   std::int64_t counted_tokens = 0;    // of all repetitions
   std::vector<ProfileEntry> profile;  // of a further repetition
   double profiled_seconds = 0;
+  std::optional<BenchReading> reading;
 };
 
 // Times run(batch) of so many batches, each of which make() gives beforehand and count(batch, what run gave) looks at
@@ -53,7 +65,9 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
 }
 
 // Prints it, beside the most memory that the process has held and what the machine reaches: gemm_share is the part of
-// its rate of products, bandwidth_share the part of its rate of copies, that the whole repetition reached.
+// its rate of products, bandwidth_share the part of its rate of copies, that the whole repetition reached. Where texts
+// are continued, each repetition is a step: prompt_gemm_share is that of reading, and weights_read_share the part of
+// the machine's rate of reads at which steps read the weights alone.
 void PrintBench(const BenchResult& result, bool json);
 
 }  // namespace headlight

@@ -79,6 +79,23 @@ TEST_F(BenchTest, ReadsRandomTexts) {
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--batch", "0"}), HasSubstr("--batch"));
 }
 
+TEST_F(BenchTest, ContinuesRandomPrompts) {
+  const TemporaryFolder gpt;
+  SaveTinyGpt(gpt.path());
+  const JsonView json = Bench({"generate", gpt.path(), "--batch", "2", "--prompt-length", "5", "--length", "3",
+                               "--repetitions", "2", "--compute", "int4", "--tokens", folder.File("tokens")});
+  ExpectMeasured(json);
+  EXPECT_EQ(json["compute"].String(), "int4");
+  for (const char* key : {"prompt_tokens_per_second", "prompt_gemm_share", "weight_bytes", "weights_read_share"})
+    EXPECT_GT(json[key].Number(), 0) << key;
+  const std::string text = ReadFile(folder.File("tokens"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 4);
+  const JsonView line(ParseJson(text.substr(0, text.find('\n')), "tokens"), "tokens");
+  EXPECT_EQ(line["prompt"].Items().size(), 5U);
+  EXPECT_EQ(line["text"].Items().size(), 4U);  // the first comes of reading
+  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--length", "40"}), HasSubstr("40 positions"));
+}
+
 TEST_F(BenchTest, TrainsOnText) {
   std::string source, target;
   for (int i = 0; i < 40; ++i) {
@@ -101,7 +118,7 @@ TEST_F(BenchTest, RefusesImpossibleOptions) {
       {{"--source-length", "3:99"}, "from 1 to 39"},
       {{"--target-length", "41"}, "40 positions"},
       {{"--repetitions", "0"}, "--repetitions"},
-      {{"--compute", "int4"}, "--compute"},
+      {{"--compute", "int2"}, "--compute"},
   };
   for (const auto& [arguments, expected] : cases) {
     std::vector<std::string> all = {"bench", "translate", model};

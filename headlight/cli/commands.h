@@ -16,6 +16,7 @@ void AddTrainSequences(CLI::App& train);
 void AddTrainTexts(CLI::App& train);
 // Commands of `bench`.
 void AddEncodeBench(CLI::App& bench);
+void AddGenerateBench(CLI::App& bench);
 void AddTrainBench(CLI::App& bench);
 void AddTranslateBench(CLI::App& bench);
 void AddClassify(CLI::App& program);

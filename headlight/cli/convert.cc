@@ -22,7 +22,7 @@ void Run(const Options& options) {
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
   const std::unique_ptr<Model> model = LoadModel(options.folder);
   SaveModelFolder(options.out, [&](const std::string& folder) {
-    model->Save(folder, kernels::Compute::int8);
+    model->Save(folder, options.compute == "int4" ? kernels::Compute::int4 : kernels::Compute::int8);
     CopyBesideModel(options.folder, folder);
   });
   const auto megabytes = [](const std::string& folder) {
@@ -35,20 +35,21 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddConvert(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("convert", "Write a model's folder with 8-bit integers for weights");
+  CLI::App& command = *program.add_subcommand("convert", "Write a model's folder with 8 or 4 bits for each weight");
   const auto options = std::make_shared<Options>();
   command.add_option("DIR", options->folder, "The model's folder")->required();
   command.add_option("OUT", options->out, "A new folder for the result, or one with a model that it replaces")
       ->required();
   command.add_option("--compute", options->compute, "What it shall compute with")
       ->required()
-      ->type_name("int8")
-      ->check(CLI::IsMember({"int8"}).description(""));
+      ->type_name("int8|int4")
+      ->check(CLI::IsMember({"int8", "int4"}).description(""));
   AddCommonOptions(command);
   command.footer(
-      "\nThe matrices of products become integers with a scale for each output: a quarter of the size, and exactly "
-      "what\n"
-      "--compute int8 makes of them when it loads DIR. What remains stays float32. Only headlight reads the result.\n\n"
+      "\nThe matrices of products become integers with a scale for each output (int8: a quarter of the size), or 4 "
+      "bits\n"
+      "a number with scales for groups of them too (int4: an eighth): exactly what --compute makes of them when it\n"
+      "loads DIR. What remains stays float32. Only headlight reads the result.\n\n"
       "Example:\n"
       "  headlight convert model model-int8 --compute int8");
   command.callback([options] { Run(*options); });

@@ -12,7 +12,7 @@ struct ConvertTest : ProgramTest {
   const std::string out = folder.File("int8");
 };
 
-TEST_F(ConvertTest, WritesAFolderThatTranslatesAsTheModelDoesInInt8) {
+TEST_F(ConvertTest, WritesAFolderThatTranslatesAsTheModelDoesInItsBits) {
   const Outcome outcome = RunProgram({"convert", model, out, "--compute", "int8"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
@@ -27,6 +27,11 @@ TEST_F(ConvertTest, WritesAFolderThatTranslatesAsTheModelDoesInInt8) {
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int8"));
   // In its own place again.
   EXPECT_EQ(RunProgram({"convert", model, out, "--compute", "int8"}).exit_code, 0);
+  // And in 4 bits.
+  EXPECT_EQ(RunProgram({"convert", model, out, "--compute", "int4"}).exit_code, 0);
+  EXPECT_EQ(RunProgram({"translate", out}, input).out,
+            RunProgram({"translate", model, "--compute", "int4"}, input).out);
+  EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int4"));
 }
 
 TEST_F(ConvertTest, LosesNothing) {

@@ -89,16 +89,22 @@ TEST_F(GenerateTest, RunsTheRawModel) {
   EXPECT_THAT(RefusalOf({"forward", gpt, in, out}), HasSubstr("is no input"));
 }
 
-TEST_F(GenerateTest, ConvertsToEightBits) {
+TEST_F(GenerateTest, ConvertsToFewerBits) {
   const TemporaryFolder other;
-  const std::string out = other.File("int8");
-  EXPECT_EQ(RunProgram({"convert", model, out, "--compute", "int8"}).exit_code, 0);
   const std::vector<std::string> arguments = {"A dog", "--max-new-tokens", "8"};
   const auto run = [&](std::vector<std::string> before) {
     before.insert(before.end(), arguments.begin(), arguments.end());
     return RunProgram(before).out;
   };
-  EXPECT_EQ(run({"generate", out}), run({"generate", model, "--compute", "int8"}));
+  for (const char* compute : {"int8", "int4"}) {
+    const std::string out = other.File(compute);
+    EXPECT_EQ(RunProgram({"convert", model, out, "--compute", compute}).exit_code, 0);
+    EXPECT_EQ(run({"generate", out}), run({"generate", model, "--compute", compute}));
+    EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr(compute));
+  }
+  std::string config = ReadFile(other.File("int4/config.json"));
+  WriteFile(other.File("int4/config.json"), config.replace(config.find("\"bits\": 4"), 9, "\"bits\": 5"));
+  EXPECT_THAT(RefusalOf({"info", other.File("int4")}), HasSubstr("5 bits, where 4 and 8 are known"));
 }
 
 TEST_F(GenerateTest, ScoresTexts) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 
+#include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/tensor/tensor.h"
 
@@ -52,6 +54,28 @@ MachineRates MeasureMachine(kernels::Compute compute) {
     });
   });
   return {.operations = 2.0 * 4 * size * size * size / product, .bytes = 2.0 * 32 * block * sizeof(float) / copy};
+}
+
+double MeasureReads() {
+  using Numbers [[gnu::vector_size(16)]] = std::uint64_t;
+  constexpr std::int64_t block = std::int64_t{1} << 22, blocks = 64;  // bytes
+  const Tensor from = Tensor::Zeros({blocks, block / std::int64_t{sizeof(float)}});
+  std::vector<std::uint64_t> sums(blocks);
+  const double seconds = Fastest(10, [&] {
+    ParallelFor(blocks, [&](std::int64_t index) {
+      const auto* numbers = reinterpret_cast<const Numbers*>(from.matrix<float>().row(index));
+      Numbers a = {}, b = {}, c = {}, d = {};  // that one addition need not wait for another
+      for (std::int64_t i = 0; i < block / std::int64_t{sizeof(Numbers)}; i += 4) {
+        a += numbers[i];
+        b += numbers[i + 1];
+        c += numbers[i + 2];
+        d += numbers[i + 3];
+      }
+      sums[static_cast<std::size_t>(index)] = (a + b + c + d)[0];
+    });
+  });
+  Ensure(std::ranges::all_of(sums, [](std::uint64_t sum) { return sum == 0; }), "zeros have a sum");
+  return static_cast<double>(blocks * block) / seconds;
 }
 
 std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t steps, double seconds,

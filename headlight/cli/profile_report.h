@@ -18,6 +18,9 @@ struct MachineRates {
 // Takes about half a second.
 MachineRates MeasureMachine(kernels::Compute compute);
 
+// Bytes a second that all threads together read of memory that no cache holds.
+double MeasureReads();
+
 // A table: what a step of `steps` spent its time on, and how near to the roof. What of `seconds` no entry accounts for
 // is its last row.
 std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t steps, double seconds,

@@ -12,12 +12,14 @@ namespace headlight {
 void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& compute) {
   const std::map<std::string, kernels::Compute> names = {{"float32", kernels::Compute::float32},
                                                          {"bfloat16", kernels::Compute::bfloat16},
-                                                         {"int8", kernels::Compute::int8}};
+                                                         {"int8", kernels::Compute::int8},
+                                                         {"int4", kernels::Compute::int4}};
   command
-      .add_option("--compute", compute,
-                  "What matrix products compute with; int8 is the fastest, bfloat16\nneeds AVX-512 BF16 [as the folder "
-                  "is stored: float32 or int8]")
-      ->type_name("float32|bfloat16|int8")
+      .add_option(
+          "--compute", compute,
+          "What matrix products compute with; int8 is the fastest with many\nrows at once, int4 to generate alone; "
+          "bfloat16 needs AVX-512 BF16 [as the folder\nis stored: float32, int8 or int4]")
+      ->type_name("float32|bfloat16|int8|int4")
       ->transform(CLI::CheckedTransformer(names).description(""));
 }
 

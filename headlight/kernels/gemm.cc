@@ -9,6 +9,7 @@
 #include "headlight/base/profile.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/int4.h"
 #include "headlight/kernels/int8.h"
 #include "headlight/kernels/panel_product.h"
 #include "headlight/kernels/rows.h"
@@ -18,22 +19,38 @@ namespace {
 
 std::int64_t PanelBytes(std::int64_t depth, Compute compute, std::int64_t size) {
   if (compute == Compute::int8) return Int8PanelBytes(depth);
+  if (compute == Compute::int4) return Int4PanelBytes(depth);
   if (compute == Compute::bfloat16) return Bfloat16Pairs(depth) * kBfloat16Pair * std::int64_t{sizeof(std::uint16_t)};
   return depth * kPanelColumns * size;
 }
 
-// source has the columns, or, transposed, the rows of one panel.
+// Calls pack(column, its numbers) for the columns of source, or, transposed, for its rows.
+template <class Pack>
+void ForColumns(Matrix<const float> source, bool transposed, const Pack& pack) {
+  std::vector<float> copy(static_cast<std::size_t>(transposed ? 0 : source.rows));
+  for (std::int64_t column = 0; column < (transposed ? source.rows : source.columns); ++column) {
+    for (std::size_t k = 0; k < copy.size(); ++k) copy[k] = source.row(static_cast<std::int64_t>(k))[column];
+    pack(column, transposed ? source.row(column) : copy.data());
+  }
+}
+
 void PackInt8Panel(Matrix<const float> source, bool transposed, std::byte* panel) {
   const std::int64_t depth = transposed ? source.columns : source.rows;
-  const std::int64_t columns = transposed ? source.rows : source.columns;
-  std::vector<float> copy(static_cast<std::size_t>(transposed ? 0 : depth));
   std::vector<std::int8_t> quantized(static_cast<std::size_t>(depth));
-  std::fill_n(panel, Int8PanelBytes(depth), std::byte{0});
-  for (std::int64_t column = 0; column < columns; ++column) {
-    for (std::size_t k = 0; k < copy.size(); ++k) copy[k] = source.row(static_cast<std::int64_t>(k))[column];
-    const float scale = QuantizeRow(transposed ? source.row(column) : copy.data(), depth, quantized.data());
+  ForColumns(source, transposed, [&](std::int64_t column, const float* numbers) {
+    const float scale = QuantizeRow(numbers, depth, quantized.data());
     PackInt8Column(panel, depth, column, quantized.data(), scale);
-  }
+  });
+}
+
+void PackInt4Panel(Matrix<const float> source, bool transposed, std::byte* panel) {
+  const std::int64_t depth = transposed ? source.columns : source.rows;
+  std::vector<std::uint8_t> codes(static_cast<std::size_t>(Int4Groups(depth) * kInt4GroupBytes));
+  std::vector<std::int8_t> group_scales(static_cast<std::size_t>(Int4Groups(depth)));
+  ForColumns(source, transposed, [&](std::int64_t column, const float* numbers) {
+    const float scale = QuantizeInt4(numbers, depth, codes.data(), group_scales.data());
+    PackInt4Column(panel, depth, column, codes.data(), group_scales.data(), scale);
+  });
 }
 
 // A product's result in blocks: rows times groups of panels that half of a second-level cache holds.
@@ -71,10 +88,55 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, 
   });
 }
 
+// c = a b + bias for int8 and int4, whose panels come one at a time: product(first row, panel, c, bias, the panel that
+// is probably next or null).
+template <class Product>
+void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias, std::int64_t panel_bytes,
+               const Product& product) {
+  ForBlocks(b, c, bias, /*relu=*/false, /*accumulate=*/false,
+            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
+                const std::byte* next) {
+              for (std::int64_t column = 0; column < block.columns; column += kPanelColumns, panel += panel_bytes)
+                product(row, panel, block.Columns(column, std::min(kPanelColumns, block.columns - column)),
+                        ending.bias == nullptr ? nullptr : ending.bias + column,
+                        column + kPanelColumns < block.columns ? panel + panel_bytes : next);
+            });
+}
+
+void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias, bool relu) {
+  struct Quantized;
+  auto* scales = KeptScratch<Quantized, float>(a.rows);
+  if (b.compute() == Compute::int8) {
+    const std::int64_t stride = Int8Stride(a.columns);
+    auto* values = KeptScratch<Quantized, std::uint8_t>(a.rows * stride);
+    QuantizeRows(a, values, scales);
+    const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
+    const Int8Product product = Int8Paths().front().product;
+    return ForPanels(
+        b, c, bias, Int8PanelBytes(a.columns),
+        [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const float* its_bias,
+            const std::byte* next) {
+          product({values + row * stride, scales + row, block.rows, a.columns}, panel, block, its_bias, relu, next);
+        });
+  }
+  const std::int64_t groups = Int4Groups(a.columns), stride = groups * kInt4Group;
+  auto* values = KeptScratch<Quantized, std::int8_t>(a.rows * stride);
+  auto* offsets = KeptScratch<Quantized, std::int32_t>(a.rows * groups);
+  QuantizeInt4Rows(a, values, offsets, scales);
+  const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
+  const Int4Product product = Int4Paths().front().product;
+  ForPanels(
+      b, c, bias, Int4PanelBytes(a.columns),
+      [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const float* its_bias, const std::byte*) {
+        product({values + row * stride, offsets + row * groups, scales + row, block.rows, a.columns}, panel, block,
+                its_bias, relu);
+      });
+}
+
 }  // namespace
 
 const char* Name(Compute compute) {
-  if (compute == Compute::int8) return "int8";
+  if (IsQuantized(compute)) return compute == Compute::int8 ? "int8" : "int4";
   return compute == Compute::bfloat16 ? "bfloat16" : "float32";
 }
 
@@ -111,7 +173,10 @@ void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
     const std::int64_t begin = index * kPanelColumns, columns = PanelColumns(index);
     const Matrix<const T> part = transposed ? source.Rows(begin, columns) : source.Columns(begin, columns);
     if constexpr (std::is_same_v<T, float>) {
-      if (compute_ == Compute::int8) return PackInt8Panel(part, transposed, panel(index));
+      if (IsQuantized(compute_)) {
+        std::fill_n(panel(index), panel_bytes_, std::byte{0});
+        return (compute_ == Compute::int8 ? PackInt8Panel : PackInt4Panel)(part, transposed, panel(index));
+      }
       if (compute_ == Compute::bfloat16)
         return PackBfloat16Panel(part, transposed, reinterpret_cast<std::uint16_t*>(panel(index)));
     }
@@ -133,6 +198,20 @@ void PackedMatrix<T>::PackQuantized(Matrix<const std::int8_t> values, const floa
 }
 
 template <typename T>
+void PackedMatrix<T>::PackQuantized(const std::uint8_t* codes, const std::int8_t* group_scales, const float* scales) {
+  Ensure(compute_ == Compute::int4, "a matrix of int4 is packed as one of {}", Name(compute_));
+  const std::int64_t groups = Int4Groups(rows_);
+  ParallelFor(panels(), [&](std::int64_t index) {
+    std::fill_n(panel(index), panel_bytes_, std::byte{0});
+    for (std::int64_t column = 0; column < PanelColumns(index); ++column) {
+      const std::int64_t of_all = index * kPanelColumns + column;
+      PackInt4Column(panel(index), rows_, column, codes + of_all * groups * kInt4GroupBytes,
+                     group_scales + of_all * groups, scales[of_all]);
+    }
+  });
+}
+
+template <typename T>
 PackedMatrix<T> PackedMatrix<T>::Columns(std::int64_t begin, std::int64_t count) const {
   Ensure(begin >= 0 && begin % kPanelColumns == 0 && count >= 0 && begin + count <= columns_,
          "columns {} to {} of a packed [{}, {}] matrix", begin, begin + count, rows_, columns_);
@@ -145,10 +224,11 @@ PackedMatrix<T> PackedMatrix<T>::Columns(std::int64_t begin, std::int64_t count)
 
 template <typename T>
 void PackedMatrix<T>::Column(std::int64_t index, T* to) const {
-  Ensure(compute_ == Compute::int8 && index >= 0 && index < columns_, "column {} of a [{}, {}] matrix of {}", index,
-         rows_, columns_, Name(compute_));
+  Ensure(IsQuantized(compute_) && index >= 0 && index < columns_, "column {} of a [{}, {}] matrix of {}", index, rows_,
+         columns_, Name(compute_));
   if constexpr (std::is_same_v<T, float>)
-    UnpackInt8Column(panel(index / kPanelColumns), rows_, index % kPanelColumns, to);
+    (compute_ == Compute::int8 ? UnpackInt8Column : UnpackInt4Column)(panel(index / kPanelColumns), rows_,
+                                                                      index % kPanelColumns, to);
 }
 
 template <typename T>
@@ -158,27 +238,9 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
   Ensure(!accumulate || (bias == nullptr && !relu), "Gemm: a sum takes no bias or relu");
   if (a.rows == 0 || c.columns == 0) return;
   if constexpr (std::is_same_v<T, float>) {
-    if (b.compute() == Compute::int8) {
-      Ensure(!accumulate, "Gemm: a sum in int8");
-      struct Quantized;
-      const std::int64_t stride = Int8Stride(a.columns);
-      auto* values = KeptScratch<Quantized, std::uint8_t>(a.rows * stride);
-      auto* scales = KeptScratch<Quantized, float>(a.rows);
-      QuantizeRows(a, values, scales);
-      const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-      const Int8Product product = Int8Paths().front().product;
-      return ForBlocks(b, c, bias, relu, accumulate,
-                       [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
-                           const std::byte* next) {
-                         for (std::int64_t column = 0; column < block.columns; column += kPanelColumns) {
-                           const std::byte* const after = panel + Int8PanelBytes(a.columns);
-                           product({values + row * stride, scales + row, block.rows, a.columns}, panel,
-                                   block.Columns(column, std::min(kPanelColumns, block.columns - column)),
-                                   ending.bias == nullptr ? nullptr : ending.bias + column, ending.relu,
-                                   column + kPanelColumns < block.columns ? after : next);
-                           panel = after;
-                         }
-                       });
+    if (IsQuantized(b.compute())) {
+      Ensure(!accumulate, "Gemm: a sum in {}", Name(b.compute()));
+      return QuantizedGemm(a, b, c, bias, relu);
     }
     if (b.compute() == Compute::bfloat16) {
       const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
@@ -217,7 +279,7 @@ template <typename T>
 void GemmTransposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Compute compute) {
   Ensure(a.rows == b.rows && a.columns == c.rows && b.columns == c.columns,
          "GemmTransposed: [{}, {}]^T x [{}, {}] -> [{}, {}]", a.rows, a.columns, b.rows, b.columns, c.rows, c.columns);
-  Ensure(compute != Compute::int8, "a weight that is int8 has no gradient");
+  Ensure(!IsQuantized(compute), "a weight that is {} has no gradient", Name(compute));
   if (a.rows == 0) return;
   const Profiled profiled("weight gradient", a.rows, b.columns, a.columns,
                           sizeof(T) * static_cast<std::size_t>(c.rows * c.columns));

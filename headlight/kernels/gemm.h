@@ -12,9 +12,11 @@
 namespace headlight::kernels {
 
 // What the factors of a float32 product are rounded to before they are multiplied. Sums are float32, and exact for
-// int8: there each row of the left side and each column of the right has a scale, the largest of it over 127. int8 is
-// for models that learn no more.
-enum class Compute { float32, bfloat16, int8 };
+// int8: there each row of the left side and each column of the right has a scale, the largest of it over 127. int4
+// (kernels/int4.h) has 4 bits for the right side and 8 for the left. Both are for models that learn no more.
+enum class Compute { float32, bfloat16, int8, int4 };
+
+constexpr bool IsQuantized(Compute compute) { return compute == Compute::int8 || compute == Compute::int4; }
 
 HEADLIGHT_API const char* Name(Compute compute);
 
@@ -34,9 +36,11 @@ class PackedMatrix {
   void Pack(Matrix<const T> source, bool transposed);
   // Packs B^T = values * scales, for int8: values [columns, rows], a scale for each of its rows.
   void PackQuantized(Matrix<const std::int8_t> values, const float* scales);
+  // The same for int4: B^T's rows one after another, as QuantizeInt4 makes them.
+  void PackQuantized(const std::uint8_t* codes, const std::int8_t* group_scales, const float* scales);
   // Columns [begin, begin + count) of B, begin a multiple of kPanelColumns: the same memory.
   PackedMatrix Columns(std::int64_t begin, std::int64_t count) const;
-  // Writes column `index` of B, as it is rounded: rows() numbers. For int8.
+  // Writes column `index` of B, as it is rounded: rows() numbers. For int8 and int4.
   void Column(std::int64_t index, T* to) const;
 
   std::int64_t rows() const { return rows_; }        // the depth of the product

@@ -47,7 +47,7 @@ HEADLIGHT_ROOF(MultiplyInt8, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(0x
 
 // Operations a second of all threads; 0 where it is not known for this processor.
 double Roof(Compute compute) {
-  static std::array<double, 3> roofs{};
+  static std::array<double, 4> roofs{};
   double& roof = roofs[static_cast<std::size_t>(compute)];
   if (roof > 0) return roof;
   const bool wide = __builtin_cpu_supports("avx512f") != 0;
@@ -59,7 +59,7 @@ double Roof(Compute compute) {
     loop = Multiply256, operations = kSums * 8 * 2;
   } else if (compute == Compute::bfloat16 && CpuHas(compute)) {
     loop = MultiplyBfloat16, operations = kSums * 16 * 4;
-  } else if (compute == Compute::int8 && __builtin_cpu_supports("avx512vnni")) {
+  } else if (IsQuantized(compute) && __builtin_cpu_supports("avx512vnni")) {
     loop = MultiplyInt8, operations = kSums * 16 * 8;
   } else {
     return 0;
@@ -213,13 +213,13 @@ const bool registered = [] {
         measure, shape, compute, more...)
         ->UseRealTime();
   };
-  for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8}) {
+  for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8, Compute::int4}) {
     for (const Shape& shape :
          {Shape{2560, 256, 256}, Shape{2560, 256, 768}, Shape{2560, 256, 1024}, Shape{2560, 1024, 256},
           Shape{256, 256, 8000}, Shape{256, 8000, 256}, Shape{256, 128, 8000}, Shape{2560, 128, 256},
           Shape{2560, 128, 128}, Shape{2560, 512, 2048}}) {
       add("product", Product, shape, compute);
-      if (compute != Compute::int8) add("gradient", WeightGradient, shape, compute);
+      if (!IsQuantized(compute)) add("gradient", WeightGradient, shape, compute);
     }
     for (const std::int64_t rows : {1, 4, 32, 128, 512})
       for (const auto& [inputs, outputs] : {std::pair{512, 512}, std::pair{512, 2048}, std::pair{512, 32000}})
@@ -227,7 +227,7 @@ const bool registered = [] {
     for (const bool fused : {true, false}) {
       add(fused ? "product with relu" : "product, relu", ProductRelu, {2560, 256, 1024}, compute, fused);
       add(fused ? "product with top 10" : "product, top 10", Likeliest, {160, 256, 8000}, compute, fused);
-      if (compute != Compute::int8)
+      if (!IsQuantized(compute))
         add(fused ? "projection with cross-entropy" : "projection, cross-entropy", ProjectionCrossEntropy,
             {2560, 256, 8000}, compute, fused);
     }

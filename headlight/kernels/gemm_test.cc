@@ -164,13 +164,13 @@ TEST_P(GemmRows, DoNotDependOnTheirNeighboursNorOnThreads) {
 
 std::string NameOf(const testing::TestParamInfo<Compute>& info) { return Name(info.param); }
 
-std::vector<Compute> ComputesWithInt8() {
+std::vector<Compute> ComputesWithIntegers() {
   std::vector<Compute> computes = Computes<float>();
-  computes.push_back(Compute::int8);
+  for (const Compute compute : {Compute::int8, Compute::int4}) computes.push_back(compute);
   return computes;
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, GemmRows, ::testing::ValuesIn(ComputesWithInt8()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Types, GemmRows, ::testing::ValuesIn(ComputesWithIntegers()), NameOf);
 
 TEST(Bfloat16, RoundsToNearestTiesToEven) {
   if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";

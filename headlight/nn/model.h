@@ -16,8 +16,8 @@ class HEADLIGHT_API Model {
   const Parameters& parameters() const { return parameters_; }
   Parameters& parameters() { return parameters_; }
 
-  // Writes what Load needs, config.json and model.safetensors among it, into `folder`, which exists. For int8 the
-  // matrices of products are stored as 8-bit integers, which only headlight reads.
+  // Writes what Load needs, config.json and model.safetensors among it, into `folder`, which exists. For int8 and
+  // int4 the matrices of products are stored so, which only headlight reads.
   virtual void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const = 0;
 
  protected:

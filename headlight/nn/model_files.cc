@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// Of folders whose matrices of products are 8-bit integers with a scale a row; Transformers refuses it by this name.
+// Of folders whose matrices of products are stored in 8 or 4 bits a number; Transformers refuses it by this name.
 constexpr const char* kQuantization = "headlight";
 
 // How a model was trained and initialised, what its classes are called, how Transformers generates from it, and what it
@@ -81,8 +81,9 @@ kernels::Compute StoredCompute(const JsonView& config) {
   const JsonView quantization = config["quantization_config"];
   if (!quantization.present()) return kernels::Compute::float32;
   quantization["quant_method"].String({kQuantization});
-  quantization["bits"].Integer(8, 8);
-  return kernels::Compute::int8;
+  const std::int64_t bits = quantization["bits"].Integer(4, 8);
+  Check(bits == 4 || bits == 8, "{}: {} bits, where 4 and 8 are known", quantization["bits"].place(), bits);
+  return bits == 4 ? kernels::Compute::int4 : kernels::Compute::int8;
 }
 
 }  // namespace
@@ -111,8 +112,9 @@ bool SameAsTied(const Safetensors& file, std::string_view name, std::string_view
 
 void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters,
                           kernels::Compute compute, std::vector<StoredTensor> more) {
-  if (compute == kernels::Compute::int8)
-    config.Set("quantization_config", Json::Object{{"quant_method", kQuantization}, {"bits", 8}});
+  if (kernels::IsQuantized(compute))
+    config.Set("quantization_config",
+               Json::Object{{"quant_method", kQuantization}, {"bits", compute == kernels::Compute::int4 ? 4 : 8}});
   WriteFile(folder + "/config.json", config.Text());
   SaveParameters(parameters, folder + "/model.safetensors", std::move(more), compute);
 }

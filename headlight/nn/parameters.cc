@@ -92,8 +92,8 @@ void Parameters::Unpack() {
 }
 
 void Parameters::SetCompute(kernels::Compute compute) {
-  Check(kernels::CpuHas(compute), "this processor has no instructions for {} (AVX-512 BF16), only for float32 and int8",
-        Name(compute));
+  Check(kernels::CpuHas(compute),
+        "this processor has no instructions for {} (AVX-512 BF16), only for float32, int8 and int4", Name(compute));
   const bool packed = std::ranges::any_of(parameters_, [](const Parameter& p) { return p.packed.columns() != 0; });
   Unpack();
   for (Parameter& parameter : parameters_) parameter.compute = compute;

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
 #include "headlight/base/storage.h"
+#include "headlight/kernels/int4.h"
 #include "headlight/kernels/int8.h"
 
 namespace headlight {
@@ -56,9 +58,30 @@ std::string List(const std::vector<std::string>& names) {
 }
 
 std::string ScaleName(const std::string& name) { return name + "_scale"; }
+std::string GroupScaleName(const std::string& name) { return name + "_group_scale"; }
 
-bool IsQuantized(const Parameter& parameter, const Safetensors& file) {
-  return parameter.in_products && file.At(parameter.names.front()).type == StoredType::i8;
+// What a parameter is stored as: by the type of its first tensor.
+kernels::Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
+  const StoredType type = file.At(parameter.names.front()).type;
+  if (!parameter.in_products) return kernels::Compute::float32;
+  if (type == StoredType::i8) return kernels::Compute::int8;
+  return type == StoredType::u8 ? kernels::Compute::int4 : kernels::Compute::float32;
+}
+
+const StoredTensor& AtOfType(const Safetensors& file, const std::string& name, StoredType type,
+                             const std::string& first) {
+  const StoredTensor& stored = file.At(name);
+  Check(stored.type == type, "{}: tensor {} is {}, where {}, which belongs to the same matrix, is {}", file.path(),
+        name, Name(stored.type), first, Name(type));
+  return stored;
+}
+
+void AddScales(const std::string& name, const Safetensors& file, std::vector<float>& to) {
+  const Tensor scales = file.Read(ScaleName(name));
+  for (const float scale : scales.span<float>())
+    Check(scale >= 0 && scale <= std::numeric_limits<float>::max(), "{}: tensor {} holds {}, which is no scale",
+          file.path(), ScaleName(name), scale);
+  to.insert(to.end(), scales.span<float>().begin(), scales.span<float>().end());
 }
 
 // A quantized parameter: [outputs, inputs] integers, in the file itself or in `copy`, and a scale for each output.
@@ -71,14 +94,8 @@ struct Quantized {
 Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
   Quantized quantized;
   for (const std::string& name : parameter.names) {
-    const StoredTensor& stored = file.At(name);
-    Check(stored.type == StoredType::i8, "{}: tensor {} is {}, where {}, which belongs to the same matrix, is I8",
-          file.path(), name, Name(stored.type), parameter.names.front());
-    const Tensor scales = file.Read(ScaleName(name));
-    for (const float scale : scales.span<float>())
-      Check(scale >= 0 && scale <= std::numeric_limits<float>::max(), "{}: tensor {} holds {}, which is no scale",
-            file.path(), ScaleName(name), scale);
-    quantized.scales.insert(quantized.scales.end(), scales.span<float>().begin(), scales.span<float>().end());
+    const StoredTensor& stored = AtOfType(file, name, StoredType::i8, parameter.names.front());
+    AddScales(name, file, quantized.scales);
     const auto* bytes = reinterpret_cast<const std::int8_t*>(stored.bytes.data());
     if (parameter.names.size() > 1 || parameter.stored_transposed)
       quantized.copy.insert(quantized.copy.end(), bytes, bytes + stored.bytes.size());
@@ -96,8 +113,42 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
   return quantized;
 }
 
+// A parameter of 4 bits, its rows one after another as kernels::QuantizeInt4 makes them.
+struct QuantizedInt4 {
+  std::vector<std::uint8_t> codes;
+  std::vector<std::int8_t> group_scales;
+  std::vector<float> scales;
+};
+
+QuantizedInt4 ReadQuantizedInt4(const Parameter& parameter, const Safetensors& file) {
+  QuantizedInt4 quantized;
+  for (const std::string& name : parameter.names) {
+    const StoredTensor& codes = AtOfType(file, name, StoredType::u8, parameter.names.front());
+    const StoredTensor& scales = AtOfType(file, GroupScaleName(name), StoredType::i8, GroupScaleName(name));
+    const auto* of_groups = reinterpret_cast<const std::int8_t*>(scales.bytes.data());
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(codes.bytes.data());
+    quantized.codes.insert(quantized.codes.end(), bytes, bytes + codes.bytes.size());
+    quantized.group_scales.insert(quantized.group_scales.end(), of_groups, of_groups + scales.bytes.size());
+    AddScales(name, file, quantized.scales);
+  }
+  return quantized;
+}
+
 void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor& value) {
-  if (!IsQuantized(parameter, file)) {
+  const kernels::Compute stored_as = StoredAs(parameter, file);
+  if (stored_as == kernels::Compute::int4) {
+    const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
+    const std::int64_t depth = parameter.shape[1], groups = kernels::Int4Groups(depth);
+    std::vector<float> numbers(static_cast<std::size_t>(depth));
+    for (std::int64_t row = 0; row < value.rows(); ++row) {
+      kernels::DequantizeInt4(quantized.codes.data() + row * groups * kernels::kInt4GroupBytes,
+                              quantized.group_scales.data() + row * groups,
+                              quantized.scales[static_cast<std::size_t>(row)], depth, numbers.data());
+      Dispatch(value.dtype(), [&]<typename T>(T) { std::ranges::copy(numbers, value.matrix<T>().row(row)); });
+    }
+    return;
+  }
+  if (stored_as == kernels::Compute::float32) {
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const Tensor stored = file.Read(parameter.names[index], value.dtype());
       Part(parameter, value, index).CopyFrom(parameter.stored_transposed ? Transposed(stored) : stored);
@@ -115,19 +166,23 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
 
 // The packed form, and the values only where they are needed besides.
 void LoadForComputing(Parameter& parameter, const Safetensors& file) {
-  if (!parameter.in_products || parameter.compute != kernels::Compute::int8 || !IsQuantized(parameter, file)) {
+  const kernels::Compute stored_as = StoredAs(parameter, file);
+  if (!kernels::IsQuantized(stored_as) || parameter.compute != stored_as) {
     parameter.value = Tensor::Empty(parameter.shape, DType::float32);
     ReadInto(parameter, file, parameter.value);
   }
   if (!parameter.in_products) return;
   parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], parameter.compute);
-  if (parameter.value.empty()) {
+  if (parameter.value.empty() && stored_as == kernels::Compute::int4) {
+    const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
+    parameter.packed.PackQuantized(quantized.codes.data(), quantized.group_scales.data(), quantized.scales.data());
+  } else if (parameter.value.empty()) {
     const Quantized quantized = ReadQuantized(parameter, file);
     parameter.packed.PackQuantized(quantized.values, quantized.scales.data());
   } else {
     parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
-    // What is packed for int8 can be unpacked row by row.
-    if (!parameter.looked_up || parameter.compute == kernels::Compute::int8) parameter.value = {};
+    // What is packed for int8 or int4 can be unpacked row by row.
+    if (!parameter.looked_up || kernels::IsQuantized(parameter.compute)) parameter.value = {};
   }
 }
 
@@ -147,9 +202,16 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   };
   for (const Parameter& parameter : parameters.all()) {
     for (const std::string& name : parameter.names) {
-      expect(name, StoredShape(parameter));
-      if (parameter.in_products && file.contains(name) && file.At(name).type == StoredType::i8)
-        expect(ScaleName(name), {PartShape(parameter)[0]});
+      const StoredType type = parameter.in_products && file.contains(name) ? file.At(name).type : StoredType::f32;
+      const Shape part = PartShape(parameter);
+      if (type == StoredType::u8) {  // 4 bits a number
+        const std::int64_t groups = kernels::Int4Groups(part[1]);
+        expect(name, {part[0], groups * kernels::kInt4GroupBytes});
+        expect(GroupScaleName(name), {part[0], groups});
+      } else {
+        expect(name, StoredShape(parameter));
+      }
+      if (type == StoredType::u8 || type == StoredType::i8) expect(ScaleName(name), {part[0]});
     }
   }
   for (const auto& [name, tensor] : file.tensors())
@@ -171,6 +233,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
 void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more,
                     kernels::Compute compute) {
   std::deque<std::vector<std::int8_t>> quantized;  // until they are written
+  std::deque<std::vector<std::uint8_t>> all_codes;
   std::deque<Tensor> kept;
   for (const Parameter& parameter : parameters.all()) {
     Ensure(!parameter.value.empty(), "{} is saved from a model that was loaded only to compute",
@@ -178,8 +241,25 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const std::string& name = parameter.names[index];
       const Tensor part = Part(parameter, parameter.value, index);
-      if (!parameter.in_products || compute != kernels::Compute::int8) {
+      if (!parameter.in_products || !kernels::IsQuantized(compute)) {
         more.push_back(Stored(name, parameter.stored_transposed ? kept.emplace_back(Transposed(part)) : part));
+        continue;
+      }
+      if (compute == kernels::Compute::int4) {
+        const std::int64_t groups = kernels::Int4Groups(part.columns());
+        auto& codes = all_codes.emplace_back(static_cast<std::size_t>(part.rows() * groups * kernels::kInt4GroupBytes));
+        auto& group_scales = quantized.emplace_back(static_cast<std::size_t>(part.rows() * groups));
+        const Tensor& scales = kept.emplace_back(Tensor::Empty({part.rows()}, DType::float32));
+        ParallelFor(part.rows(), [&](std::int64_t row) {
+          scales.data<float>()[row] = kernels::QuantizeInt4(part.matrix<float>().row(row), part.columns(),
+                                                            codes.data() + row * groups * kernels::kInt4GroupBytes,
+                                                            group_scales.data() + row * groups);
+        });
+        more.push_back(
+            {name, StoredType::u8, {part.rows(), groups * kernels::kInt4GroupBytes}, std::as_bytes(std::span(codes))});
+        more.push_back(
+            {GroupScaleName(name), StoredType::i8, {part.rows(), groups}, std::as_bytes(std::span(group_scales))});
+        more.push_back(Stored(ScaleName(name), scales));
         continue;
       }
       std::vector<std::int8_t>& values = quantized.emplace_back(static_cast<std::size_t>(part.elements()));

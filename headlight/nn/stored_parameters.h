@@ -13,17 +13,20 @@
 namespace headlight {
 
 // What a model is loaded for: to learn, to be saved and to be looked at number by number, or only to compute. Then the
-// matrices of products are kept packed alone, which takes half the memory, or an eighth in int8.
+// matrices of products are kept packed alone, which takes half the memory, or an eighth in int8, or a
+// sixteenth in int4.
 enum class LoadFor { everything, computing };
 
 // Fills every parameter from the file. Missing tensors, wrong shapes and tensors nobody asked for are Errors that list
 // the names; `harmless` says which names a file may hold besides. A matrix of products may be stored as 8-bit integers,
-// with a scale for each output under its name and "_scale".
+// with a scale for each output under its name and "_scale", or in 4 bits, with scales for groups besides
+// (docs/9_files.md).
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless,
                                   LoadFor purpose = LoadFor::everything);
 
-// With `more` tensors, that others may want besides. For int8, the matrices of products as LoadParameters describes.
+// With `more` tensors, that others may want besides. For int8 and int4, the matrices of products as LoadParameters
+// describes.
 HEADLIGHT_API void SaveParameters(const Parameters& parameters, const std::string& path,
                                   std::vector<StoredTensor> more = {},
                                   kernels::Compute compute = kernels::Compute::float32);

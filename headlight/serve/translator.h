@@ -21,7 +21,7 @@ namespace headlight {
 
 struct LoadOptions {
   // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,
-  // int8.
+  // int8 or int4.
   std::optional<kernels::Compute> compute = {};
   // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`): often faster.
   bool shortlist = false;

@@ -1,0 +1,160 @@
+// headlight bench generate: how fast a language model reads prompts and continues them here.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/random.h"
+#include "headlight/cli/bench_report.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/generate/generate.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, tokens;
+  std::int32_t batch = 1, prompt_length = 128, length = 64, repetitions = 10;
+  std::optional<kernels::Compute> compute;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+using Ids = std::vector<std::int32_t>;
+
+std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, Random& random) {
+  std::vector<Ids> prompts(static_cast<std::size_t>(options.batch));
+  for (Ids& prompt : prompts)
+    for (std::int32_t i = 0; i < options.prompt_length; ++i)
+      prompt.push_back(static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(vocabulary))));
+  return prompts;
+}
+
+Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
+
+// What products read of the weights at each step.
+std::int64_t WeightBytes(const Parameters& parameters) {
+  std::int64_t bytes = 0;
+  for (const Parameter& parameter : parameters.all())
+    if (parameter.in_products) bytes += static_cast<std::int64_t>(parameter.packed.bytes());
+  return bytes;
+}
+
+// One repetition: the moments at which it began, at which the prompts had been read and their first words were known,
+// and at which each further word of all of them was.
+struct Repetition {
+  std::vector<double> seconds;
+  std::vector<Ids> generated;
+};
+
+Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts, std::int32_t length,
+                     const std::function<void()>& after_reading) {
+  const auto now = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  Repetition repetition;
+  std::size_t words = 0;
+  // The first word comes of reading.
+  GenerationOptions options{.max_new_tokens = length + 1, .min_new_tokens = length + 1};
+  options.batch_tokens = std::numeric_limits<std::int64_t>::max();
+  options.on_token = [&](std::size_t, std::int32_t) {
+    if (++words % prompts.size() == 0) repetition.seconds.push_back(now());
+    if (words == prompts.size()) after_reading();
+    return true;
+  };
+  repetition.seconds.push_back(now());
+  for (const auto& hypotheses : Generate(model, prompts, options))
+    repetition.generated.push_back(hypotheses.front().ids);
+  return repetition;
+}
+
+void Run(const Options& options) {
+  Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
+  Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
+  if (!options.tokens.empty()) CheckWritable(options.tokens);
+  const auto model = LoadLanguageModel(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const LanguageModel::Limits& limits = model->limits();
+  Check(options.prompt_length >= 1 && options.length >= 1 &&
+            std::int64_t{options.prompt_length} + options.length <= limits.positions,
+        "--prompt-length and --length must be at least 1 and together at most the model's {} positions, not {} and {}",
+        limits.positions, options.prompt_length, options.length);
+
+  Random random(options.seed);
+  BenchResult result;
+  result.unit = "a word of each";
+  result.settings = {{"benchmark", "generate"},
+                     {"model", options.folder},
+                     {"parameters", model->parameters().count()},
+                     {"batch", options.batch},
+                     {"prompt_length", options.prompt_length},
+                     {"length", options.length}};
+  result.compute = model->parameters().all().front().compute;
+  result.reading.emplace();
+  result.reading->weight_bytes = WeightBytes(model->parameters());
+  std::string tokens;
+  const auto nothing = [] {};
+  const std::vector<Ids> warm_up = RandomPrompts(options, limits.vocabulary, random);
+  Generated(*model, warm_up, options.length, nothing);
+  Progress progress("batches");
+  for (std::int32_t i = 0; i < options.repetitions; ++i) {
+    const std::vector<Ids> prompts = RandomPrompts(options, limits.vocabulary, random);
+    const Repetition repetition = Generated(*model, prompts, options.length, nothing);
+    result.reading->latencies.push_back(repetition.seconds[1] - repetition.seconds[0]);
+    for (std::size_t step = 2; step < repetition.seconds.size(); ++step)
+      result.latencies.push_back(repetition.seconds[step] - repetition.seconds[step - 1]);
+    for (std::size_t text = 0; text < prompts.size() && !options.tokens.empty(); ++text)
+      tokens +=
+          Json(Json::Object{{"prompt", Numbers(prompts[text])}, {"text", Numbers(repetition.generated[text])}}).Line() +
+          "\n";
+    progress.Show(i + 1, options.repetitions);
+  }
+  result.reading->tokens = std::int64_t{options.repetitions} * options.batch * options.prompt_length;
+  result.counted_tokens = std::int64_t{options.repetitions} * options.batch * options.length;
+
+  StartProfile();
+  const Repetition profiled = Generated(*model, warm_up, options.length, [&] {
+    result.reading->profile = TakeProfile();
+    StartProfile();
+  });
+  result.profile = TakeProfile();
+  result.reading->steps = options.length;
+  result.reading->profiled_seconds = profiled.seconds[1] - profiled.seconds[0];
+  result.profiled_seconds = profiled.seconds.back() - profiled.seconds[1];
+  if (!options.tokens.empty()) WriteFile(options.tokens, tokens);
+  PrintBench(result, options.json);
+}
+
+}  // namespace
+
+void AddGenerateBench(CLI::App& bench) {
+  CLI::App& command =
+      *bench.add_subcommand("generate", "How fast a language model reads random prompts and continues them");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The model's folder, with or without a tokenizer")->required();
+  command.add_option("--batch", options->batch, "Texts that are written at once")->capture_default_str();
+  command.add_option("--prompt-length", options->prompt_length, "Tokens of a prompt")->capture_default_str();
+  command.add_option("--length", options->length, "Tokens that follow the first, which comes of reading the prompt")
+      ->capture_default_str();
+  AddComputeOption(command, options->compute);
+  command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Of the random prompts")->capture_default_str();
+  command.add_option("--tokens", options->tokens, "Write each prompt and its text there, as JSON lines of ids")
+      ->type_name("FILE");
+  command.add_flag("--json", options->json, "Print one JSON object");
+  AddCommonOptions(command);
+  command.footer(
+      "\nExample:\n"
+      "  headlight bench generate gpt2 --batch 16 --compute int8 --threads 2");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight
