@@ -12,7 +12,8 @@ void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
 // Commands of `train`.
 void AddTokenizerTraining(CLI::App& train);
-void AddTrainTexts(CLI::App& train);
+void AddTrainEncoder(CLI::App& train);
+void AddTrainLanguageModel(CLI::App& train);
 // Commands of `bench`.
 void AddTrainBench(CLI::App& bench);
 void AddTranslateBench(CLI::App& bench);

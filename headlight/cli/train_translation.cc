@@ -75,7 +75,8 @@ void AddTrain(CLI::App& program) {
   train.fallthrough();
   train.require_subcommand(1);
   AddTokenizerTraining(train);
-  AddTrainTexts(train);
+  AddTrainLanguageModel(train);
+  AddTrainEncoder(train);
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
   CLI::App* command = train.add_subcommand("translation", "Learn to translate from parallel text");
