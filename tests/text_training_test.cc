@@ -174,7 +174,8 @@ TEST(TextTraining, TagsAndAnswersAreLearned) {
 
 TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
   TextSets texts{.train = {}, .valid = {}};
-  texts.train.push_back({.ids = {kEnd, 1, 2, 3, 4, 5, kEnd}, .types = {}, .words = {-1, 0, 0, 1, 1, 1, -1}});
+  texts.train.push_back(
+      {.ids = {kEnd, 1, 2, 3, 4, 5, kEnd}, .types = {}, .words = {-1, 0, 0, 1, 1, 1, -1}, .labels = {}});
   texts.valid = texts.train;
   const auto model = SmallBert({.pooler = false, .masked_words = true});
   const TrainingOptions options = Options(1);
@@ -189,7 +190,7 @@ TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
 
 TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
   TextSets texts;
-  texts.train.push_back({.ids = {1, 2, 3, 4}, .types = {}, .words = {0, 1, 2, 3}});
+  texts.train.push_back({.ids = {1, 2, 3, 4}, .types = {}, .words = {0, 1, 2, 3}, .labels = {}});
   texts.valid = texts.train;
   const auto model = SmallBert({.pooler = false, .masked_words = true});
   const TrainingOptions options = Options(1);

@@ -51,8 +51,8 @@ TEST(TaggedTexts, ReadsConll) {
   Reader reader;
   const TaggedTexts read = reader.Read("a.conll",
                                        "-DOCSTART- -X- O\n\nthe DT O\r\ndog \t NN  B-X\n \t\nmen\tNNS\tB-X\n"
-                                       "-DOCSTART-\nruns VB O");
-  EXPECT_EQ(reader.Asked(read), "the:O:0 dog:B-X:1 men:B-X:0 runs:O:0 ");
+                                       "-DOCSTART-\nman VB O");
+  EXPECT_EQ(reader.Asked(read), "the:O:0 dog:B-X:1 men:B-X:0 man:O:0 ");
   EXPECT_EQ(reader.labels, (Labels{"O", "B-X"}));
   EXPECT_EQ(read.tags, (std::vector<Ids>{{0, 1}, {1}, {0}}));
   EXPECT_EQ(read.sentence_of, (Ids{0, 1, 2}));

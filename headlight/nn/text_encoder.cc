@@ -66,6 +66,7 @@ std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeads
   const std::unique_ptr<TextEncoder> kept = model.WithHeads(HeadsOfBoth(model.heads(), made->heads()));
   std::set<std::string_view> names;
   for (const Parameter& parameter : kept->parameters().all()) names.insert(parameter.names.front());
+  made->parameters().Unpack();
   for (const Parameter& parameter : made->parameters().all()) {
     const std::string_view name = parameter.names.front();
     if (!names.contains(name)) continue;
@@ -74,6 +75,7 @@ std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeads
     Ensure(same != had.end() && same->second->shape == parameter.shape, "{} is not kept", name);
     parameter.value.CopyFrom(same->second->value);
   }
+  made->parameters().Pack();
   return made;
 }
 
