@@ -14,6 +14,8 @@ set(public_headers
   headlight/base/sequences.h
   headlight/data/batches.h
   headlight/data/corpus.h
+  headlight/data/questions.h
+  headlight/data/tagged_texts.h
   headlight/data/text_examples.h
   headlight/data/text_pairs.h
   headlight/generate/batched.h
@@ -80,6 +82,7 @@ set(public_headers
   headlight/serve/translator.h
   headlight/serve/word_alignment.h
   headlight/tensor/tensor.h
+  headlight/text/answers.h
   headlight/text/bleu.h
   headlight/text/chrf.h
   headlight/text/sentencepiece_model.h
@@ -88,9 +91,11 @@ set(public_headers
   headlight/text/tokenizer_pipeline.h
   headlight/text/tokenizer_training.h
   headlight/text/vocabulary.h
+  headlight/text/windows.h
   headlight/train/optimizer.h
   headlight/train/schedule.h
   headlight/train/sequence_tasks.h
+  headlight/train/span_tasks.h
   headlight/train/teacher_forcing.h
   headlight/train/text_tasks.h
   headlight/train/trainer.h)

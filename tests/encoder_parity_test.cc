@@ -54,6 +54,43 @@ TEST_P(EncoderParity, ComesBackFromItsFolder) {
             model->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>());
 }
 
+// The states are the same below another head, which the seed alone decides about; and the folder is one that loads.
+TEST_P(EncoderParity, IsGivenOtherHeads) {
+  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const EncoderGolden golden(kFolders + GetParam());
+  const std::vector<std::string> labels = {"a", "b", "c", "d", "e"};
+  for (const TextHeadsConfig& heads :
+       {TextHeadsConfig{.sequence_classes = true, .labels = labels},
+        TextHeadsConfig{.token_classes = true, .labels = labels}, TextHeadsConfig{.question_spans = true},
+        TextHeadsConfig{.masked_words = true}}) {
+    const std::unique_ptr<TextEncoder> given = GiveHeads(*model, heads, 3), other = GiveHeads(*model, heads, 4);
+    EXPECT_EQ(given->heads().labels, heads.labels);
+    Context context;
+    const Tensor before = model->Encode(context, golden.ids, golden.types, golden.texts);
+    const Tensor hidden = given->Encode(context, golden.ids, golden.types, golden.texts);
+    EXPECT_EQ(hidden.ToVector<float>(), before.ToVector<float>());
+    EXPECT_EQ(given->parameters().count(), other->parameters().count());
+    bool same = true;
+    for (std::size_t i = 0; i < given->parameters().all().size(); ++i) {
+      const Parameter &a = given->parameters().all()[i], &b = other->parameters().all()[i];
+      same = same && a.value.ToVector<float>() == b.value.ToVector<float>();
+    }
+    const bool had =
+        (heads.question_spans && model->heads().question_spans) || (heads.masked_words && model->heads().masked_words);
+    EXPECT_EQ(same, had);
+    const TemporaryFolder folder;
+    given->Save(folder.path());
+    const std::unique_ptr<TextEncoder> again = LoadTextEncoder(folder.path());
+    EXPECT_EQ(again->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>(),
+              before.ToVector<float>());
+    EXPECT_EQ(again->heads().sequence_classes, heads.sequence_classes);
+    EXPECT_EQ(again->heads().token_classes, heads.token_classes);
+    EXPECT_EQ(again->heads().question_spans, heads.question_spans);
+    EXPECT_EQ(again->heads().masked_words, heads.masked_words);
+    EXPECT_EQ(again->heads().labels, heads.labels);
+  }
+}
+
 // A text's states do not depend on what it is encoded with, to the last bit.
 TEST_P(EncoderParity, DoesNotMindCompany) {
   const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());

@@ -13,6 +13,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/gpt2.h"
+#include "headlight/train/span_tasks.h"
 #include "headlight/train/text_tasks.h"
 
 namespace headlight {
@@ -30,9 +31,10 @@ std::vector<TextExample> Rings(int count, std::uint64_t seed) {
   for (int i = 0; i < count; ++i) {
     TextExample text;
     const auto first = static_cast<std::int32_t>(4 * random.Below(2)), length = 6;
-    text.label = static_cast<std::int32_t>(random.Below(2));
+    const auto step = static_cast<std::int32_t>(random.Below(2));
+    text.labels = {step};
     for (std::int32_t k = 0; k < length; ++k) {
-      text.ids.push_back((first + k * (1 + 2 * text.label)) % kRing);
+      text.ids.push_back((first + k * (1 + 2 * step)) % kRing);
       text.words.push_back(k);
     }
     texts.push_back(text);
@@ -113,7 +115,7 @@ TEST(TextTraining, HiddenWordsAndClassesAreLearned) {
   const TrainingOptions options = Options(24);
   TextSets by_one = texts;
   for (std::vector<TextExample>* set : {&by_one.train, &by_one.valid})
-    std::erase_if(*set, [](const TextExample& text) { return text.label != 0; });
+    std::erase_if(*set, [](const TextExample& text) { return text.labels[0] != 0; });
   const auto masked = SmallBert({.pooler = false, .masked_words = true});
   const MaskingOptions masking{.share = 0.3, .mask_id = kMask, .special_ids = {kMask, kEnd}};
   const ValidationReport words =
@@ -125,9 +127,55 @@ TEST(TextTraining, HiddenWordsAndClassesAreLearned) {
   EXPECT_EQ(guessed.score, 100);
 }
 
+// Each token's tag is the step, at the first token B-; the last token of three has none. The answer is where 0 stands.
+TEST(TextTraining, TagsAndAnswersAreLearned) {
+  const TemporaryFolder folder;
+  const TextSets rings = Sets();
+  const TrainingOptions options = Options(24);
+  TaggedSets tagged;
+  QuestionSets asked;
+  const auto fill = [](const std::vector<TextExample>& texts, TaggedTexts& tags, QuestionTexts& questions) {
+    for (const TextExample& text : texts) {
+      TextExample with_tags = text, with_answer = text;
+      const std::int32_t begins = 1 + 2 * text.labels[0];
+      with_tags.labels = {begins, begins + 1, begins + 1, 0, begins, begins + 1};
+      with_tags.words = {0, 1, 2, 3, 4, 5};
+      tags.sentence_of.push_back(static_cast<std::int32_t>(tags.tags.size()));
+      tags.tags.push_back(with_tags.labels);
+      tags.texts.texts.push_back(with_tags);
+      // [end] 0 to 7, of which some are the passage.
+      with_answer.ids.insert(with_answer.ids.begin(), kEnd);
+      const auto zero = std::ranges::find(with_answer.ids, 0) - with_answer.ids.begin();
+      const auto place = static_cast<std::int32_t>(zero < std::ssize(with_answer.ids) ? zero : 0);
+      with_answer.labels = {place, place};
+      questions.texts.texts.push_back(with_answer);
+      AskedQuestion& question = questions.questions.emplace_back(AskedQuestion{"abcdef", {}, {}});
+      if (place > 0) question.answers = {std::string(1, static_cast<char>('a' + place - 1))};
+      Encoding& encoding = question.cut.encoding;
+      encoding = {with_answer.ids, {}, {-1, 1, 1, 1, 1, 1, 1}, {{}, {0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}}};
+      question.cut.windows = {{encoding, 1, 1, 6}};
+    }
+  };
+  fill(rings.train, tagged.train, asked.train);
+  fill(rings.valid, tagged.valid, asked.valid);
+  const auto tagger = SmallBert({.token_classes = true, .labels = {"O", "B-one", "I-one", "B-three", "I-three"}});
+  const ValidationReport tags = LastReport(TaggingTask(*tagger, tagged, options), options, folder.File("tags"));
+  EXPECT_EQ(tags.score_name, "f1");
+  EXPECT_EQ(tags.score, 100);
+  const auto answerer = SmallBert({.question_spans = true});
+  const ValidationReport answers = LastReport(QuestionTask(*answerer, asked, options), options, folder.File("answers"));
+  EXPECT_EQ(answers.score, 100);
+  ASSERT_EQ(answers.more_scores.size(), 1U);
+  EXPECT_EQ(answers.more_scores[0].value, 100);
+  // Tags that say no spans are counted one by one.
+  const auto plain = SmallBert({.token_classes = true, .labels = {"O", "a", "b", "c", "d"}});
+  EXPECT_EQ(TaggingTask(*plain, tagged, options).validate().score_name, "accuracy");
+}
+
 TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
   TextSets texts{.train = {}, .valid = {}};
-  texts.train.push_back({.ids = {kEnd, 1, 2, 3, 4, 5, kEnd}, .types = {}, .words = {-1, 0, 0, 1, 1, 1, -1}});
+  texts.train.push_back(
+      {.ids = {kEnd, 1, 2, 3, 4, 5, kEnd}, .types = {}, .words = {-1, 0, 0, 1, 1, 1, -1}, .labels = {}});
   texts.valid = texts.train;
   const auto model = SmallBert({.pooler = false, .masked_words = true});
   const TrainingOptions options = Options(1);
@@ -142,7 +190,7 @@ TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
 
 TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
   TextSets texts;
-  texts.train.push_back({.ids = {1, 2, 3, 4}, .types = {}, .words = {0, 1, 2, 3}});
+  texts.train.push_back({.ids = {1, 2, 3, 4}, .types = {}, .words = {0, 1, 2, 3}, .labels = {}});
   texts.valid = texts.train;
   const auto model = SmallBert({.pooler = false, .masked_words = true});
   const TrainingOptions options = Options(1);
@@ -173,6 +221,8 @@ TEST(TextTraining, RefusesWhatCannotBeLearned) {
   const auto gpt2 = SmallGpt2();
   TextSets texts = Sets();
   EXPECT_THAT(ErrorOf([&] { ClassificationTask(*bert, texts, options); }), HasSubstr("no head for classes"));
+  EXPECT_THAT(ErrorOf([&] { TaggingTask(*bert, {}, options); }), HasSubstr("no head for classes of tokens"));
+  EXPECT_THAT(ErrorOf([&] { QuestionTask(*bert, {}, options); }), HasSubstr("no head for answers"));
   texts.valid.clear();
   EXPECT_THAT(ErrorOf([&] { LanguageModelTask(*gpt2, texts, options); }), HasSubstr("no text to validate on"));
   texts = Sets();

@@ -12,8 +12,9 @@ void AddBench(CLI::App& program);
 void AddBleu(CLI::App& program);
 // Commands of `train`.
 void AddTokenizerTraining(CLI::App& train);
+void AddTrainEncoder(CLI::App& train);
+void AddTrainLanguageModel(CLI::App& train);
 void AddTrainSequences(CLI::App& train);
-void AddTrainTexts(CLI::App& train);
 // Commands of `bench`.
 void AddEncodeBench(CLI::App& bench);
 void AddGenerateBench(CLI::App& bench);

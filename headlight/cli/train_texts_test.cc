@@ -10,6 +10,7 @@ namespace headlight {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // A folder that holds a tokenizer and small texts.
 struct Setting {
@@ -72,6 +73,51 @@ TEST(TrainTexts, EncodersLearnHiddenWordsAndClasses) {
   EXPECT_THAT(LoadTextEncoder(setting.folder.File("model"))->heads().labels, testing::ElementsAre("animal", "human"));
 }
 
+// From a model that guesses hidden words: one that tags, and from that one another that answers.
+TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
+  const Setting setting("family_bert_uncased.json");
+  const auto path = [&](const char* name) { return setting.folder.File(name); };
+  const Outcome words = setting.Train("masked-language-model", setting.texts,
+                                      {"--tokenizer", setting.tokenizer, "--epochs", "1", "--batch-tokens", "32"});
+  EXPECT_EQ(words.exit_code, 0) << words.err;
+  std::string conll, stories, texts;
+  for (int i = 0; i < 20; ++i) {
+    conll += "-DOCSTART- O\n\nthe\tO\ndog\tB-ANIMAL\nruns\tO\n\na\tO\nman\tB-HUMAN\nplays\tO\n\n";
+    stories += R"({"question": "who", "context": "the dog runs", "answers": [{"text": "dog", "start": 4}]})"
+               "\n"
+               R"({"question": "who", "context": "a man plays", "answers": {"text": ["man"], "answer_start": [2]}})"
+               "\n";
+    texts += R"({"text": "the dog runs", "text_pair": "a man", "label": 1})"
+             "\n"
+             R"({"text": "a man plays", "label": "human"})"
+             "\n";
+  }
+  WriteFile(path("names.conll"), conll);
+  WriteFile(path("stories.jsonl"), stories);
+  WriteFile(path("classes.jsonl"), texts);
+  const auto train = [&](const char* task, const char* data, const char* from, const char* to) {
+    const Outcome trained = RunProgram(
+        {"train",           task,     "--train",     path(data), "--valid",        path(data), "--from",   path(from),
+         "--out",           path(to), "--epochs",    "16",       "--batch-tokens", "64",       "--warmup", "5",
+         "--learning-rate", "1e-2",   "--log-every", "1000"});
+    EXPECT_EQ(trained.exit_code, 0) << trained.err;
+    return trained.err;
+  };
+  const std::string tagging = train("tagging", "names.conll", "model", "tagger");
+  EXPECT_THAT(tagging, HasSubstr("it has no head for classes of tokens, which begins anew"));
+  EXPECT_THAT(tagging, HasSubstr(", f1 100.00, precision 100.00, recall 100.00"));
+  EXPECT_THAT(RunProgram({"tag", path("tagger")}, "A dog plays.\n").out, HasSubstr("1\t2\t5\tANIMAL\t"));
+  EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("begins anew")));
+
+  const std::string answering = train("question-answering", "stories.jsonl", "tagger", "answerer");
+  EXPECT_THAT(answering, HasSubstr("it has no head for answers, which begins anew"));
+  EXPECT_THAT(answering, HasSubstr(", f1 100.00, exact_match 100.00"));
+  EXPECT_THAT(RunProgram({"answer", path("answerer"), "--always"}, "who\tthe dog runs\n").out,
+              HasSubstr("\t4\t7\tdog\n"));
+  EXPECT_THAT(train("classification", "classes.jsonl", "answerer", "classifier"), HasSubstr("accuracy 100.00"));
+  EXPECT_THAT(LoadTextEncoder(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
+}
+
 TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
   const Setting setting("family_bert_uncased.json");
   const auto refused = [&](const char* task, const std::string& data, std::vector<std::string> more) {
@@ -86,6 +132,10 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_THAT(
       refused("masked-language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--mask-share", "1.5"}),
       HasSubstr("the share of hidden tokens"));
+  EXPECT_THAT(refused("tagging", setting.texts, {"--tokenizer", setting.tokenizer}),
+              HasSubstr("texts:3: 6 columns, where the lines before have 3"));
+  EXPECT_THAT(refused("question-answering", setting.texts, {"--tokenizer", setting.tokenizer}),
+              HasSubstr("texts: questions are read from JSON lines"));
   EXPECT_THAT(refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--steps", "1"}),
               HasSubstr("warm-up"));
 }

@@ -75,7 +75,8 @@ void AddTrain(CLI::App& program) {
   train.fallthrough();
   train.require_subcommand(1);
   AddTokenizerTraining(train);
-  AddTrainTexts(train);
+  AddTrainLanguageModel(train);
+  AddTrainEncoder(train);
   AddTrainSequences(train);
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;

@@ -47,10 +47,11 @@ void TrainingProgress::Log(const StepReport& report) {
 void TrainingProgress::Validation(const ValidationReport& report) {
   if (quiet_) return;
   Clear();
-  const std::string score =
+  std::string score =
       report.score_name.empty()
           ? ""
           : fmt::format(", {} {:.2f}", report.score_name == "bleu" ? "BLEU" : report.score_name, report.score);
+  for (const auto& [name, value] : report.more_scores) score += fmt::format(", {} {:.2f}", name, value);
   const std::string bits = report.bits_per_byte > 0 ? fmt::format(", {:.4f} bits a byte", report.bits_per_byte) : "";
   WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}{}{}{}, in {:.1f} s",
                         report.epoch, report.step, report.loss, report.perplexity, bits, score,

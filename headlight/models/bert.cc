@@ -209,6 +209,14 @@ std::unique_ptr<Bert> LoadBert(const std::string& folder, const LoadModelOptions
   return Load(OpenModelFolder(folder), options);
 }
 
+std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& heads) const {
+  BertConfig config = config_;
+  config.on_top = heads;
+  config.on_top.pooler = heads.pooler || heads.sequence_classes;  // on which they stand
+  config.scope = BertConfig().scope;
+  return std::make_unique<Bert>(config, parameters_.dtype());
+}
+
 void Bert::Save(const std::string& folder, kernels::Compute compute) const {
   Json json = BertSettings(config_, "bert");
   WriteTextHeads(json, config_.on_top, "Bert");

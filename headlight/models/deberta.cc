@@ -275,6 +275,13 @@ std::unique_ptr<Deberta> LoadDeberta(const std::string& folder, const LoadModelO
   return Load(OpenModelFolder(folder), options);
 }
 
+std::unique_ptr<TextEncoder> Deberta::WithHeads(const TextHeadsConfig& heads) const {
+  DebertaConfig config = config_;
+  config.bert.on_top = heads;
+  config.bert.scope = DebertaConfig().bert.scope;
+  return std::make_unique<Deberta>(config, parameters_.dtype());
+}
+
 void Deberta::Save(const std::string& folder, kernels::Compute compute) const {
   SaveConfigAndWeights(folder, DebertaSettings(config_, "deberta", "Deberta"), parameters_, compute);
 }

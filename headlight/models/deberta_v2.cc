@@ -177,6 +177,13 @@ std::unique_ptr<DebertaV2> LoadDebertaV2(const std::string& folder, const LoadMo
   return Load(OpenModelFolder(folder), options);
 }
 
+std::unique_ptr<TextEncoder> DebertaV2::WithHeads(const TextHeadsConfig& heads) const {
+  DebertaV2Config config = config_;
+  config.base.bert.on_top = heads;
+  config.base.bert.scope = DebertaConfig().bert.scope;
+  return std::make_unique<DebertaV2>(config, parameters_.dtype());
+}
+
 void DebertaV2::Save(const std::string& folder, kernels::Compute compute) const {
   Json json = DebertaSettings(config_.base, kType, "DebertaV2");
   json.Set("position_buckets", config_.buckets > 0 ? config_.buckets : -1);

@@ -54,6 +54,7 @@ class HEADLIGHT_API DebertaV2 : public TextEncoder {
   const DebertaV2Config& config() const { return config_; }
   const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override;
 
  private:
   Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const;

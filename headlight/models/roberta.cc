@@ -116,6 +116,13 @@ std::unique_ptr<Roberta> LoadRoberta(const std::string& folder, const LoadModelO
   return Load(OpenModelFolder(folder), options);
 }
 
+std::unique_ptr<TextEncoder> Roberta::WithHeads(const TextHeadsConfig& heads) const {
+  RobertaConfig config = config_;
+  config.encoder.on_top = heads;
+  config.encoder.scope = RobertaConfig().encoder.scope;
+  return std::make_unique<Roberta>(config, parameters_.dtype());
+}
+
 void Roberta::Save(const std::string& folder, kernels::Compute compute) const {
   Json json = BertSettings(config_.encoder, config_.xlm ? kXlmType : kType);
   WriteTextHeads(json, config_.encoder.on_top, config_.xlm ? "XLMRoberta" : "Roberta");

@@ -1,5 +1,9 @@
 #include "headlight/nn/text_encoder.h"
 
+#include <map>
+#include <set>
+#include <string_view>
+
 #include "headlight/base/error.h"
 
 namespace headlight {
@@ -36,6 +40,43 @@ Tensor TextEncoder::TokenClassLogits(Context& context, const Tensor& hidden) con
 
 Tensor TextEncoder::SpanLogits(Context& context, const Tensor& hidden) const {
   return Have(heads_.question_spans, "head for answers")(context, hidden);
+}
+
+namespace {
+
+TextHeadsConfig HeadsOfBoth(const TextHeadsConfig& a, const TextHeadsConfig& b) {
+  TextHeadsConfig both{.pooler = a.pooler && b.pooler,
+                       .masked_words = a.masked_words && b.masked_words,
+                       .next_sentence = a.next_sentence && b.next_sentence,
+                       .sequence_classes = a.sequence_classes && b.sequence_classes && a.labels == b.labels,
+                       .token_classes = a.token_classes && b.token_classes && a.labels == b.labels,
+                       .question_spans = a.question_spans && b.question_spans};
+  if (both.sequence_classes || both.token_classes) both.labels = a.labels;
+  return both;
+}
+
+}  // namespace
+
+std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeadsConfig& heads, std::uint64_t seed) {
+  std::unique_ptr<TextEncoder> made = model.WithHeads(heads);
+  made->parameters().Initialise(seed);
+  std::map<std::string_view, const Parameter*> had;
+  for (const Parameter& parameter : model.parameters().all()) had[parameter.names.front()] = &parameter;
+  // Two heads may have the same names, such as `classifier`: what is kept is what a model of the common heads has.
+  const std::unique_ptr<TextEncoder> kept = model.WithHeads(HeadsOfBoth(model.heads(), made->heads()));
+  std::set<std::string_view> names;
+  for (const Parameter& parameter : kept->parameters().all()) names.insert(parameter.names.front());
+  made->parameters().Unpack();
+  for (const Parameter& parameter : made->parameters().all()) {
+    const std::string_view name = parameter.names.front();
+    if (!names.contains(name)) continue;
+    // A folder of an encoder alone has no `bert.` in front of its names.
+    const auto same = had.contains(name) ? had.find(name) : had.find(name.substr(name.find('.') + 1));
+    Ensure(same != had.end() && same->second->shape == parameter.shape, "{} is not kept", name);
+    parameter.value.CopyFrom(same->second->value);
+  }
+  made->parameters().Pack();
+  return made;
 }
 
 }  // namespace headlight

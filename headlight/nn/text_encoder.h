@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "headlight/base/export.h"
@@ -32,6 +33,9 @@ class HEADLIGHT_API TextEncoder : public Model {
   };
   virtual const Limits& limits() const = 0;
 
+  // The same model with other heads, and what these stand on; its parameters are declared, not filled.
+  virtual std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const = 0;
+
   // What stands on what Encode gives, `hidden` [tokens, model], or some of its rows. Each throws Error where the model
   // does not have it.
   const TextHeadsConfig& heads() const { return heads_.config; }
@@ -47,5 +51,10 @@ class HEADLIGHT_API TextEncoder : public Model {
 
   TextHeads heads_;
 };
+
+// A model whose encoder is that of `model`, and so are the heads that both have, with the same labels; the others begin
+// anew, from the seed.
+HEADLIGHT_API std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeadsConfig& heads,
+                                                     std::uint64_t seed);
 
 }  // namespace headlight

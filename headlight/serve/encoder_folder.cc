@@ -61,12 +61,6 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
         encoding.ids.size(), longest);
 }
 
-TextSpan WithoutSpaces(std::string_view text, TextSpan span) {
-  while (span.begin < span.end && text[span.begin] == ' ') ++span.begin;
-  while (span.begin < span.end && text[span.end - 1] == ' ') --span.end;
-  return span;
-}
-
 bool Truncate(Encoding& encoding, std::int64_t longest) {
   const std::int64_t excess = std::ssize(encoding.ids) - longest;
   if (excess <= 0) return false;
@@ -83,34 +77,6 @@ bool Truncate(Encoding& encoding, std::int64_t longest) {
     Erase(encoding, end, end + taken[text]);
   }
   return true;
-}
-
-std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
-                                   std::int64_t overlap) {
-  const Run run = RunOf(encoding, text);
-  const std::int64_t room = longest - (std::ssize(encoding.ids) - run.count);
-  Check(room >= 1, "the model reads {} tokens at once, and what goes with each part of the text are {}", longest,
-        longest - room);
-  const std::int64_t step = room - std::min(overlap, room - 1);
-  std::vector<Window> windows;
-  for (std::int64_t begin = 0;; begin += step) {
-    const std::int64_t count = std::min(room, run.count - begin);
-    Window window{{},
-                  static_cast<std::int32_t>(run.begin + begin),
-                  static_cast<std::int32_t>(run.begin),
-                  static_cast<std::int32_t>(count)};
-    const auto copy = [&](const auto& from, auto& to) {
-      to.insert(to.end(), from.begin(), from.begin() + run.begin);
-      to.insert(to.end(), from.begin() + run.begin + begin, from.begin() + run.begin + begin + count);
-      to.insert(to.end(), from.begin() + run.begin + run.count, from.end());
-    };
-    copy(encoding.ids, window.encoding.ids);
-    copy(encoding.type_ids, window.encoding.type_ids);
-    copy(encoding.texts, window.encoding.texts);
-    copy(encoding.spans, window.encoding.spans);
-    windows.push_back(std::move(window));
-    if (begin + count >= run.count) return windows;
-  }
 }
 
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,

@@ -14,6 +14,7 @@
 #include "headlight/inspect/attention_record.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/windows.h"
 
 namespace headlight {
 
@@ -37,26 +38,9 @@ AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
 // Throws Error for an encoding of no tokens, or of more than the model reads.
 void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name);
 
-// A span without the spaces at its ends.
-TextSpan WithoutSpaces(std::string_view text, TextSpan span);
-
 // Takes tokens from the end of the text, or of the longer of two, until there are at most `longest`; special tokens
 // stay. Whether any was taken. Throws Error where special tokens alone are more.
 bool Truncate(Encoding& encoding, std::int64_t longest);
-
-// A part of an encoding, with all special tokens and any other text.
-struct Window {
-  Encoding encoding;
-  std::int32_t begin = 0;  // of the text that was cut up, the first token in the whole encoding
-  std::int32_t first = 0;  // and in the window
-  std::int32_t count = 0;  // tokens of it
-};
-
-// Windows of at most `longest` tokens over the tokens of `text` (0 or 1), each of which shares `overlap` tokens with
-// the one before it, or as many as there is room for but one. One window where all fits. Throws Error where what is not
-// cut up leaves no room.
-std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
-                                   std::int64_t overlap);
 
 // Encodes them all, as many at once as have `batch_tokens` tokens, or one. `done` is given the states [tokens, model]
 // of some, in packed rows, and which encodings they are of.

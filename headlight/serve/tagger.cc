@@ -1,11 +1,12 @@
 #include "headlight/serve/tagger.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "headlight/base/error.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/serve/encoder_folder.h"
+#include "headlight/text/entities.h"
+#include "headlight/text/windows.h"
 
 namespace headlight {
 namespace {
@@ -13,32 +14,21 @@ namespace {
 struct TokenLabel {
   std::int32_t label = -1;  // none where the token is a special one
   float probability = 0;
-  std::int64_t from_edge = -1;  // tokens to the nearer edge of the window that it was read in
 };
-
-// What a label says: that a span begins, and what of.
-struct Meaning {
-  bool begins = false;
-  std::string_view name;
-};
-
-Meaning MeaningOf(std::string_view label) {
-  const bool prefixed = label.starts_with("B-") || label.starts_with("I-");
-  return {label.starts_with("B-"), prefixed ? label.substr(2) : label};
-}
 
 std::vector<NamedSpan> Merge(const std::string& text, const Encoding& encoding, const std::vector<TokenLabel>& tokens,
                              const std::vector<std::string>& labels) {
   std::vector<NamedSpan> spans;
   std::vector<TextSpan> bytes;
   std::vector<int> counts;
-  std::string_view before;  // the name of the token before
+  std::optional<std::string_view> before;  // the name of the token before
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].label < 0) continue;
-    const auto [begins, name] = MeaningOf(labels[static_cast<std::size_t>(tokens[i].label)]);
-    const bool goes_on = !begins && name == before;
-    before = name;
-    if (name == "O") continue;
+    const std::string& label = labels[static_cast<std::size_t>(tokens[i].label)];
+    const auto [begins, name] = MeaningOfTag(label);
+    const bool none = label == "O", goes_on = !begins && before == name;
+    before = none ? std::nullopt : std::optional(name);
+    if (none) continue;
     if (!goes_on) {
       spans.emplace_back().label = name;
       bytes.push_back(encoding.spans[i]);
@@ -77,14 +67,16 @@ std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> tex
   const std::int64_t longest = model.limits().positions;
   std::vector<Encoding> encodings;
   std::vector<Window> windows;
-  std::vector<std::size_t> text_of;
+  std::vector<std::size_t> text_of, first_of;  // each window's text, and that text's first window
+  std::vector<std::vector<std::int32_t>> window_of(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     encodings.push_back(tokenizer.Encode(texts[i], {.read_special = false}));
     if (encodings[i].ids.empty()) continue;
-    for (Window& window : SlidingWindows(encodings[i], 0, longest, longest / 4)) {
-      windows.push_back(std::move(window));
-      text_of.push_back(i);
-    }
+    const std::vector<Window> of_text = SlidingWindows(encodings[i], 0, longest, longest / 4);
+    window_of[i] = WindowOfEachToken(of_text);
+    text_of.insert(text_of.end(), of_text.size(), i);
+    first_of.insert(first_of.end(), of_text.size(), windows.size());
+    windows.insert(windows.end(), of_text.begin(), of_text.end());
   }
   std::vector<std::vector<TokenLabel>> tokens;
   for (const Encoding& encoding : encodings) tokens.emplace_back(encoding.ids.size());
@@ -96,19 +88,14 @@ std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> tex
     const Tensor probabilities = ops::Softmax(model.TokenClassLogits(context, hidden));
     for (std::size_t i = 0; i < which.size(); ++i) {
       const Window& window = windows[which[i]];
-      std::vector<TokenLabel>& of_text = tokens[text_of[which[i]]];
-      // At the text's own ends nothing is missing.
-      const bool starts_text = window.begin == window.first;
-      const bool ends_text = which[i] + 1 == windows.size() || text_of[which[i] + 1] != text_of[which[i]];
-      constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
+      const std::size_t text = text_of[which[i]], number = which[i] - first_of[which[i]];
+      const std::int32_t first = windows[first_of[which[i]]].begin;
       for (std::int32_t token = 0; token < window.count; ++token) {
-        const std::int64_t from_edge =
-            std::min(starts_text ? far : token, ends_text ? far : std::int64_t{window.count} - 1 - token);
-        TokenLabel& best = of_text[static_cast<std::size_t>(window.begin + token)];
-        if (from_edge <= best.from_edge) continue;
+        const std::int32_t place = window.begin + token;
+        if (window_of[text][static_cast<std::size_t>(place - first)] != static_cast<std::int32_t>(number)) continue;
         const float* const row = probabilities.matrix<float>().row(places[i].begin + window.first + token);
         const float* const most = std::max_element(row, row + probabilities.columns());
-        best = {static_cast<std::int32_t>(most - row), *most, from_edge};
+        tokens[text][static_cast<std::size_t>(place)] = {static_cast<std::int32_t>(most - row), *most};
       }
     }
   };

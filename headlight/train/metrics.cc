@@ -54,6 +54,7 @@ void Metrics::Add(const ValidationReport& report) {
                            {"validation_loss", report.loss},
                            {"perplexity", report.perplexity}};
   if (!report.score_name.empty()) line.Set(report.score_name, report.score);
+  for (const auto& [name, value] : report.more_scores) line.Set(name, value);
   if (report.bits_per_byte > 0) line.Set("bits_per_byte", report.bits_per_byte);
   line.Set("best", report.best);
   Write(line);

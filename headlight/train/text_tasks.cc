@@ -3,89 +3,22 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/ops/cross_entropy.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/projection_cross_entropy.h"
+#include "headlight/train/text_batches.h"
 
 namespace headlight {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-// Adds an example to a batch.
-using AppendText = std::function<void(const TextExample& text, Random& random, Batch& batch)>;
-
-class TextBatches : public Examples {
- public:
-  TextBatches(const std::vector<TextExample>& texts, AppendText append) : texts_(texts), append_(std::move(append)) {}
-
-  std::int64_t size() const override { return static_cast<std::int64_t>(texts_.size()); }
-  Lengths LengthsOf(std::int64_t example) const override {
-    return {static_cast<std::int64_t>(texts_[static_cast<std::size_t>(example)].ids.size()), 0};
-  }
-  void Append(std::int64_t example, Random& random, Batch& batch) const override {
-    append_(texts_[static_cast<std::size_t>(example)], random, batch);
-  }
-
- private:
-  const std::vector<TextExample>& texts_;
-  AppendText append_;
-};
-
-// Adds ids to the end of rows, as one more sequence.
-void AppendRows(std::vector<std::int32_t>& rows, Sequences& sequences, const Ids& ids) {
-  sequences.push_back({static_cast<std::int32_t>(rows.size()), static_cast<std::int32_t>(ids.size())});
-  rows.insert(rows.end(), ids.begin(), ids.end());
-}
-
-void AppendSource(const TextExample& text, const Ids& ids, Batch& batch) {
-  AppendRows(batch.source_ids, batch.source, ids);
-  batch.source_types.insert(batch.source_types.end(), text.types.begin(), text.types.end());
-}
-
-void CheckTexts(const std::vector<TextExample>& texts, const char* what, std::int64_t least, std::int64_t longest) {
-  Check(!texts.empty(), "there is no text to {}", what);
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto length = static_cast<std::int64_t>(texts[i].ids.size());
-    Check(length >= least && length <= longest, "text {} to {}: it has {} tokens, and must have from {} to {}", i + 1,
-          what, length, least, longest);
-  }
-}
 
 void CheckTexts(const TextSets& texts, std::int64_t least, std::int64_t longest) {
   CheckTexts(texts.train, "learn from", least, longest);
   CheckTexts(texts.valid, "validate on", least, longest);
-}
-
-// Goes over the validation texts in batches, the same ones at each call.
-void ForBatches(const std::vector<TextExample>& texts, const AppendText& append,
-                const std::function<void(const Batch& batch)>& body) {
-  constexpr std::int64_t rows_at_once = 2048;
-  Random random(1);
-  Batch batch;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    append(texts[i], random, batch);
-    const auto rows = static_cast<std::int64_t>(std::max(batch.source_ids.size(), batch.target_inputs.size()));
-    if (rows < rows_at_once && i + 1 < texts.size()) continue;
-    body(batch);
-    batch = {};
-  }
-}
-
-// A report of the mean loss, and of the share of the labels that are right unless `right` is negative.
-ValidationReport Report(double loss_sum, std::int64_t labels, std::int64_t right,
-                        std::chrono::steady_clock::time_point begin) {
-  ValidationReport report;
-  report.loss = loss_sum / static_cast<double>(std::max<std::int64_t>(1, labels));
-  report.perplexity = std::exp(report.loss);
-  report.score_name = right < 0 ? "" : "accuracy";
-  if (right >= 0)
-    report.score = 100.0 * static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(1, labels));
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return report;
 }
 
 std::int64_t RowsWhereTheLabelIsLargest(const Tensor& logits, const Ids& labels) {
@@ -101,10 +34,8 @@ std::int64_t RowsWhereTheLabelIsLargest(const Tensor& logits, const Ids& labels)
 TrainingTask EncoderTask(TextEncoder& model, const TextSets& texts, const TrainingOptions& options, AppendText append,
                          std::function<std::pair<Tensor, Ids>(Context& context, const Batch& batch)> logits) {
   CheckTexts(texts, 1, model.limits().positions);
-  const auto examples = std::make_shared<TextBatches>(texts.train, append);
   return {.model = &model,
-          .batches = [examples, &options](
-                         const BatchPosition& position) { return BatchStream(examples, options.batches, position); },
+          .batches = BatchesOf(texts.train, append, options),
           .loss =
               [logits](Context& context, const Batch& batch, double scale) {
                 const auto [rows, labels] = logits(context, batch);
@@ -115,14 +46,18 @@ TrainingTask EncoderTask(TextEncoder& model, const TextSets& texts, const Traini
                 const auto begin = std::chrono::steady_clock::now();
                 double loss = 0;
                 std::int64_t count = 0, right = 0;
-                ForBatches(texts.valid, append, [&](const Batch& batch) {
+                ForBatches(texts.valid, append, [&](const Batch& batch, std::size_t) {
                   Context context;
                   const auto [rows, labels] = logits(context, batch);
                   loss += static_cast<double>(ops::CrossEntropy(rows, labels, 1).data<float>()[0]);
                   count += static_cast<std::int64_t>(labels.size());
                   right += RowsWhereTheLabelIsLargest(rows, labels);
                 });
-                return Report(loss, count, right, begin);
+                ValidationReport report = LossReport(loss, count, begin);
+                report.score_name = "accuracy";
+                report.score =
+                    100.0 * static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(1, count));
+                return report;
               }};
 }
 
@@ -174,10 +109,8 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, cons
                                        model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing,
                                        scale);
   };
-  const auto examples = std::make_shared<TextBatches>(texts.train, append);
   return {.model = &model,
-          .batches = [examples, &options](
-                         const BatchPosition& position) { return BatchStream(examples, options.batches, position); },
+          .batches = BatchesOf(texts.train, append, options),
           .loss = [loss, &options](Context& context, const Batch& batch,
                                    double scale) { return loss(context, batch, options.label_smoothing, scale); },
           .validate =
@@ -185,12 +118,12 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, cons
                 const auto begin = std::chrono::steady_clock::now();
                 double sum = 0;
                 std::int64_t labels = 0;
-                ForBatches(texts.valid, append, [&](const Batch& batch) {
+                ForBatches(texts.valid, append, [&](const Batch& batch, std::size_t) {
                   Context context;
                   sum += static_cast<double>(loss(context, batch, 0, 1).template data<float>()[0]);
                   labels += LabelCount(batch);
                 });
-                ValidationReport report = Report(sum, labels, -1, begin);
+                ValidationReport report = LossReport(sum, labels, begin);
                 if (texts.valid_bytes > 0)
                   report.bits_per_byte = sum / std::log(2.0) / static_cast<double>(texts.valid_bytes);
                 return report;
@@ -226,7 +159,7 @@ TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, 
     AppendRows(batch.labels, batch.target, labels);
   };
   const auto logits = [&model](Context& context, const Batch& batch) {
-    const Tensor hidden = model.Encode(context, batch.source_ids, batch.source_types, batch.source);
+    const Tensor hidden = EncodeBatch(model, context, batch);
     Ids rows, labels;
     for (std::size_t row = 0; row < batch.labels.size(); ++row) {
       if (batch.labels[row] < 0) continue;
@@ -244,16 +177,13 @@ TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const
   const auto classes = static_cast<std::int32_t>(model.heads().labels.size());
   for (const std::vector<TextExample>* set : {&texts.train, &texts.valid})
     for (const TextExample& text : *set)
-      Check(text.label >= 0 && text.label < classes, "a text has class {} of {}", text.label, classes);
-  const AppendText append = [](const TextExample& text, Random&, Batch& batch) {
-    AppendSource(text, text.ids, batch);
-    AppendRows(batch.labels, batch.target, {text.label});
-  };
+      Check(text.labels.size() == 1 && text.labels[0] >= 0 && text.labels[0] < classes,
+            "a text must have one of {} classes", classes);
   const auto logits = [&model](Context& context, const Batch& batch) {
-    const Tensor hidden = model.Encode(context, batch.source_ids, batch.source_types, batch.source);
+    const Tensor hidden = EncodeBatch(model, context, batch);
     return std::pair(model.SequenceClassLogits(context, hidden, batch.source), batch.labels);
   };
-  return EncoderTask(model, texts, options, append, logits);
+  return EncoderTask(model, texts, options, AppendTextAndLabels, logits);
 }
 
 }  // namespace headlight

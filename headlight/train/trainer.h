@@ -61,6 +61,11 @@ struct ValidationReport {
   double bits_per_byte = 0;         // of the text, for a language model; 0 where that is not asked
   double score = 0;                 // the higher, the better; where a task has none but the loss, 0
   std::string score_name = "bleu";  // empty where there is none
+  struct Score {
+    std::string name;
+    double value = 0;
+  };
+  std::vector<Score> more_scores;  // that are told, and choose nothing
   bool best = false;
   double seconds = 0;
   struct Sample {

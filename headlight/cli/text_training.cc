@@ -1,0 +1,85 @@
+#include "headlight/cli/text_training.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/training_run.h"
+#include "headlight/io/model_folder.h"
+
+namespace headlight {
+
+void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts) {
+  options.training.label_smoothing = 0;
+  options.training.schedule = {.kind = ScheduleKind::cosine, .warmup = 200, .peak = 1e-3};
+  options.training.adam.clip_norm = 1;
+  command.add_option("--train", options.train, "what to learn from: " + texts)->required()->type_name("FILE ...");
+  command.add_option("--valid", options.valid, "what to validate on, likewise")->required()->type_name("FILE ...");
+  command.add_option("--out", options.out, "the model's folder")->required()->type_name("DIR");
+  command.add_option("--from", options.from, "a model to go on from, with its tokenizer")->type_name("DIR");
+  command.add_option("--tokenizer", options.tokenizer, "a folder with the tokenizer of a model from nothing")
+      ->type_name("DIR");
+  const char* const group = "A model from nothing";
+  ModelSizes& sizes = options.sizes;
+  command.add_option("--layers", sizes.layers, "layers")->capture_default_str()->group(group);
+  command.add_option("--model-dim", sizes.model, "size of embeddings and layers")->capture_default_str()->group(group);
+  command.add_option("--heads", sizes.heads, "attention heads")->capture_default_str()->group(group);
+  command
+      .add_option("--ffn-dim", sizes.ffn, "inner size of the feed-forward network; 4 times the model's unless given")
+      ->group(group);
+  command.add_option("--positions", sizes.positions, "tokens of the longest text")->capture_default_str()->group(group);
+  command.add_option("--dropout", sizes.dropout, "of embeddings, sublayers and attention")
+      ->capture_default_str()
+      ->group(group);
+  AddTrainingOptions(command, options.training, options.compute, options.profile, options.resume);
+  AddCommonOptions(command);
+}
+
+void BeginTextTraining(TextTrainingOptions& options) {
+  CompleteTrainingOptions(options.training);
+  Check(options.from.empty() != options.tokenizer.empty(),
+        "either --from DIR, to go on from a model, or --tokenizer DIR, for one from nothing");
+  CheckTrainingFolder(options.out, options.resume);
+  options.training.batches.seed = options.training.seed;
+  options.training.schedule.model = options.sizes.model;
+}
+
+std::int32_t TokenOf(const TokenizerPipeline& tokenizer, const std::string& folder, const char* what,
+                     std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const std::optional<std::int32_t> id = tokenizer.Find(name)) return *id;
+  Fail("{}: the tokenizer has no {}: none of {}", folder, what, fmt::join(names, ", "));
+}
+
+void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read) {
+  const std::string names = fmt::format("{}", fmt::join(paths, ", "));
+  Check(!read.texts.empty(), "{}: there is no text in it", names);
+  progress.Note(
+      fmt::format("{}: {} texts, {} tokens{}", names, read.texts.size(), read.tokens,
+                  read.cut > 0 ? fmt::format("; {} longer than the model are cut into pieces", read.cut) : ""));
+}
+
+void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name,
+                     const std::vector<TextExample>& texts, Json of, TrainingProgress& progress) {
+  of.Set("task", name);
+  of.Set("corpus_hash", fmt::format("{:016x}", HashOfTexts(texts)));
+  of.Set("parameters", task.model->parameters().count());
+  of.Set("dropout", options.sizes.dropout);
+  CatchInterrupts();
+  RunTraining(task, options.training,
+              {.out = options.out,
+               .of = std::move(of),
+               .save =
+                   [&](const std::string& to) {
+                     task.model->Save(to);
+                     CopyBesideModel(options.folder(), to);
+                   },
+               .compute = Chosen(options.compute),
+               .resume = options.resume,
+               .profile = options.profile},
+              progress);
+}
+
+}  // namespace headlight

@@ -1,0 +1,57 @@
+// What the trainings of models of text alone share: their options, the sizes of a model from nothing, and the run.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "headlight/cli/training_options.h"
+#include "headlight/cli/training_progress.h"
+#include "headlight/data/text_examples.h"
+#include "headlight/io/json.h"
+#include "headlight/nn/model.h"
+#include "headlight/text/tokenizer_pipeline.h"
+
+namespace headlight {
+
+// Of a model from nothing.
+struct ModelSizes {
+  std::int64_t model = 256, positions = 512, ffn = 0;  // ffn 0: 4 times the model's
+  std::int32_t heads = 4;
+  int layers = 4;
+  double dropout = 0.1;
+
+  std::int64_t inner() const { return ffn > 0 ? ffn : 4 * model; }
+};
+
+struct TextTrainingOptions {
+  std::vector<std::string> train, valid;
+  std::string out, from, tokenizer;
+  ModelSizes sizes;
+  TrainingOptions training;
+  ComputeChoice compute = ComputeChoice::automatic;
+  bool profile = false, resume = false;
+
+  bool from_nothing() const { return from.empty(); }
+  const std::string& folder() const { return from.empty() ? tokenizer : from; }  // of the tokenizer
+};
+
+// Binds them to what must outlive the program; `texts` says what the files are.
+void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts);
+
+// Completes them. Throws Error for what cannot be together, and for a folder that is taken.
+void BeginTextTraining(TextTrainingOptions& options);
+
+// The token that is called by one of these names, as the published tokenizers call it.
+std::int32_t TokenOf(const TokenizerPipeline& tokenizer, const std::string& folder, const char* what,
+                     std::initializer_list<const char*> names);
+
+// Tells what was read. Throws Error where that is nothing.
+void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read);
+
+// Trains. `name` and `of` say what the run is, with the texts that it learns from.
+void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name,
+                     const std::vector<TextExample>& texts, Json of, TrainingProgress& progress);
+
+}  // namespace headlight

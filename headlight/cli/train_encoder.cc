@@ -1,0 +1,223 @@
+// headlight train masked-language-model, classification, tagging, question-answering: what encoders of texts learn.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/text_training.h"
+#include "headlight/models/bert.h"
+#include "headlight/models/family.h"
+#include "headlight/train/span_tasks.h"
+#include "headlight/train/text_tasks.h"
+
+namespace headlight {
+namespace {
+
+struct EncoderOptions : TextTrainingOptions {
+  MaskingOptions masking;
+};
+
+// What a task reads its files with.
+struct Reading {
+  EncoderOptions& options;
+  const TokenizerPipeline& tokenizer;
+  std::int64_t longest;              // tokens that the model reads at once
+  std::vector<std::string>& labels;  // those of the model; of what is learned from others are added
+  bool labels_may_grow;              // if they may
+  TrainingProgress& progress;
+};
+
+// What is learned from, and what is trained with the model that is made for it.
+struct Readied {
+  const std::vector<TextExample>* texts;
+  std::function<TrainingTask(TextEncoder& model)> task;
+};
+
+struct EncoderTask {
+  const char* name;
+  const char* head;  // in words
+  bool TextHeadsConfig::*has;
+  Readied (*read)(const Reading& reading);
+};
+
+std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const TokenizerPipeline& tokenizer,
+                              const TextHeadsConfig& heads) {
+  const ModelSizes& sizes = options.sizes;
+  BertConfig config;
+  config.model = sizes.model;
+  config.layers = sizes.layers;
+  config.heads = sizes.heads;
+  config.ffn = sizes.inner();
+  config.dropout = config.attention_dropout = sizes.dropout;
+  config.positions = sizes.positions;
+  config.vocabulary = tokenizer.size();
+  config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});
+  config.on_top = heads;
+  config.on_top.pooler = heads.sequence_classes;
+  auto model = std::make_unique<Bert>(config);
+  model->parameters().Initialise(options.training.seed);
+  return model;
+}
+
+void Run(const EncoderTask& task, EncoderOptions& options) {
+  BeginTextTraining(options);
+  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder());
+  std::unique_ptr<TextEncoder> model;
+  if (!options.from_nothing()) {
+    model = LoadTextEncoder(options.from);
+    Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
+          options.from, tokenizer.size(), model->limits().vocabulary);
+  }
+  TrainingProgress progress(Quiet());
+  const bool has_head = model && model->heads().*task.has;
+  TextHeadsConfig heads;
+  heads.*task.has = true;
+  if (has_head) heads.labels = model->heads().labels;
+  const std::int64_t longest = model ? model->limits().positions : options.sizes.positions;
+  const Readied readied = task.read({options, tokenizer, longest, heads.labels, !has_head, progress});
+  if (!model) {
+    model = NewBert(options, tokenizer, heads);
+  } else if (!has_head) {
+    progress.Note(fmt::format("{}: it has no head for {}, which begins anew", options.from, task.head));
+    model = GiveHeads(*model, heads, options.training.seed);
+  }
+  RunTextTraining(readied.task(*model), options, task.name, *readied.texts,
+                  Json::Object{{"mask_share", options.masking.share}, {"whole_words", options.masking.whole_words}},
+                  progress);
+}
+
+using Paths = std::vector<std::string>;
+
+Readied ReadHiddenWords(const Reading& reading) {
+  EncoderOptions& options = reading.options;
+  const auto sets = std::make_shared<TextSets>();
+  const auto read = [&](const Paths& paths) {
+    TextExamples found = ReadTexts(paths, reading.tokenizer, reading.longest, /*for_encoder=*/true);
+    NoteTexts(reading.progress, paths, found);
+    return found.texts;
+  };
+  sets->train = read(options.train);
+  sets->valid = read(options.valid);
+  options.masking.mask_id = TokenOf(reading.tokenizer, options.folder(), "mask", {"[MASK]", "<mask>"});
+  for (std::int32_t id = 0; id < reading.tokenizer.size(); ++id)
+    if (reading.tokenizer.IsSpecial(id)) options.masking.special_ids.push_back(id);
+  return {&sets->train, [sets, &options](TextEncoder& model) {
+            return MaskedLanguageModelTask(model, *sets, options.masking, options.training);
+          }};
+}
+
+Readied ReadClasses(const Reading& reading) {
+  const auto sets = std::make_shared<TextSets>();
+  const auto read = [&](const Paths& paths, bool may_grow) {
+    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, may_grow);
+    NoteTexts(reading.progress, paths, found);
+    return found.texts;
+  };
+  sets->train = read(reading.options.train, reading.labels_may_grow);
+  sets->valid = read(reading.options.valid, false);
+  return {&sets->train, [sets, &training = reading.options.training](TextEncoder& model) {
+            return ClassificationTask(model, *sets, training);
+          }};
+}
+
+Readied ReadTags(const Reading& reading) {
+  const auto sets = std::make_shared<TaggedSets>();
+  const auto read = [&](const Paths& paths, bool may_grow) {
+    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, may_grow);
+    NoteTexts(reading.progress, paths, found.texts);
+    return found;
+  };
+  sets->train = read(reading.options.train, reading.labels_may_grow);
+  sets->valid = read(reading.options.valid, false);
+  return {&sets->train.texts.texts, [sets, &training = reading.options.training](TextEncoder& model) {
+            return TaggingTask(model, *sets, training);
+          }};
+}
+
+Readied ReadAnswers(const Reading& reading) {
+  const auto sets = std::make_shared<QuestionSets>();
+  const auto read = [&](const Paths& paths, bool to_be_scored) {
+    QuestionTexts found = ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored);
+    NoteTexts(reading.progress, paths, found.texts);
+    return found;
+  };
+  sets->train = read(reading.options.train, false);
+  sets->valid = read(reading.options.valid, true);
+  return {&sets->train.texts.texts, [sets, &training = reading.options.training](TextEncoder& model) {
+            return QuestionTask(model, *sets, training);
+          }};
+}
+
+CLI::App& AddTask(CLI::App& train, const std::shared_ptr<EncoderOptions>& options, const EncoderTask& task,
+                  const char* description, const char* texts, const std::string& footer) {
+  CLI::App& command = *train.add_subcommand(task.name, description);
+  AddTextTrainingOptions(command, *options, texts);
+  command.footer("\n" + footer);
+  command.callback([options, task] { Run(task, *options); });
+  return command;
+}
+
+constexpr const char* kFiles =
+    "Files whose names end in .jsonl or .jsonl.gz are JSON lines. --from a model without the head that is needed, or\n"
+    "with another, keeps its encoder and begins the head anew.\n\n";
+
+}  // namespace
+
+void AddTrainEncoder(CLI::App& train) {
+  const auto words = std::make_shared<EncoderOptions>();
+  CLI::App& masked = AddTask(
+      train, words, {"masked-language-model", "hidden words", &TextHeadsConfig::masked_words, ReadHiddenWords},
+      "Learn to guess hidden words (from nothing a BERT)", "a text a line, or JSON lines of {\"text\"}",
+      std::string("Other tokens are hidden in each epoch. A text longer than the model is learned from in pieces.\n") +
+          kFiles +
+          "Example:\n"
+          "  headlight train masked-language-model --train train.en --valid val.en --tokenizer bert --out model");
+  masked.add_option("--mask-share", words->masking.share, "share of the tokens that are hidden")
+      ->capture_default_str()
+      ->group("Training");
+  masked.add_flag("--whole-words", words->masking.whole_words, "hide all tokens of a word or none")->group("Training");
+
+  AddTask(train, std::make_shared<EncoderOptions>(),
+          {"classification", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
+          "Learn the class of a text or of two (from nothing a BERT)",
+          "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}",
+          std::string("A text longer than the model is refused. \"text_pair\" may be left out.\n") + kFiles +
+              "Examples:\n"
+              "  headlight train classification --train train.tsv --valid val.tsv --from model --out classifier\n"
+              "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta --out classifier");
+
+  AddTask(
+      train, std::make_shared<EncoderOptions>(),
+      {"tagging", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
+      "Learn the tags of words, such as names (from nothing a BERT)",
+      "a word and its tag a line, or JSON lines of {\"tokens\", \"tags\"}",
+      std::string("A line of a CoNLL file is a word and, in the last column, its tag; an empty line ends a sentence, "
+                  "and\n-DOCSTART- lines are none. Validated by F1 of spans where all tags are O, B-X or I-X, else "
+                  "by\nthe share of right tags. A sentence longer than the model is read in windows, as `tag` "
+                  "reads it.\n") +
+          kFiles +
+          "Examples:\n"
+          "  headlight train tagging --train eng.train --valid eng.testa --from bert --out names\n"
+          "  headlight train tagging --train train.jsonl --valid val.jsonl --tokenizer tokens --out names\n"
+          "  echo 'Ada Lovelace was born in London.' | headlight tag names");
+
+  AddTask(
+      train, std::make_shared<EncoderOptions>(),
+      {"question-answering", "answers", &TextHeadsConfig::question_spans, ReadAnswers},
+      "Learn to find answers in passages (from nothing a BERT)",
+      "JSON lines of {\"question\", \"context\", \"answers\"}",
+      std::string("\"answers\" is a list of {\"text\", \"start\"}, start in characters of the context, or SQuAD's\n"
+                  "{\"text\": [...], \"answer_start\": [...]}; none: the context does not say. Validated by SQuAD's "
+                  "F1 and\nexact match. A context longer than the model is read in windows, as `answer` reads "
+                  "it.\n") +
+          kFiles +
+          "Examples:\n"
+          "  headlight train question-answering --train train.jsonl --valid val.jsonl --from bert --out answerer\n"
+          "  headlight answer answerer --question 'Who wrote it?' --context article.txt");
+}
+
+}  // namespace headlight

@@ -1,0 +1,72 @@
+// headlight train language-model.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/text_training.h"
+#include "headlight/models/family.h"
+#include "headlight/models/gpt2.h"
+#include "headlight/train/text_tasks.h"
+
+namespace headlight {
+namespace {
+
+Gpt2Config Gpt2Of(const TextTrainingOptions& options, const TokenizerPipeline& tokenizer) {
+  const ModelSizes& sizes = options.sizes;
+  Gpt2Config config;
+  config.model = sizes.model;
+  config.layers = sizes.layers;
+  config.heads = sizes.heads;
+  config.ffn = sizes.inner();
+  config.dropout = config.embedding_dropout = config.attention_dropout = sizes.dropout;
+  config.positions = sizes.positions;
+  config.vocabulary = tokenizer.size();
+  config.end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"<|endoftext|>", "</s>", "[SEP]"});
+  return config;
+}
+
+void Run(TextTrainingOptions& options) {
+  BeginTextTraining(options);
+  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder());
+  std::unique_ptr<LanguageModel> model;
+  if (!options.from_nothing()) model = LoadLanguageModel(options.from);
+  // The end token stands before a text.
+  const std::int64_t longest = (model ? model->limits().positions : options.sizes.positions) - 1;
+  TrainingProgress progress(Quiet());
+  const auto read = [&](const std::vector<std::string>& paths) {
+    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false);
+    NoteTexts(progress, paths, found);
+    return found;
+  };
+  TextSets texts;
+  texts.train = read(options.train).texts;
+  TextExamples valid = read(options.valid);
+  texts.valid = std::move(valid.texts);
+  texts.valid_bytes = valid.bytes;
+  if (!model) {
+    model = std::make_unique<Gpt2>(Gpt2Of(options, tokenizer));
+    model->parameters().Initialise(options.training.seed);
+  }
+  RunTextTraining(LanguageModelTask(*model, texts, options.training), options, "language-model", texts.train,
+                  Json::Object{}, progress);
+}
+
+}  // namespace
+
+void AddTrainLanguageModel(CLI::App& train) {
+  CLI::App& command = *train.add_subcommand("language-model", "Learn to continue texts (from nothing a GPT-2)");
+  const auto options = std::make_shared<TextTrainingOptions>();
+  AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
+  command.footer(
+      "\nA text longer than the model is learned from in pieces. Files whose names end in .jsonl or .jsonl.gz are "
+      "JSON\n"
+      "lines.\n\n"
+      "Examples:\n"
+      "  headlight train language-model --train train.en --valid val.en --tokenizer gpt2 --out model --layers 6\n"
+      "  headlight train language-model --train news.jsonl.gz --valid val.jsonl --from model --out further");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

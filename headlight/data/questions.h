@@ -1,0 +1,36 @@
+// Questions whose answers are spans of a passage, to learn from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/text_examples.h"
+#include "headlight/text/answers.h"
+#include "headlight/text/tokenizer_pipeline.h"
+
+namespace headlight {
+
+// What is needed to score a model's answer.
+struct AskedQuestion {
+  std::string passage;
+  std::vector<std::string> answers;  // any of them is right; none: the passage does not say
+  PassageWindows cut;
+};
+
+struct QuestionTexts {
+  // Windows over the passages, whose `labels` are the tokens that the answer begins and ends with: the first token
+  // where the answer is not in the window.
+  TextExamples texts;
+  std::vector<AskedQuestion> questions;  // where they are to be scored; their windows are the texts, in that order
+};
+
+// JSON lines of {"question", "context", "answers"}: a list of {"text", "start"} (or "answer_start"), or as the flat
+// form of SQuAD has it {"text": [...], "answer_start": [...]}. Where an answer starts is in characters (code points) of
+// the context; no answer: the context does not say. Of several the first is learned. Passages are cut as CutPassage
+// does. Throws Error naming line and key for what is not that, and for an answer that does not stand where it says.
+HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+                                          std::int64_t longest, bool to_be_scored);
+
+}  // namespace headlight

@@ -1,0 +1,129 @@
+// Small languages on which an encoder shows that it learns its task: what is asked for is known from words far away,
+// and from nothing near. Each is a file as `headlight train` reads it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/random.h"
+
+namespace headlight {
+
+template <std::size_t n>
+std::string_view Draw(const std::array<std::string_view, n>& words, Random& random) {
+  return words[random.Below(n)];
+}
+
+inline constexpr std::array<std::string_view, 12> kAnimals = {"dog",  "cat",   "cow",  "duck",  "horse", "lion",
+                                                              "frog", "sheep", "bird", "snake", "mouse", "wolf"};
+inline constexpr std::array<std::string_view, 12> kVoices = {"barks",  "meows",  "moos",  "quacks", "neighs",  "roars",
+                                                             "croaks", "bleats", "sings", "hisses", "squeaks", "howls"};
+
+// "the dog , the cat and the frog were there : one barks , one meows and one croaks .": each animal has its voice.
+inline std::string AnimalTexts(int texts, std::uint64_t seed) {
+  Random random(seed);
+  std::string file;
+  for (int i = 0; i < texts; ++i) {
+    const std::size_t a = random.Below(kAnimals.size()), b = random.Below(kAnimals.size()),
+                      c = random.Below(kAnimals.size());
+    file += fmt::format("the {} , the {} and the {} were there : one {} , one {} and one {} .\n", kAnimals[a],
+                        kAnimals[b], kAnimals[c], kVoices[a], kVoices[b], kVoices[c]);
+  }
+  return file;
+}
+
+// A CoNLL file. "In spring Bel Dor , as Mir knows , laughs .": a name, of one or two words that are names of anything,
+// is that of a person, a place or a company, which only the verb far behind says; the other one is a person's.
+inline std::string NameSentences(int sentences, std::uint64_t seed) {
+  constexpr std::array<std::string_view, 10> begins = {"Bel", "Dor", "Mir", "Tan", "Vel",
+                                                       "Kor", "Lun", "Sar", "Nim", "Gal"};
+  constexpr std::array<std::string_view, 10> ends = {"a", "en", "ia", "os", "ur", "eth", "on", "is", "um", "or"};
+  constexpr std::array<std::string_view, 4> seasons = {"spring", "summer", "autumn", "winter"};
+  constexpr std::array<std::string_view, 3> kinds = {"PER", "LOC", "ORG"};
+  constexpr std::array<std::array<std::string_view, 4>, 3> verbs = {{{"laughs", "sleeps", "sings", "reads"},
+                                                                     {"freezes", "floods", "blooms", "borders"},
+                                                                     {"hires", "merges", "sells", "invests"}}};
+  Random random(seed);
+  std::string file;
+  const auto name = [&](std::string_view kind) {
+    for (std::uint64_t words = 1 + random.Below(2), i = 0; i < words; ++i)
+      file += fmt::format("{}{} {}-{}\n", Draw(begins, random), Draw(ends, random), i == 0 ? 'B' : 'I', kind);
+  };
+  const auto plain = [&](std::string_view word) { file += fmt::format("{} O\n", word); };
+  for (int i = 0; i < sentences; ++i) {
+    const std::size_t kind = random.Below(kinds.size());
+    plain("In");
+    plain(Draw(seasons, random));
+    name(kinds[kind]);
+    for (const char* word : {",", "as"}) plain(word);
+    name("PER");
+    for (const char* word : {"knows", "well", ","}) plain(word);
+    plain(Draw(verbs[kind], random));
+    plain(".");
+    file += '\n';
+  }
+  return file;
+}
+
+// Texts, tab, class. "I do not think that the film was bad .": a praise or a blame, turned round by each negation,
+// beside what others said, which does not count. All words are as frequent in either class.
+inline std::string Reviews(int reviews, std::uint64_t seed) {
+  constexpr std::array<std::string_view, 6> things = {"film", "book", "play", "song", "story", "music"};
+  constexpr std::array<std::string_view, 6> good = {"good", "great", "lovely", "clever", "funny", "brilliant"};
+  constexpr std::array<std::string_view, 6> bad = {"bad", "awful", "boring", "stupid", "weak", "terrible"};
+  Random random(seed);
+  std::string file;
+  for (int i = 0; i < reviews; ++i) {
+    bool praise = random.Below(2) == 0;
+    const std::string_view word = Draw(praise ? good : bad, random);
+    const bool outer = random.Below(2) == 0, inner = random.Below(2) == 0;
+    if (outer) praise = !praise;
+    if (inner) praise = !praise;
+    const std::string mine = fmt::format("i {}think that the {} was {}{}", outer ? "do not " : "", Draw(things, random),
+                                         inner ? "not " : "", word);
+    const std::string others =
+        fmt::format("others said that the {} was {}{}", Draw(things, random), random.Below(2) == 0 ? "not " : "",
+                    Draw(random.Below(2) == 0 ? good : bad, random));
+    const bool first = random.Below(2) == 0;
+    file += fmt::format("{} , but {} .\t{}\n", first ? mine : others, first ? others : mine,
+                        praise ? "positive" : "negative");
+  }
+  return file;
+}
+
+// JSON lines. "Anna went to the garden . Tom ran to the kitchen ." Where is Anna? Where she went last, or the story
+// does not say.
+inline std::string Stories(int stories, std::uint64_t seed) {
+  constexpr std::array<std::string_view, 5> people = {"Anna", "Tom", "Lea", "Ben", "Mia"};
+  constexpr std::array<std::string_view, 8> places = {"garden", "kitchen", "office", "bathroom",
+                                                      "school", "cellar",  "park",   "station"};
+  constexpr std::array<std::string_view, 3> verbs = {"went", "ran", "walked"};
+  Random random(seed);
+  std::string file;
+  for (int i = 0; i < stories; ++i) {
+    std::string story;
+    std::array<std::size_t, people.size()> last{};  // where the place of each stands; 0: nowhere
+    std::array<std::string_view, people.size()> where;
+    for (std::uint64_t events = 1 + random.Below(5); events > 0; --events) {
+      const std::size_t person = random.Below(people.size());
+      story += fmt::format("{}{} {} to the ", story.empty() ? "" : " ", people[person], Draw(verbs, random));
+      last[person] = story.size();
+      where[person] = Draw(places, random);
+      story += fmt::format("{} .", where[person]);
+    }
+    // Mostly of somebody who is in the story.
+    std::size_t person = random.Below(people.size());
+    while (last[person] == 0 && random.Below(4) != 0) person = random.Below(people.size());
+    file += fmt::format(R"({{"question": "Where is {} ?", "context": "{}", "answers": [)", people[person], story);
+    if (last[person] > 0) file += fmt::format(R"({{"text": "{}", "start": {}}})", where[person], last[person]);
+    file += "]}\n";
+  }
+  return file;
+}
+
+}  // namespace headlight

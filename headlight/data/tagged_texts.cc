@@ -1,0 +1,155 @@
+#include "headlight/data/tagged_texts.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/data/json_lines.h"
+#include "headlight/data/lines.h"
+#include "headlight/text/entities.h"
+#include "headlight/text/windows.h"
+
+namespace headlight {
+namespace {
+
+struct Sentence {
+  std::string text;                 // the words with a space between
+  std::vector<std::size_t> begins;  // of the words
+  std::vector<std::int32_t> tags;
+
+  // `place`, for errors, is the word's.
+  void Add(std::string_view word, std::int32_t tag, const std::string& place) {
+    Check(word.find_first_not_of(' ') != std::string_view::npos, "{}: a word is empty", place);
+    if (!begins.empty()) text += ' ';
+    begins.push_back(text.size());
+    text += word;
+    tags.push_back(tag);
+    // What bounds a line bounds a sentence: a file without empty lines is no file of sentences.
+    Check(text.size() <= kMaxLineBytes, "{}: a sentence is longer than {} bytes; an empty line ends one", place,
+          kMaxLineBytes);
+  }
+};
+
+std::vector<std::string_view> Columns(std::string_view line) {
+  constexpr std::string_view between = " \t";
+  std::vector<std::string_view> columns;
+  for (std::size_t begin = 0; (begin = line.find_first_not_of(between, begin)) != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(between, begin), line.size());
+    columns.push_back(line.substr(begin, end - begin));
+    begin = end;
+  }
+  return columns;
+}
+
+// Calls body(sentence) for each of a CoNLL file.
+template <typename Number, typename Body>
+void ForEachOfConll(const std::string& path, const Number& number, const Body& body) {
+  LineReader lines(path);
+  Sentence sentence;
+  std::size_t expected = 0;  // columns
+  const auto end = [&] {
+    if (!sentence.begins.empty()) body(std::exchange(sentence, {}));
+  };
+  while (const auto line = lines.Next()) {
+    const std::vector<std::string_view> columns = Columns(*line);
+    if (columns.empty() || columns[0] == "-DOCSTART-") {
+      end();
+      continue;
+    }
+    const std::string place = fmt::format("{}:{}", path, lines.line_number());
+    Check(columns.size() >= 2, "{}: expected a word and its tag, with a space or a tab between", place);
+    if (expected == 0) expected = columns.size();
+    Check(columns.size() == expected, "{}: {} columns, where the lines before have {}", place, columns.size(),
+          expected);
+    sentence.Add(columns.front(), number(columns.back(), place), place);
+  }
+  end();
+}
+
+template <typename Number, typename Body>
+void ForEachOfJsonLines(const std::string& path, const Number& number, const Body& body) {
+  JsonLines lines(path);
+  while (const auto line = lines.Next()) {
+    const std::vector<std::string> words = line->Strings("tokens"), tags = line->Strings("tags");
+    Check(words.size() == tags.size(), "{}: {} tokens have {} tags", line->place(), words.size(), tags.size());
+    Sentence sentence;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      sentence.Add(words[i], number(tags[i], line->Place(fmt::format("tags[{}]", i))),
+                   line->Place(fmt::format("tokens[{}]", i)));
+    if (!words.empty()) body(sentence);
+  }
+}
+
+// Which word each token is of; -1 for what is of none.
+std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encoding& encoding) {
+  std::vector<std::int32_t> words;
+  for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+    words.push_back(-1);
+    if (encoding.texts[i] < 0) continue;
+    // A token may begin with the space in front of its word, or be that space.
+    const std::size_t byte = sentence.text.find_first_not_of(' ', static_cast<std::size_t>(encoding.spans[i].begin));
+    if (byte == std::string::npos) continue;
+    words.back() =
+        static_cast<std::int32_t>(std::ranges::upper_bound(sentence.begins, byte) - sentence.begins.begin()) - 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+                            std::int64_t longest, std::vector<std::string>& labels, bool may_grow) {
+  TaggedTexts read;
+  const auto number = [&](std::string_view tag, const std::string& place) {
+    return NumberOfLabel(tag, labels, may_grow, place);
+  };
+  // What the tokens behind a word's first have.
+  const auto going_on = [&](std::int32_t tag) {
+    const std::string& label = labels[static_cast<std::size_t>(tag)];
+    const TagMeaning meaning = MeaningOfTag(label);
+    if (!meaning.begins) return tag;
+    const std::string goes_on = fmt::format("I-{}", meaning.name);
+    const auto found = std::ranges::find(labels, goes_on);
+    if (found != labels.end()) return static_cast<std::int32_t>(found - labels.begin());
+    return may_grow ? number(goes_on, "what goes on") : -1;
+  };
+  const auto add = [&](const Sentence& sentence) {
+    const Encoding encoding = tokenizer.Encode(sentence.text, {.read_special = false});
+    const std::vector<std::int32_t> words = WordOfEachToken(sentence, encoding);
+    const std::vector<Window> windows = SlidingWindows(encoding, 0, longest, longest / 4);
+    const std::vector<std::int32_t> window_of = WindowOfEachToken(windows);
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+      const Window& window = windows[w];
+      TextExample example{.ids = window.encoding.ids, .types = window.encoding.type_ids, .words = {}, .labels = {}};
+      example.words.resize(example.ids.size(), -1);
+      example.labels.resize(example.ids.size(), -1);
+      for (std::int32_t token = 0; token < window.count; ++token) {
+        const auto in_text = static_cast<std::size_t>(window.begin + token);
+        const auto in_window = static_cast<std::size_t>(window.first + token);
+        if (window_of[in_text - static_cast<std::size_t>(windows[0].begin)] != static_cast<std::int32_t>(w)) continue;
+        const std::int32_t word = words[in_text];
+        if (word < 0) continue;
+        const bool first = in_text == 0 || words[in_text - 1] != word;
+        const std::int32_t tag = sentence.tags[static_cast<std::size_t>(word)];
+        if (first) example.words[in_window] = word;
+        example.labels[in_window] = first ? tag : going_on(tag);
+      }
+      if (std::ranges::all_of(example.labels, [](std::int32_t label) { return label < 0; })) continue;
+      read.texts.tokens += std::ssize(example.ids);
+      read.texts.texts.push_back(std::move(example));
+      read.sentence_of.push_back(static_cast<std::int32_t>(read.tags.size()));
+    }
+    if (windows.size() > 1) ++read.texts.cut;
+    read.tags.push_back(sentence.tags);
+  };
+  for (const std::string& path : paths) {
+    if (IsJsonLines(path))
+      ForEachOfJsonLines(path, number, add);
+    else
+      ForEachOfConll(path, number, add);
+  }
+  return read;
+}
+
+}  // namespace headlight

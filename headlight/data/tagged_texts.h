@@ -1,0 +1,31 @@
+// Sentences whose words have tags, such as the names of people and places, to learn from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/text_examples.h"
+#include "headlight/text/tokenizer_pipeline.h"
+
+namespace headlight {
+
+struct TaggedTexts {
+  // Windows over the sentences, whose `labels` ask for the tag of each token, and whose `words` say which word of its
+  // sentence a token is the first of; negative: of none.
+  TextExamples texts;
+  std::vector<std::int32_t> sentence_of;        // each of these
+  std::vector<std::vector<std::int32_t>> tags;  // of each sentence's words
+};
+
+// CoNLL files: a word a line, its tag in the last column, an empty line between sentences; columns have spaces or tabs
+// between them and are as many in every line; lines that begin with -DOCSTART- are none. Or JSON lines of {"tokens",
+// "tags"}. The words of a sentence, with a space between, are read as `Tagger` reads a text: in windows, and a token is
+// asked for in that one whose edges it is farthest from. A word's first token has its tag; so have the others, but that
+// I-X goes on where B-X begins, so that what is told of each token is a span again. A tag that is not among `labels`
+// is added to them where they may grow. Throws Error naming the line for what is not that.
+HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+                                          std::int64_t longest, std::vector<std::string>& labels, bool may_grow);
+
+}  // namespace headlight

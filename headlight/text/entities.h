@@ -1,0 +1,46 @@
+// Named spans of words, as tags B-X (begins), I-X (goes on) and O (none) say them, and how they are scored.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+// What a tag says: that a span begins, and what of. A tag without B- or I- is the name itself.
+struct TagMeaning {
+  bool begins = false;
+  std::string_view name;
+};
+HEADLIGHT_API TagMeaning MeaningOfTag(std::string_view tag);
+
+// Whether all tags are O, B-X or I-X, and not all O.
+HEADLIGHT_API bool AreSpanTags(std::span<const std::string> tags);
+
+struct Entity {
+  std::string_view name;
+  std::int32_t begin = 0, end = 0;  // words
+  bool operator==(const Entity&) const = default;
+};
+// The spans of a sentence: one begins at B-X, and at an I-X or X that no X stands in front of.
+HEADLIGHT_API std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags);
+
+// Precision, recall and F1 of exact spans (Tjong Kim Sang and De Meulder, "Introduction to the CoNLL-2003 Shared Task",
+// 2003, section 2.4), over all sentences together. Each is 0 where there is nothing to divide by.
+class HEADLIGHT_API EntityScore {
+ public:
+  // A sentence's tags, as many of each.
+  void Add(std::span<const std::string_view> right, std::span<const std::string_view> found);
+  double precision() const;
+  double recall() const;
+  double f1() const;
+
+ private:
+  std::int64_t right_ = 0, found_ = 0, both_ = 0;
+};
+
+}  // namespace headlight

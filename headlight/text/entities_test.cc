@@ -1,0 +1,74 @@
+#include "headlight/text/entities.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace headlight {
+namespace {
+
+// The tags of "B-PER I-PER O".
+struct Tags {
+  explicit Tags(const std::string& text) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) kept.push_back(word);
+    views.assign(kept.begin(), kept.end());
+  }
+  std::vector<std::string> kept;
+  std::vector<std::string_view> views;
+};
+
+std::string SpansOf(const std::string& text) {
+  const Tags tags(text);
+  std::string spans;
+  for (const Entity& entity : EntitiesOf(tags.views))
+    spans += fmt::format("{}{}-{} ", entity.name, entity.begin, entity.end);
+  return spans;
+}
+
+TEST(Entities, BeginAtBAndWhereNothingGoesOn) {
+  EXPECT_EQ(SpansOf("B-PER I-PER O B-LOC"), "PER0-2 LOC3-4 ");
+  EXPECT_EQ(SpansOf("B-PER B-PER I-PER"), "PER0-1 PER1-3 ");
+  EXPECT_EQ(SpansOf("I-PER I-PER O I-PER"), "PER0-2 PER3-4 ");  // IOB1, and what a model writes
+  EXPECT_EQ(SpansOf("B-PER I-LOC I-LOC"), "PER0-1 LOC1-3 ");
+  EXPECT_EQ(SpansOf("I-LOC B-LOC I-PER"), "LOC0-1 LOC1-2 PER2-3 ");
+  EXPECT_EQ(SpansOf("O O"), "");
+  EXPECT_EQ(SpansOf(""), "");
+  EXPECT_EQ(SpansOf("NN NN DT"), "NN0-2 DT2-3 ");
+  EXPECT_EQ(SpansOf("I- I-O O I-O"), "0-1 O1-2 O3-4 ");  // names of a stranger's labels
+  EXPECT_EQ(SpansOf("B-A-B I-A-B I-A"), "A-B0-2 A2-3 ");
+}
+
+TEST(Entities, AreToldByTheirTags) {
+  EXPECT_TRUE(AreSpanTags(std::vector<std::string>{"O", "B-PER", "I-LOC"}));
+  EXPECT_TRUE(AreSpanTags(std::vector<std::string>{"I-X"}));
+  EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"O", "B-PER", "NN"}));
+  EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"O"}));
+  EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"B-", "O"}));
+}
+
+// Counted by hand, as conlleval counts: exact spans of the same name.
+TEST(EntityScore, CountsExactSpans) {
+  EntityScore score;
+  EXPECT_EQ(score.f1(), 0);
+  EXPECT_EQ(score.precision(), 0);
+  const auto add = [&](const std::string& right, const std::string& found) {
+    score.Add(Tags(right).views, Tags(found).views);
+  };
+  add("B-PER I-PER O B-LOC", "B-PER I-PER O B-LOC");  // 2 right, 2 found, 2 of both
+  EXPECT_EQ(score.f1(), 1);
+  add("B-PER I-PER O B-LOC", "B-PER O O B-ORG");  // 2, 2, 0: too short, another name
+  add("O O O O", "O B-PER I-PER O");              // 0, 1, 0
+  add("B-ORG I-ORG I-ORG", "I-ORG I-ORG I-ORG");  // 1, 1, 1: begins all the same
+  add("B-LOC B-LOC", "B-LOC I-LOC");              // 2, 1, 0
+  EXPECT_DOUBLE_EQ(score.precision(), 3.0 / 7);
+  EXPECT_DOUBLE_EQ(score.recall(), 3.0 / 7);
+  EXPECT_DOUBLE_EQ(score.f1(), 3.0 / 7);
+  add("B-LOC O", "O O");  // 1, 0, 0
+  EXPECT_DOUBLE_EQ(score.recall(), 3.0 / 8);
+  EXPECT_DOUBLE_EQ(score.f1(), 2 * (3.0 / 7) * (3.0 / 8) / (3.0 / 7 + 3.0 / 8));
+}
+
+}  // namespace
+}  // namespace headlight
