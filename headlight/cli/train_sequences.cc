@@ -29,7 +29,7 @@ struct Options {
   std::vector<std::string> train, valid;
   std::string out, from, prefix;
   NewModel from_nothing;
-  NewFamily family = NewFamily::t5;
+  NewFamily family = NewFamily::bart;
   SpanOptions spans;
   NoiseOptions noise;
   TrainingOptions training;
@@ -243,14 +243,14 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
   AddNewModelOptions(command, options->from_nothing);
   command.add_option("--positions", options->from_nothing.positions, positions)->capture_default_str();
   if (task == Task::pairs) {
-    AddChoice<NewFamily>(command, "--family", options->family, {{"t5", NewFamily::t5}, {"bart", NewFamily::bart}},
+    AddChoice<NewFamily>(command, "--family", options->family, {{"bart", NewFamily::bart}, {"t5", NewFamily::t5}},
                          "which model")
         ->group("A model from nothing");
     command.add_option("--prefix", options->prefix, "put before each source, as T5's \"summarize: \"")
         ->type_name("TEXT");
   } else {
     const bool spans = task == Task::spans;
-    if (!spans) options->family = NewFamily::bart;
+    if (spans) options->family = NewFamily::t5;
     command
         .add_option("--mask-share", spans ? options->spans.share : options->noise.share,
                     "share of the tokens that are hidden")
@@ -273,7 +273,7 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
 }  // namespace
 
 void AddTrainSequences(CLI::App& train) {
-  AddTask(train, Task::pairs, "Learn to write a text for another (from nothing a T5 or a BART)",
+  AddTask(train, Task::pairs, "Learn to write a text for another (from nothing a BART or a T5)",
           "source, tab, target a line, or .jsonl with {\"source\", \"target\"}",
           "tokens of the longest text that a BART from nothing reads",
           "\nA text longer than the model is refused. A validation's score is the share of the targets that the model\n"
