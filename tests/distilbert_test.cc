@@ -34,6 +34,17 @@ TEST_P(DistilBert, ComesBackFromItsFolder) {
   CompareWithGolden(*LoadTextEncoder(folder.path()), kFolders + GetParam(), 2e-5);
 }
 
+TEST(DistilBertHeads, BeginAnewOnTheSameEncoder) {
+  const std::unique_ptr<TextEncoder> tagger = LoadTextEncoder(kFolders + "distilbert_tags");
+  const auto classifier = GiveHeads(*tagger, {.sequence_classes = true, .labels = {"no", "yes"}}, 1);
+  const std::vector<std::int32_t> ids = {3, 7, 2};
+  Context context;
+  const Tensor hidden = classifier->Encode(context, ids, {}, {{0, 3}});
+  EXPECT_EQ(hidden.ToVector<float>(), tagger->Encode(context, ids, {}, {{0, 3}}).ToVector<float>());
+  EXPECT_EQ(classifier->SequenceClassLogits(context, hidden, {{0, 3}}).columns(), 2);
+  EXPECT_THAT(ErrorOf([&] { classifier->TokenClassLogits(context, hidden); }), testing::HasSubstr("classes of tokens"));
+}
+
 TEST(DistilBertFolder, RefusesWhatItIsNot) {
   const auto error = [](const std::string& settings) {
     const TemporaryFolder folder;

@@ -160,7 +160,8 @@ std::unique_ptr<Bart> SmallBart() {
 
 TextSets Texts(int count = 20) {
   TextSets texts;
-  for (int i = 0; i < count; ++i) texts.train.push_back({.ids = Text(8 + i % 4), .types = {}, .words = {}});
+  for (int i = 0; i < count; ++i)
+    texts.train.push_back({.ids = Text(8 + i % 4), .types = {}, .words = {}, .labels = {}});
   texts.valid = {texts.train[0], texts.train[1]};
   return texts;
 }

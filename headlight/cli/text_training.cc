@@ -62,9 +62,9 @@ void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths
 }
 
 void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name,
-                     const std::vector<TextExample>& texts, Json of, TrainingProgress& progress) {
+                     std::uint64_t corpus_hash, Json of, TrainingProgress& progress) {
   of.Set("task", name);
-  of.Set("corpus_hash", fmt::format("{:016x}", HashOfTexts(texts)));
+  of.Set("corpus_hash", fmt::format("{:016x}", corpus_hash));
   of.Set("parameters", task.model->parameters().count());
   of.Set("dropout", options.sizes.dropout);
   CatchInterrupts();

@@ -1,4 +1,4 @@
-// What the trainings of models of text alone share: their options, the sizes of a model from nothing, and the run.
+// What the trainings on texts share: their options, the sizes of a model from nothing, and the run.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ std::int32_t TokenOf(const TokenizerPipeline& tokenizer, const std::string& fold
 // Tells what was read. Throws Error where that is nothing.
 void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read);
 
-// Trains. `name` and `of` say what the run is, with the texts that it learns from.
+// Trains. `name` and `of` say what the run is, with the hash of what it learns from.
 void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name,
-                     const std::vector<TextExample>& texts, Json of, TrainingProgress& progress);
+                     std::uint64_t corpus_hash, Json of, TrainingProgress& progress);
 
 }  // namespace headlight

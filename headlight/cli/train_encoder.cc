@@ -85,7 +85,7 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
     progress.Note(fmt::format("{}: it has no head for {}, which begins anew", options.from, task.head));
     model = GiveHeads(*model, heads, options.training.seed);
   }
-  RunTextTraining(readied.task(*model), options, task.name, *readied.texts,
+  RunTextTraining(readied.task(*model), options, task.name, HashOfTexts(*readied.texts),
                   Json::Object{{"mask_share", options.masking.share}, {"whole_words", options.masking.whole_words}},
                   progress);
 }

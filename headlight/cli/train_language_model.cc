@@ -49,8 +49,8 @@ void Run(TextTrainingOptions& options) {
     model = std::make_unique<Gpt2>(Gpt2Of(options, tokenizer));
     model->parameters().Initialise(options.training.seed);
   }
-  RunTextTraining(LanguageModelTask(*model, texts, options.training), options, "language-model", texts.train,
-                  Json::Object{}, progress);
+  RunTextTraining(LanguageModelTask(*model, texts, options.training), options, "language-model",
+                  HashOfTexts(texts.train), Json::Object{}, progress);
 }
 
 }  // namespace

@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "headlight/cli/commands.h"
-#include "headlight/cli/new_model.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/training_options.h"
-#include "headlight/cli/training_run.h"
+#include "headlight/cli/text_training.h"
 #include "headlight/data/text_pairs.h"
-#include "headlight/io/model_folder.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"
 #include "headlight/models/t5.h"
@@ -24,17 +21,12 @@ namespace {
 enum class Task { pairs, spans, denoising };
 enum class NewFamily { t5, bart };
 
-struct Options {
+struct Options : TextTrainingOptions {
   Task task = Task::pairs;
-  std::vector<std::string> train, valid;
-  std::string out, from, prefix;
-  NewModel from_nothing;
+  std::string prefix;
   NewFamily family = NewFamily::bart;
   SpanOptions spans;
   NoiseOptions noise;
-  TrainingOptions training;
-  ComputeChoice compute = ComputeChoice::automatic;
-  bool profile = false, resume = false;
 };
 
 const char* Name(Task task) {
@@ -42,44 +34,46 @@ const char* Name(Task task) {
 }
 
 // T5 1.0.
-T5Config T5Of(const NewModel& asked, const TokenizerPipeline& tokenizer) {
+T5Config T5Of(const Options& options, const TokenizerPipeline& tokenizer) {
+  const ModelSizes& sizes = options.sizes;
   T5Config config;
-  config.model = asked.model;
-  config.encoder_layers = config.decoder_layers = asked.layers;
-  config.heads = asked.heads;
-  Check(asked.heads >= 1 && asked.model % asked.heads == 0, "{} heads do not divide a model dimension of {}",
-        asked.heads, asked.model);
-  config.head_dim = asked.model / asked.heads;
-  config.ffn = asked.FfnDim();
-  config.dropout = asked.dropout;
+  config.model = sizes.model;
+  config.encoder_layers = config.decoder_layers = sizes.layers;
+  config.heads = sizes.heads;
+  Check(sizes.heads >= 1 && sizes.model % sizes.heads == 0, "{} heads do not divide a model dimension of {}",
+        sizes.heads, sizes.model);
+  config.head_dim = sizes.model / sizes.heads;
+  config.ffn = sizes.inner();
+  config.dropout = sizes.dropout;
   config.vocabulary = tokenizer.size();
-  config.pad_id = config.start_id = TokenOf(tokenizer, asked.tokenizer, "token of padding", {"<pad>"});
-  config.end_id = TokenOf(tokenizer, asked.tokenizer, "token that ends a text", {"</s>"});
+  config.pad_id = config.start_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"<pad>"});
+  config.end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"</s>"});
   return config;
 }
 
-BartConfig BartOf(const NewModel& asked, const TokenizerPipeline& tokenizer) {
+BartConfig BartOf(const Options& options, const TokenizerPipeline& tokenizer) {
+  const ModelSizes& sizes = options.sizes;
   BartConfig config;
-  config.model = asked.model;
-  config.encoder_layers = config.decoder_layers = asked.layers;
-  config.encoder_heads = config.decoder_heads = asked.heads;
-  config.encoder_ffn = config.decoder_ffn = asked.FfnDim();
-  config.dropout = config.attention_dropout = asked.dropout;
+  config.model = sizes.model;
+  config.encoder_layers = config.decoder_layers = sizes.layers;
+  config.encoder_heads = config.decoder_heads = sizes.heads;
+  config.encoder_ffn = config.decoder_ffn = sizes.inner();
+  config.dropout = config.attention_dropout = sizes.dropout;
   config.vocabulary = tokenizer.size();
-  config.positions = asked.positions;
-  config.pad_id = TokenOf(tokenizer, asked.tokenizer, "token of padding", {"<pad>"});
-  config.start_id = config.end_id = TokenOf(tokenizer, asked.tokenizer, "token that ends a text", {"</s>"});
+  config.positions = sizes.positions;
+  config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"<pad>"});
+  config.start_id = config.end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"</s>"});
   return config;
 }
 
 std::unique_ptr<EncoderDecoder> MakeModel(const Options& options) {
-  if (!options.from.empty()) return LoadEncoderDecoder(options.from);
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.from_nothing.tokenizer);
+  if (!options.from_nothing()) return LoadEncoderDecoder(options.from);
+  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.tokenizer);
   std::unique_ptr<EncoderDecoder> model;
   if (options.family == NewFamily::t5)
-    model = std::make_unique<T5>(T5Of(options.from_nothing, tokenizer));
+    model = std::make_unique<T5>(T5Of(options, tokenizer));
   else
-    model = std::make_unique<Bart>(BartOf(options.from_nothing, tokenizer));
+    model = std::make_unique<Bart>(BartOf(options, tokenizer));
   model->parameters().Initialise(options.training.seed);
   return model;
 }
@@ -157,9 +151,9 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
   const SequenceTokenizer surrounding(tokenizer);
   const AroundTexts around{surrounding.before(), surrounding.after()};
   const std::int64_t taken = std::ssize(around.before) + std::max<std::int64_t>(1, std::ssize(around.after));
-  const std::int64_t longest = std::min(options.from_nothing.positions, model.limits().positions) - taken;
+  const std::int64_t longest = std::min(options.sizes.positions, model.limits().positions) - taken;
   Check(longest >= 1, "--positions {}: with what stands around a text there is no room for one",
-        options.from_nothing.positions);
+        options.sizes.positions);
   const auto read = [&](const std::vector<std::string>& paths) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false);
     Check(!found.texts.empty(), "{}: there is no text in it", fmt::join(paths, ", "));
@@ -184,13 +178,8 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
 }
 
 void Run(Options& options) {
-  CompleteTrainingOptions(options.training);
-  Check(options.from.empty() != options.from_nothing.tokenizer.empty(),
-        "either --from DIR, to go on from a model, or --tokenizer DIR, for one from nothing");
-  CheckTrainingFolder(options.out, options.resume);
-  options.training.batches.seed = options.training.seed;
-  options.training.schedule.model = options.from_nothing.model;
-  const std::string& folder = options.from.empty() ? options.from_nothing.tokenizer : options.from;
+  BeginTextTraining(options);
+  const std::string& folder = options.folder();
   const SequenceTokenizer tokenizer = SequenceTokenizer::Load(folder);
   const std::unique_ptr<EncoderDecoder> model = MakeModel(options);
   Check(tokenizer.size() <= std::min(model->limits().source_vocabulary, model->limits().target_vocabulary),
@@ -202,28 +191,13 @@ void Run(Options& options) {
     ReadPairs(options, tokenizer, *model, progress, lesson);
   else
     ReadBroken(options, folder, *model, progress, lesson);
-  Json of = Json::Object{{"task", Name(options.task)},
-                         {"corpus_hash", fmt::format("{:016x}", lesson.hash)},
-                         {"parameters", model->parameters().count()},
-                         {"dropout", options.from_nothing.dropout}};
+  Json of = Json::Object{};
   if (options.task != Task::pairs) {
     const bool spans = options.task == Task::spans;
     of.Set("mask_share", spans ? options.spans.share : options.noise.share);
     of.Set("span_length", spans ? options.spans.mean_length : options.noise.mean_length);
   }
-  CatchInterrupts();
-  RunTraining(lesson.task, options.training,
-              {.out = options.out,
-               .of = of,
-               .save =
-                   [&](const std::string& to) {
-                     model->Save(to);
-                     CopyBesideModel(folder, to);
-                   },
-               .compute = Chosen(options.compute),
-               .resume = options.resume,
-               .profile = options.profile},
-              progress);
+  RunTextTraining(lesson.task, options, Name(options.task), lesson.hash, std::move(of), progress);
 }
 
 void AddTask(CLI::App& train, Task task, const char* description, const char* texts, const char* positions,
@@ -231,17 +205,10 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
   CLI::App& command = *train.add_subcommand(Name(task), description);
   auto options = std::make_shared<Options>();
   options->task = task;
-  options->training.label_smoothing = 0;
-  options->training.schedule = {.kind = ScheduleKind::cosine, .warmup = 200, .peak = 1e-3};
-  options->training.adam.clip_norm = 1;
-  command.add_option("--train", options->train, std::string("what to learn from: ") + texts)
-      ->required()
-      ->type_name("FILE ...");
-  command.add_option("--valid", options->valid, "what to validate on, likewise")->required()->type_name("FILE ...");
-  command.add_option("--out", options->out, "the model's folder")->required()->type_name("DIR");
-  command.add_option("--from", options->from, "a model to go on from, with its tokenizer")->type_name("DIR");
-  AddNewModelOptions(command, options->from_nothing);
-  command.add_option("--positions", options->from_nothing.positions, positions)->capture_default_str();
+  AddTextTrainingOptions(command, *options, texts);
+  command.get_option("--positions")->description(positions);
+  command.get_option("--batch-tokens")
+      ->description("tokens a batch: of what is read or of what is written, whichever are more");
   if (task == Task::pairs) {
     AddChoice<NewFamily>(command, "--family", options->family, {{"bart", NewFamily::bart}, {"t5", NewFamily::t5}},
                          "which model")
@@ -262,10 +229,6 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
         ->capture_default_str()
         ->group("Training");
   }
-  AddTrainingOptions(command, options->training, options->compute, options->profile, options->resume);
-  command.get_option("--batch-tokens")
-      ->description("tokens a batch: of what is read or of what is written, whichever are more");
-  AddCommonOptions(command);
   command.footer(examples);
   command.callback([options] { Run(*options); });
 }

@@ -83,6 +83,12 @@ class DistilBert : public TextEncoder {
   const DistilBertConfig& config() const { return config_; }
   const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, kernels::Compute compute) const override;
+  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override {
+    DistilBertConfig config = config_;
+    config.bert.on_top = heads;
+    config.bert.scope = DistilBertConfig().bert.scope;
+    return std::make_unique<DistilBert>(config);
+  }
 
  private:
   DistilBertConfig config_;
