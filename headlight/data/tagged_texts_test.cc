@@ -11,7 +11,6 @@
 namespace headlight {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using Labels = std::vector<std::string>;
 using Ids = std::vector<std::int32_t>;

@@ -78,7 +78,7 @@ TEST(WordProblems, AreReckonedRightAndHeldOutOnesShareNoSum) {
   }
   EXPECT_GT(texts.size(), 1095u);
   EXPECT_EQ(steps.size(), 3u);
-  for (const auto& [count, often] : steps) EXPECT_NEAR(often, 1100 / 3, 80) << count;
+  for (const auto& [count, often] : steps) EXPECT_NEAR(often, 1100 / 3.0, 80) << count;
   for (const auto& in_portion : signs) EXPECT_EQ(in_portion.size(), 4u);
   for (const std::string& pair : pairs[1]) EXPECT_FALSE(pairs[0].contains(pair)) << pair;
 }

@@ -356,7 +356,8 @@ void DequantizeInt4(const std::uint8_t* codes, const std::int8_t* group_scales, 
   for (std::int64_t k = 0; k < count; ++k) {
     const std::uint8_t two = codes[k / 2];
     const int level = kInt4Levels[static_cast<std::size_t>(k % 2 == 0 ? two & 0xf : two >> 4)];
-    x[k] = static_cast<float>(level * group_scales[k / kInt4Group]) * scale;
+    const int level_of_column = level * group_scales[k / kInt4Group];
+    x[k] = static_cast<float>(level_of_column) * scale;
   }
 }
 
@@ -379,9 +380,10 @@ void PackInt4Column(std::byte* panel, std::int64_t depth, std::int64_t column, c
 
 void UnpackInt4Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values) {
   const PanelView b(panel);
-  for (std::int64_t k = 0; k < depth; ++k)
-    values[k] = static_cast<float>(kInt4Levels[CodeAt(b, column, k)] * b.GroupScales(k / kInt4Group)[column]) *
-                b.scales[column];
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const int level_of_column = kInt4Levels[CodeAt(b, column, k)] * b.GroupScales(k / kInt4Group)[column];
+    values[k] = static_cast<float>(level_of_column) * b.scales[column];
+  }
 }
 
 void QuantizeInt4Rows(Matrix<const float> x, std::int8_t* values, std::int32_t* offsets, float* scales) {

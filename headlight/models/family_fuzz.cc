@@ -27,7 +27,8 @@ std::vector<Folder> CopyFolders() {
   std::string copies = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
   Ensure(mkdtemp(copies.data()) != nullptr, "cannot create {}", copies);
   std::vector<Folder> folders;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(HEADLIGHT_SOURCE_DIR "/tests/testdata")) {
+  const fs::path root = fs::path(__FILE__).parent_path().parent_path().parent_path();
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "tests/testdata")) {
     if (entry.path().filename() != "model.safetensors") continue;
     Folder folder{copies + "/" + std::to_string(folders.size()), {}, {}};
     fs::create_directory(folder.path);
