@@ -58,12 +58,21 @@ template <typename T>
 void CheckProducts(Compute compute) {
   for (const Case& test : kCases) {
     for (const bool transposed : {false, true}) {
+      // One element more a row and one before: strided and unaligned.
+      const std::int64_t a_stride = test.depth + 1, c_stride = test.columns + 1;
+      const auto a = Factors<T>(test.rows * a_stride + 1, 1, compute),
+                 b = Factors<T>(test.depth * test.columns, 2, compute), bias = Values<T>(test.columns, 3);
+      std::vector<double> products(static_cast<std::size_t>(test.rows * test.columns));
+      for (std::int64_t i = 0; i < std::ssize(products); ++i) {
+        const T* const left = a.data() + 1 + i / test.columns * a_stride;
+        const T* right = b.data() + i % test.columns * (transposed ? test.depth : 1);
+        double sum = 0;
+        for (std::int64_t k = 0; k < test.depth; ++k, right += transposed ? 1 : test.columns)
+          sum += static_cast<double>(left[k]) * *right;
+        products[static_cast<std::size_t>(i)] = sum;
+      }
       for (const int mode : {0, 1, 2, 3}) {  // plain, bias, bias and relu, accumulate
         SCOPED_TRACE(testing::Message() << test.rows << " " << test.depth << " " << test.columns << " mode " << mode);
-        // One element more a row and one before: strided and unaligned.
-        const std::int64_t a_stride = test.depth + 1, c_stride = test.columns + 1;
-        const auto a = Factors<T>(test.rows * a_stride + 1, 1, compute),
-                   b = Factors<T>(test.depth * test.columns, 2, compute), bias = Values<T>(test.columns, 3);
         auto c = Values<T>(test.rows * c_stride + 1, 4);
         const auto before = c;
         PackedMatrix<T> packed(test.depth, test.columns, compute);
@@ -77,9 +86,7 @@ void CheckProducts(Compute compute) {
           for (std::int64_t column = 0; column < test.columns; ++column) {
             const auto at = static_cast<std::size_t>(1 + row * c_stride + column);
             double sum = mode == 3 ? before[at] : mode == 0 ? 0.0 : bias[static_cast<std::size_t>(column)];
-            for (std::int64_t k = 0; k < test.depth; ++k)
-              sum += static_cast<double>(a[static_cast<std::size_t>(1 + row * a_stride + k)]) *
-                     b[static_cast<std::size_t>(transposed ? column * test.depth + k : k * test.columns + column)];
+            sum += products[static_cast<std::size_t>(row * test.columns + column)];
             if (mode == 2) sum = std::max(sum, 0.0);
             ASSERT_NEAR(c[at], sum, 1e-6 * std::sqrt(static_cast<double>(test.depth)) * 4);
           }
