@@ -29,6 +29,7 @@ def arguments():
     parser.add_argument("--valid", default="../shared/multi30k/val.en.gz")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=3, help="turns, each with another seed")
+    parser.add_argument("--warmup-steps", type=int, default=50, help="until the learning rate's peak")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--batch-tokens", type=int, default=4096)
     parser.add_argument("--layers", type=int, default=6)
@@ -100,7 +101,7 @@ def worker(job):
     shuffle = random.Random(job["seed"])
     with open(job["ids"]) as file:
         texts = json.load(file)
-    end, steps, warmup, peak = job["end"], job["steps"], 200, 1e-3
+    end, steps, warmup, peak = job["end"], job["steps"], job["warmup"], 1e-3
     model = GPT2LMHeadModel(GPT2Config(
         vocab_size=job["vocabulary"], n_positions=job["positions"], n_embd=job["model"], n_layer=job["layers"],
         n_head=job["heads"], bos_token_id=end, eos_token_id=end, attn_implementation="sdpa"))
@@ -157,7 +158,8 @@ def main():
                 HEADLIGHT, "train", "language-model", "--train", options.train, "--valid", options.valid, "--tokenizer",
                 work / "tokenizer", "--out", model, "--layers", options.layers, "--model-dim", options.model, "--heads",
                 options.heads, "--positions", options.positions, "--batch-tokens", options.batch_tokens, "--epochs",
-                options.epochs, "--validate-every", 1000000, "--log-every", 1, "--seed", seed, "--compute",
+                options.epochs, "--warmup", options.warmup_steps, "--validate-every", 1000000, "--log-every", 1,
+                "--seed", seed, "--compute",
                 options.compute, "--threads", options.threads, "--quiet"])
             with open(model / "metrics.jsonl") as file:
                 records = list(map(json.loads, file))
@@ -166,6 +168,7 @@ def main():
                     "bits_per_byte": records[-1]["bits_per_byte"]}
             checked.append(bits_per_byte(GPT2LMHeadModel.from_pretrained(model), texts["valid"], size, end))
             job = {"ids": str(work / "ids.json"), "seed": seed, "steps": steps[-1]["step"], "end": end, "bytes": size,
+                   "warmup": options.warmup_steps,
                    "threads": options.threads, "vocabulary": tokenizer.get_vocab_size(),
                    "positions": options.positions, "model": options.model, "layers": options.layers,
                    "heads": options.heads, "batch_tokens": options.batch_tokens}

@@ -55,8 +55,10 @@ BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config) : dropout
   words.looked_up = true;
   words.in_products = config.on_top.masked_words;  // the same table tells which word is hidden
   words_ = &words;
-  embedding_.emplace(
-      words, 1.0, PositionalEncoding::Learned(embeddings / "position_embeddings", config.positions, config.model), 0.0);
+  embedding_.emplace(words, 1.0,
+                     PositionalEncoding::Learned(embeddings / "position_embeddings", config.positions, config.model,
+                                                 /*first=*/0, 0.02),
+                     0.0);
   types_ = &(embeddings / "token_type_embeddings").Declare("weight", {config.types, config.model}, normal);
   embedding_norm_.emplace(embeddings / "LayerNorm", config.model, config.norm_epsilon);
   for (int layer = 0; layer < config.layers; ++layer)

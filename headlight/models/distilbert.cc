@@ -49,9 +49,10 @@ class DistilBert : public TextEncoder {
         (embeddings / "word_embeddings").Declare("weight", {bert.vocabulary, bert.model}, Initialisation::Normal(0.02));
     words.looked_up = true;
     words.in_products = bert.on_top.masked_words;
-    embedding_.emplace(words, 1.0,
-                       PositionalEncoding::Learned(embeddings / "position_embeddings", bert.positions, bert.model),
-                       bert.dropout, LayerNorm(embeddings / "LayerNorm", bert.model, bert.norm_epsilon));
+    embedding_.emplace(
+        words, 1.0,
+        PositionalEncoding::Learned(embeddings / "position_embeddings", bert.positions, bert.model, /*first=*/0, 0.02),
+        bert.dropout, LayerNorm(embeddings / "LayerNorm", bert.model, bert.norm_epsilon));
     for (int layer = 0; layer < bert.layers; ++layer)
       layers_.emplace_back(encoder / "transformer" / "layer" / layer, bert, layer);
 

@@ -55,9 +55,10 @@ Gpt1::Gpt1(const Gpt1Config& config, DType dtype) : LanguageModel(dtype), config
       config.tie_output ? words : (root / "lm_head").Declare("weight", {config.vocabulary, config.model}, normal);
   output.in_products = true;
   output_ = &output;
-  embedding_.emplace(words, 1.0,
-                     PositionalEncoding::Learned(transformer / "positions_embed", config.positions, config.model),
-                     config.embedding_dropout);
+  embedding_.emplace(
+      words, 1.0,
+      PositionalEncoding::Learned(transformer / "positions_embed", config.positions, config.model, /*first=*/0, 0.02),
+      config.embedding_dropout);
   for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(transformer / "h" / layer, config, layer);
   for (Parameter& parameter : parameters_.all())
     if (parameter.stored_transposed) parameter.initialisation = normal;

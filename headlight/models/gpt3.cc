@@ -61,8 +61,9 @@ Gpt3::Gpt3(const Gpt3Config& config, DType dtype) : LanguageModel(dtype), config
       config.tie_output ? words : (root / "lm_head").Declare("weight", {config.vocabulary, config.model}, normal);
   output.in_products = true;
   output_ = &output;
-  embedding_.emplace(words, 1.0, PositionalEncoding::Learned(transformer / "wpe", config.positions, config.model),
-                     config.embedding_dropout);
+  embedding_.emplace(
+      words, 1.0, PositionalEncoding::Learned(transformer / "wpe", config.positions, config.model, /*first=*/0, 0.02),
+      config.embedding_dropout);
   for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(transformer / "h" / layer, config, layer);
   final_norm_.emplace(transformer / "ln_f", config.model, config.norm_epsilon);
 

@@ -80,11 +80,12 @@ PositionalEncoding PositionalEncoding::Sinusoidal(std::int64_t positions, std::i
 }
 
 PositionalEncoding PositionalEncoding::Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
-                                               std::int32_t first) {
+                                               std::int32_t first, std::optional<double> deviation) {
   PositionalEncoding encoding;
   encoding.first_ = first;
-  encoding.learned_ = &scope.Declare("weight", {first + positions, model},
-                                     Initialisation::Normal(1 / std::sqrt(static_cast<double>(model))));
+  encoding.learned_ =
+      &scope.Declare("weight", {first + positions, model},
+                     Initialisation::Normal(deviation.value_or(1 / std::sqrt(static_cast<double>(model)))));
   return encoding;
 }
 

@@ -80,9 +80,10 @@ class HEADLIGHT_API PositionalEncoding {
   // sin(p / 10000^(2i / model)) in the first half of the vector and the cosines in the second. The paper interleaves
   // them; as MarianMT stores them they lie in halves, which is the same up to an order of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
-  // Declares weight [first + positions, model], whose first rows no position has.
+  // Declares weight [first + positions, model], whose first rows no position has, and which begins with numbers of this
+  // deviation, by default 1 / sqrt(model): that of the words' table, or positions drown the words.
   static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
-                                    std::int32_t first = 0);
+                                    std::int32_t first = 0, std::optional<double> deviation = {});
 
   std::int64_t positions() const;
   std::int32_t first() const { return first_; }  // the row of position 0
