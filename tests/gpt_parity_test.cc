@@ -14,6 +14,7 @@
 #include "headlight/io/json_view.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
+#include "headlight/models/gpt2.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/arithmetic.h"
 #include "tests/parity_testing.h"
@@ -258,6 +259,19 @@ TEST(Gpt, ReadsTheFirstCheckpointsNames) {
   WriteSafetensors(folder.File("model.safetensors"), tensors);
   const auto older = LoadLanguageModel(folder.path()), newer = LoadLanguageModel(FolderOf("gpt2"));
   EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
+}
+
+// Larger positions drown the words, and a model learns late.
+TEST(Gpt2, PositionsBeginAsSmallAsWords) {
+  Gpt2 model({.model = 32, .layers = 1, .heads = 2, .ffn = 64, .vocabulary = 200, .positions = 200, .end_id = 0});
+  model.parameters().Initialise(1);
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (!parameter.names.front().ends_with("wte.weight") && !parameter.names.front().ends_with("wpe.weight")) continue;
+    double squares = 0;
+    for (const float value : parameter.value.span<float>()) squares += static_cast<double>(value) * value;
+    EXPECT_NEAR(std::sqrt(squares / static_cast<double>(parameter.value.elements())), 0.02, 0.001)
+        << parameter.names.front();
+  }
 }
 
 }  // namespace

@@ -24,4 +24,15 @@ void UseNoMoreThanAvx2() {
 
 bool MayUseAvx512() { return Avx512Allowed(); }
 
+#if defined(__x86_64__)
+bool MayUseVnni() {
+  return MayUseAvx512() && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+bool CpuHasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+#else
+bool MayUseVnni() { return false; }
+bool CpuHasAvx2() { return false; }
+#endif
+
 }  // namespace headlight::kernels

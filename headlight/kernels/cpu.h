@@ -10,4 +10,8 @@ HEADLIGHT_API void UseNoMoreThanAvx2();
 
 HEADLIGHT_API bool MayUseAvx512();
 
+// What products of integers are written in by hand: AVX-512 with VNNI, if it may be used; AVX2 with FMA.
+bool MayUseVnni();
+bool CpuHasAvx2();
+
 }  // namespace headlight::kernels

@@ -338,10 +338,8 @@ const std::vector<Int8Path>& Int8Paths() {
   static const std::vector<Int8Path> paths = [] {
     std::vector<Int8Path> found;
 #if defined(__x86_64__)
-    if (MayUseAvx512() && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-      found.push_back({"AVX-512 VNNI", VnniProduct});
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back({"AVX2", Avx2Product});
+    if (MayUseVnni()) found.push_back({"AVX-512 VNNI", VnniProduct});
+    if (CpuHasAvx2()) found.push_back({"AVX2", Avx2Product});
 #endif
     found.push_back({"plain", PlainProduct});
     return found;

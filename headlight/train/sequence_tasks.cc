@@ -9,12 +9,12 @@
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/generate/batched.h"
+#include "headlight/train/text_batches.h"
 
 namespace headlight {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-using Clock = std::chrono::steady_clock;
 
 // Pairs that are made anew each time that they are asked for.
 struct Maker {
@@ -23,14 +23,10 @@ struct Maker {
 };
 
 void Append(const SequenceExample& pair, const EncoderDecoder::Limits& limits, Batch& batch) {
-  const auto append = [](Ids& rows, Sequences& sequences, const Ids& ids) {
-    sequences.push_back({static_cast<std::int32_t>(rows.size()), static_cast<std::int32_t>(ids.size())});
-    rows.insert(rows.end(), ids.begin(), ids.end());
-  };
   Ids labels = pair.target;
   labels.push_back(limits.end_id);
-  append(batch.source_ids, batch.source, pair.source);
-  append(batch.labels, batch.target, labels);
+  AppendRows(batch.source_ids, batch.source, pair.source);
+  AppendRows(batch.labels, batch.target, labels);
   batch.target_inputs.push_back(limits.start_id);
   batch.target_inputs.insert(batch.target_inputs.end(), pair.target.begin(), pair.target.end());
 }
@@ -53,8 +49,7 @@ class MadePairs : public Examples {
 // The loss of all pairs, in batches, the same ones at each call.
 ValidationReport ValidateLoss(const EncoderDecoder& model, const Maker& maker) {
   constexpr std::size_t rows_at_once = 2048;
-  ValidationReport report;
-  report.score_name = "";
+  const auto begin = std::chrono::steady_clock::now();
   double sum = 0;
   std::int64_t labels = 0;
   Batch batch;
@@ -67,9 +62,7 @@ ValidationReport ValidateLoss(const EncoderDecoder& model, const Maker& maker) {
     labels += std::ssize(batch.labels);
     batch = {};
   }
-  report.loss = sum / static_cast<double>(std::max<std::int64_t>(1, labels));
-  report.perplexity = std::exp(report.loss);
-  return report;
+  return LossReport(sum, labels, begin);
 }
 
 TrainingTask MadeTask(EncoderDecoder& model, const Maker& train, const TrainingOptions& options,
@@ -82,13 +75,7 @@ TrainingTask MadeTask(EncoderDecoder& model, const Maker& train, const TrainingO
               [&model, &options](Context& context, const Batch& batch, double scale) {
                 return TeacherForcedLoss(model, context, batch, options.label_smoothing, scale);
               },
-          .validate =
-              [validate = std::move(validate)] {
-                const Clock::time_point begin = Clock::now();
-                ValidationReport report = validate();
-                report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-                return report;
-              }};
+          .validate = std::move(validate)};
 }
 
 // The longer side counts, whichever it is: a summary's text, or what a span becomes.
@@ -259,6 +246,7 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
   Ensure(sets.valid_sources.size() == sets.valid.size() && sets.decode, "{} texts of {} pairs",
          sets.valid_sources.size(), sets.valid.size());
   return MadeTask(model, train, options, [&model, &sets, &options, valid] {
+    const auto begin = std::chrono::steady_clock::now();
     ValidationReport report = ValidateLoss(model, valid);
     std::vector<Ids> sources;
     std::size_t longest = 0;
@@ -278,6 +266,7 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
     }
     report.score_name = "exact";
     report.score = 100.0 * static_cast<double>(right) / static_cast<double>(found.size());
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return report;
   });
 }
