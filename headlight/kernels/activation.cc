@@ -187,6 +187,11 @@ void ActivationRows(Activation activation, Matrix<const T> x, Matrix<T> y) {
 }
 
 template <typename T>
+void Activate(Activation activation, Matrix<T> x) {
+  HEADLIGHT_DISPATCH(ActivationChunk, T)(activation, x, x);
+}
+
+template <typename T>
 void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<const T> d_y, Matrix<T> d_x) {
   const Profiled profiled("activation gradient", 0, BytesOf(x, 3));
   const auto chunk = HEADLIGHT_DISPATCH(ActivationGradientChunk, T);
@@ -197,6 +202,8 @@ void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<con
 
 template void ActivationRows(Activation, Matrix<const float>, Matrix<float>);
 template void ActivationRows(Activation, Matrix<const double>, Matrix<double>);
+template void Activate(Activation, Matrix<float>);
+template void Activate(Activation, Matrix<double>);
 template void ActivationRowsGradient(Activation, Matrix<const float>, Matrix<const float>, Matrix<float>);
 template void ActivationRowsGradient(Activation, Matrix<const double>, Matrix<const double>, Matrix<double>);
 

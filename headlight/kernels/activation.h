@@ -20,6 +20,10 @@ namespace kernels {
 template <typename T>
 void ActivationRows(Activation activation, Matrix<const T> x, Matrix<T> y);
 
+// x = activation(x), on the calling thread alone.
+template <typename T>
+void Activate(Activation activation, Matrix<T> x);
+
 // d_x = d_y * slope at x. relu may be given its result for x. d_x may be d_y.
 template <typename T>
 void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<const T> d_y, Matrix<T> d_x);

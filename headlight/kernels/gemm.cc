@@ -68,9 +68,9 @@ Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
 }
 
 // Calls product(first row, panels side by side, a block of c, what becomes of it, the panels that are probably next or
-// null) for all of c, in parallel.
+// null) for all of c, in parallel. An activation that is more than relu comes over each block, still in the cache.
 template <typename T, class Product>
-void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate,
+void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation activation, bool accumulate,
                const Product& product) {
   const Blocks division = BlocksOf(c.rows, b);
   const std::int64_t blocks = division.blocks, groups = division.groups, threads = Threads();
@@ -80,30 +80,33 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, 
     const auto first_panel = [&](std::int64_t of_group) { return of_group * b.panels() / groups; };
     const std::int64_t column = first_panel(its_group) * kPanelColumns;
     const std::int64_t end = std::min(first_panel(its_group + 1) * kPanelColumns, c.columns);
-    product(row, b.panel(first_panel(its_group)), c.Rows(row, rows).Columns(column, end - column),
-            Ending<T>{bias == nullptr ? nullptr : bias + column, relu, accumulate},
+    const Matrix<T> block = c.Rows(row, rows).Columns(column, end - column);
+    product(row, b.panel(first_panel(its_group)), block,
+            Ending<T>{bias == nullptr ? nullptr : bias + column, activation == Activation::relu, accumulate},
             next_group != its_group && first_panel(next_group) < b.panels() + b.panels_behind()
                 ? b.panel(first_panel(next_group))
                 : nullptr);
+    if (activation != Activation::none && activation != Activation::relu) Activate<T>(activation, block);
   });
 }
 
-// c = a b + bias for int8 and int4, whose panels come one at a time: product(first row, panel, c, bias, the panel that
-// is probably next or null).
+// The same for int8 and int4, whose panels come one at a time.
 template <class Product>
-void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias, std::int64_t panel_bytes,
-               const Product& product) {
-  ForBlocks(b, c, bias, /*relu=*/false, /*accumulate=*/false,
-            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
-                const std::byte* next) {
-              for (std::int64_t column = 0; column < block.columns; column += kPanelColumns, panel += panel_bytes)
-                product(row, panel, block.Columns(column, std::min(kPanelColumns, block.columns - column)),
-                        ending.bias == nullptr ? nullptr : ending.bias + column,
-                        column + kPanelColumns < block.columns ? panel + panel_bytes : next);
-            });
+void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias, Activation activation,
+               std::int64_t panel_bytes, const Product& product) {
+  ForBlocks(
+      b, c, bias, activation, /*accumulate=*/false,
+      [&](std::int64_t row, const std::byte* panel, Matrix<float> block, Ending<float> ending, const std::byte* next) {
+        for (std::int64_t column = 0; column < block.columns; column += kPanelColumns, panel += panel_bytes) {
+          product(row, panel, block.Columns(column, std::min(kPanelColumns, block.columns - column)), ending,
+                  column + kPanelColumns < block.columns ? panel + panel_bytes : next);
+          if (ending.bias != nullptr) ending.bias += kPanelColumns;
+        }
+      });
 }
 
-void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias, bool relu) {
+void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias,
+                   Activation activation) {
   struct Quantized;
   auto* scales = KeptScratch<Quantized, float>(a.rows);
   if (b.compute() == Compute::int8) {
@@ -112,12 +115,12 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
     QuantizeRows(a, values, scales);
     const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
     const Int8Product product = Int8Paths().front().product;
-    return ForPanels(
-        b, c, bias, Int8PanelBytes(a.columns),
-        [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const float* its_bias,
-            const std::byte* next) {
-          product({values + row * stride, scales + row, block.rows, a.columns}, panel, block, its_bias, relu, next);
-        });
+    return ForPanels(b, c, bias, activation, Int8PanelBytes(a.columns),
+                     [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
+                         const std::byte* next) {
+                       product({values + row * stride, scales + row, block.rows, a.columns}, panel, block, ending.bias,
+                               ending.relu, next);
+                     });
   }
   const std::int64_t groups = Int4Groups(a.columns), stride = groups * kInt4Group;
   auto* values = KeptScratch<Quantized, std::int8_t>(a.rows * stride);
@@ -125,12 +128,12 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
   QuantizeInt4Rows(a, values, offsets, scales);
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
   const Int4Product product = Int4Paths().front().product;
-  ForPanels(
-      b, c, bias, Int4PanelBytes(a.columns),
-      [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const float* its_bias, const std::byte*) {
-        product({values + row * stride, offsets + row * groups, scales + row, block.rows, a.columns}, panel, block,
-                its_bias, relu);
-      });
+  ForPanels(b, c, bias, activation, Int4PanelBytes(a.columns),
+            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
+                const std::byte*) {
+              product({values + row * stride, offsets + row * groups, scales + row, block.rows, a.columns}, panel,
+                      block, ending.bias, ending.relu);
+            });
 }
 
 }  // namespace
@@ -232,15 +235,16 @@ void PackedMatrix<T>::Column(std::int64_t index, T* to) const {
 }
 
 template <typename T>
-void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias, bool relu, bool accumulate) {
+void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation activation,
+          bool accumulate) {
   Ensure(a.columns == b.rows() && a.rows == c.rows && b.columns() == c.columns, "Gemm: [{}, {}] x [{}, {}] -> [{}, {}]",
          a.rows, a.columns, b.rows(), b.columns(), c.rows, c.columns);
-  Ensure(!accumulate || (bias == nullptr && !relu), "Gemm: a sum takes no bias or relu");
+  Ensure(!accumulate || (bias == nullptr && activation == Activation::none), "Gemm: a sum takes no bias or activation");
   if (a.rows == 0 || c.columns == 0) return;
   if constexpr (std::is_same_v<T, float>) {
     if (IsQuantized(b.compute())) {
       Ensure(!accumulate, "Gemm: a sum in {}", Name(b.compute()));
-      return QuantizedGemm(a, b, c, bias, relu);
+      return QuantizedGemm(a, b, c, bias, activation);
     }
     if (b.compute() == Compute::bfloat16) {
       const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
@@ -254,7 +258,7 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
           RoundRows(a.Rows(first, rows), all + first * stride);
         });
       }
-      return ForBlocks(b, c, bias, relu, accumulate,
+      return ForBlocks(b, c, bias, activation, accumulate,
                        [&](std::int64_t row, const std::byte* panels, Matrix<float> block, const Ending<float>& ending,
                            const std::byte* next) {
                          auto* rounded = all == nullptr ? KeptScratch<RoundedBlock, std::uint16_t>(block.rows * stride)
@@ -268,7 +272,7 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
   }
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
   ForBlocks(
-      b, c, bias, relu, accumulate,
+      b, c, bias, activation, accumulate,
       [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Ending<T>& ending, const std::byte* next) {
         PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, ending,
                         reinterpret_cast<const T*>(next));
@@ -290,8 +294,8 @@ void GemmTransposed(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Compute c
 
 template class PackedMatrix<float>;
 template class PackedMatrix<double>;
-template void Gemm(Matrix<const float>, const PackedMatrix<float>&, Matrix<float>, const float*, bool, bool);
-template void Gemm(Matrix<const double>, const PackedMatrix<double>&, Matrix<double>, const double*, bool, bool);
+template void Gemm(Matrix<const float>, const PackedMatrix<float>&, Matrix<float>, const float*, Activation, bool);
+template void Gemm(Matrix<const double>, const PackedMatrix<double>&, Matrix<double>, const double*, Activation, bool);
 template void GemmTransposed(Matrix<const float>, Matrix<const float>, Matrix<float>, Compute);
 template void GemmTransposed(Matrix<const double>, Matrix<const double>, Matrix<double>, Compute);
 

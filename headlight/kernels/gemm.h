@@ -8,6 +8,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
+#include "headlight/kernels/activation.h"
 
 namespace headlight::kernels {
 
@@ -59,12 +60,12 @@ class PackedMatrix {
   std::shared_ptr<std::byte> data_;
 };
 
-// c = a b + bias, its negative elements 0 where `relu`, or c += a b where `accumulate` (then without bias and relu).
-// a [rows, depth], b [depth, columns], c [rows, columns], bias [columns] or null. The result of a row does not depend,
-// to the last bit, on how many rows there are, nor on the number of threads.
+// c = activation(a b + bias), or c += a b where `accumulate` (then without bias and activation). a [rows, depth],
+// b [depth, columns], c [rows, columns], bias [columns] or null. The result of a row does not depend, to the last bit,
+// on how many rows there are, nor on the number of threads.
 template <typename T>
-void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias = nullptr, bool relu = false,
-          bool accumulate = false);
+void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias = nullptr,
+          Activation activation = Activation::none, bool accumulate = false);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n]. The gradient of a weight, summed over the rows in a fixed order.
 template <typename T>

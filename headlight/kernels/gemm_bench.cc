@@ -137,8 +137,9 @@ void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute
   Report(state, shape, compute);
 }
 
-// What fusions buy, each beside the same in kernels of its own: the bias and relu of a feed-forward layer...
-void ProductRelu(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
+// What fusions buy, each beside the same in kernels of its own: the bias and activation of a feed-forward layer...
+void ProductActivation(benchmark::State& state, const Shape& shape, Compute compute, Activation activation,
+                       bool fused) {
   const Batches batches(shape);
   const Numbers b(shape.inputs, shape.outputs, 2), bias(1, shape.outputs, 3);
   PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);
@@ -146,8 +147,8 @@ void ProductRelu(benchmark::State& state, const Shape& shape, Compute compute, b
   std::size_t next = 0;
   for (auto _ : state) {
     const Matrix<float> output = batches.outputs[next].view;
-    Gemm<float>(batches.inputs[next].view, packed, output, bias.view.data, /*relu=*/fused);
-    if (!fused) ActivationRows<float>(Activation::relu, output, output);
+    Gemm<float>(batches.inputs[next].view, packed, output, bias.view.data, fused ? activation : Activation::none);
+    if (!fused) ActivationRows<float>(activation, output, output);
     next = (next + 1) % batches.inputs.size();
   }
   Report(state, shape, compute);
@@ -225,7 +226,10 @@ const bool registered = [] {
       for (const auto& [inputs, outputs] : {std::pair{512, 512}, std::pair{512, 2048}, std::pair{512, 32000}})
         add("product", Product, {rows, inputs, outputs}, compute);
     for (const bool fused : {true, false}) {
-      add(fused ? "product with relu" : "product, relu", ProductRelu, {2560, 256, 1024}, compute, fused);
+      add(fused ? "product with relu" : "product, relu", ProductActivation, {2560, 256, 1024}, compute,
+          Activation::relu, fused);
+      add(fused ? "product with gelu" : "product, gelu", ProductActivation, {2560, 768, 3072}, compute,
+          Activation::gelu, fused);
       add(fused ? "product with top 10" : "product, top 10", Likeliest, {160, 256, 8000}, compute, fused);
       if (!IsQuantized(compute))
         add(fused ? "projection with cross-entropy" : "projection, cross-entropy", ProjectionCrossEntropy,

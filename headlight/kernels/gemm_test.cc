@@ -71,7 +71,7 @@ void CheckProducts(Compute compute) {
           sum += static_cast<double>(left[k]) * *right;
         products[static_cast<std::size_t>(i)] = sum;
       }
-      for (const int mode : {0, 1, 2, 3}) {  // plain, bias, bias and relu, accumulate
+      for (const int mode : {0, 1, 2, 3, 4}) {  // plain, bias, bias and relu, accumulate, bias and silu
         SCOPED_TRACE(testing::Message() << test.rows << " " << test.depth << " " << test.columns << " mode " << mode);
         auto c = Values<T>(test.rows * c_stride + 1, 4);
         const auto before = c;
@@ -80,15 +80,20 @@ void CheckProducts(Compute compute) {
                                : Matrix<const T>{b.data(), test.depth, test.columns, test.columns},
                     transposed);
         Gemm<T>({a.data() + 1, test.rows, test.depth, a_stride}, packed,
-                {c.data() + 1, test.rows, test.columns, c_stride}, mode == 1 || mode == 2 ? bias.data() : nullptr,
-                mode == 2, mode == 3);
+                {c.data() + 1, test.rows, test.columns, c_stride}, mode == 0 || mode == 3 ? nullptr : bias.data(),
+                mode == 2   ? Activation::relu
+                : mode == 4 ? Activation::silu
+                            : Activation::none,
+                mode == 3);
         for (std::int64_t row = 0; row < test.rows; ++row) {
           for (std::int64_t column = 0; column < test.columns; ++column) {
             const auto at = static_cast<std::size_t>(1 + row * c_stride + column);
             double sum = mode == 3 ? before[at] : mode == 0 ? 0.0 : bias[static_cast<std::size_t>(column)];
             sum += products[static_cast<std::size_t>(row * test.columns + column)];
             if (mode == 2) sum = std::max(sum, 0.0);
-            ASSERT_NEAR(c[at], sum, 1e-6 * std::sqrt(static_cast<double>(test.depth)) * 4);
+            if (mode == 4) sum /= 1 + std::exp(-sum);
+            const double of_activation = mode == 4 ? 1e-6 : 0;
+            ASSERT_NEAR(c[at], sum, 1e-6 * std::sqrt(static_cast<double>(test.depth)) * 4 + of_activation);
           }
           ASSERT_EQ(c[static_cast<std::size_t>(row * c_stride)], before[static_cast<std::size_t>(row * c_stride)]);
         }
@@ -147,7 +152,7 @@ TYPED_TEST(GemmTest, TransposedDoesNotDependOnThreads) {
 class GemmRows : public ::testing::TestWithParam<Compute> {};
 
 TEST_P(GemmRows, DoNotDependOnTheirNeighboursNorOnThreads) {
-  // So many rows that all of them at once go another way than few.
+  // So many rows that all of them at once go another way than few; an activation besides.
   constexpr std::int64_t rows = 600, depth = 300, columns = 300;
   const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2),
              bias = Values<float>(columns, 3);
@@ -156,7 +161,7 @@ TEST_P(GemmRows, DoNotDependOnTheirNeighboursNorOnThreads) {
   std::vector<float> whole(rows * columns), part(rows * columns);
   const auto run = [&](std::int64_t begin, std::int64_t count, std::vector<float>& c) {
     Gemm<float>({a.data() + begin * depth, count, depth, depth}, packed,
-                {c.data() + begin * columns, count, columns, columns}, bias.data(), /*relu=*/true);
+                {c.data() + begin * columns, count, columns, columns}, bias.data(), Activation::gelu);
   };
   const int threads = Threads();
   SetThreads(2);

@@ -40,24 +40,21 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
   Check(bias.empty() || bias.elements() == w[0], "Linear: a bias of shape {} does not fit a weight of shape {}",
         ToString(bias.shape()), ToString(w));
   const bool wants_gradient = WantsGradient({&x, &weight.value, &bias});
-  const bool fused = activation == Activation::none || activation == Activation::relu;
   const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w[0]), x.dtype());
   // What the activation's gradient asks for: relu's result will do, the others need what they were given.
-  Tensor of_activation = y;
+  const bool fused = !wants_gradient || activation == Activation::none || activation == Activation::relu;
+  const Tensor of_activation = fused ? y : Tensor::Empty(y.shape(), y.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::PackedMatrix<T> made;
-    kernels::Gemm<T>(x.matrix<T>(), PackedTransposed<T>(weight, made), y.matrix<T>(),
-                     bias.empty() ? nullptr : bias.data<T>(), activation == Activation::relu);
-    if (fused) return;
-    if (wants_gradient) of_activation = y.Clone();
-    kernels::ActivationRows<T>(activation, y.matrix<T>(), y.matrix<T>());
+    kernels::Gemm<T>(x.matrix<T>(), PackedTransposed<T>(weight, made), of_activation.matrix<T>(),
+                     bias.empty() ? nullptr : bias.data<T>(), fused ? activation : Activation::none);
+    if (!fused) kernels::ActivationRows<T>(activation, of_activation.matrix<T>(), y.matrix<T>());
   });
   if (!wants_gradient) return y;
-  if (activation == Activation::none) of_activation = {};
 
   return Record(y, {&x, &weight.value, &bias},
                 [x = x.Detached(), x_node = x.node(), weight, bias_node = bias.node(), activation,
-                 of_activation](const Tensor& gradient) {
+                 of_activation = activation == Activation::none ? Tensor() : of_activation](const Tensor& gradient) {
                   Dispatch(x.dtype(), [&]<typename T>(T) {
                     Tensor dy = gradient;
                     if (activation != Activation::none) {
@@ -68,7 +65,7 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
                     if (x_node != nullptr) {
                       const GradientSlot dx = SlotFor(x_node);
                       kernels::Gemm<T>(dy.matrix<T>(), Packed<T>(weight), dx.tensor.matrix<T>(), /*bias=*/nullptr,
-                                       /*relu=*/false, dx.accumulate);
+                                       Activation::none, dx.accumulate);
                     }
                     if (weight.value.node() != nullptr) {
                       const Tensor dw = SumSlotFor(weight.value.node());

@@ -10,7 +10,7 @@ namespace headlight::ops {
 namespace {
 
 TEST(Linear, GradientsMatchFiniteDifferences) {
-  for (const Activation activation : {Activation::none, Activation::relu}) {
+  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
     const auto f = [activation](const std::vector<Tensor>& in) {
       return Linear(in[0], Weight{in[1]}, in[2], activation);
     };

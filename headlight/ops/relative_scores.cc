@@ -40,7 +40,7 @@ void MultiplyGradient(const Part& part, std::int32_t heads, const Tensor& d_scor
     if (!dx.empty()) {
       kernels::PackedMatrix<T> packed(vectors, head_dim);
       packed.Pack(OfHead(part.relative, head, heads).template matrix<T>(), /*transposed=*/false);
-      kernels::Gemm<T>(dy, packed, OfHead(dx, head, heads).template matrix<T>(), /*bias=*/nullptr, /*relu=*/false,
+      kernels::Gemm<T>(dy, packed, OfHead(dx, head, heads).template matrix<T>(), /*bias=*/nullptr, Activation::none,
                        /*accumulate=*/true);
     }
     if (!d_relative.empty())
