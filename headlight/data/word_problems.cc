@@ -158,8 +158,10 @@ class Story {
     if (form.change == Change::subtract) n = have_ > 3 ? Number(2, have_ - 1) : 0;
     if (form.change == Change::multiply) n = Number(2, kTable);
     if (form.change == Change::divide) {
-      n = Number(2, kTable);
-      if (have_ % n != 0 || have_ / n < 2 || have_ / n > kTable) return false;
+      std::vector<int> fitting;  // so that stories which are shared are no rarer than they must be
+      for (int divisor = 2; divisor <= kTable; ++divisor)
+        if (have_ % divisor == 0 && have_ / divisor >= 2 && have_ / divisor <= kTable) fitting.push_back(divisor);
+      if (!fitting.empty()) n = fitting[random_.Below(fitting.size())];
     }
     if (form.change != Change::none && n == 0) return false;
     Reckon(form.change, n);
