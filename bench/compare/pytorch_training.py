@@ -27,7 +27,7 @@ WORKER = Path(__file__).with_name("torch_worker.py")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", default="../shared/multi30k", help="folder of train.de.gz, train.en.gz, val.de.gz ...")
+    parser.add_argument("--data", required=True, help="folder of train.de.gz, train.en.gz, val.de.gz ...")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--steps", type=int, default=40, help="measured steps of a run")
     parser.add_argument("--warmup-steps", type=int, default=10, help="steps before them that do not count")
