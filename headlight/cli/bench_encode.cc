@@ -13,6 +13,8 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
+#include "headlight/serve/embedder.h"
+#include "headlight/serve/encoder_folder.h"
 
 namespace headlight {
 namespace {
@@ -25,9 +27,11 @@ struct Options {
   bool json = false;
 };
 
-struct Texts {
-  std::vector<std::int32_t> ids;
+// What the model gave for some of the texts.
+struct Part {
+  Tensor hidden;
   Sequences places;
+  std::vector<std::size_t> which;
 };
 
 // A text's ids and the mean of its states, from which a cosine between texts is usually told.
@@ -62,27 +66,32 @@ void Run(const Options& options) {
   MeasureBatches(
       result, options.repetitions,
       [&] {
-        Texts texts;
-        std::vector<std::int32_t> each;
-        for (std::int32_t text = 0; text < options.batch; ++text) {
-          const auto ids = RandomIds(lengths, limits.vocabulary, {&limits.pad_id, 1}, random);
-          texts.ids.insert(texts.ids.end(), ids.begin(), ids.end());
-          each.push_back(static_cast<std::int32_t>(ids.size()));
+        std::vector<Encoding> texts(static_cast<std::size_t>(options.batch));
+        for (Encoding& text : texts) {
+          text.ids = RandomIds(lengths, limits.vocabulary, {&limits.pad_id, 1}, random);
+          text.type_ids.resize(text.ids.size());
         }
-        texts.places = PackedSequences(each);
         return texts;
       },
-      [&](const Texts& texts) {
-        Context context;
-        return model->Encode(context, texts.ids, {}, texts.places);
+      [&](const std::vector<Encoding>& texts) {
+        std::vector<Part> parts;
+        EncodeInBatches(
+            *model, texts, EmbedOptions{}.batch_tokens,
+            [&](Context&, const Tensor& hidden, const Sequences& places, std::span<const std::size_t> which) {
+              parts.push_back({hidden, places, {which.begin(), which.end()}});
+            });
+        return parts;
       },
-      [&](const Texts& texts, const Tensor& hidden) {
-        result.counted_tokens += std::ssize(texts.ids);
-        for (const auto& [begin, length] : texts.places)
-          if (!options.states.empty())
-            states +=
-                Line(std::span(texts.ids).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)),
-                     hidden.ViewRows(begin, length).matrix<float>());
+      [&](const std::vector<Encoding>& texts, const std::vector<Part>& parts) {
+        for (const Encoding& text : texts) result.counted_tokens += std::ssize(text.ids);
+        if (options.states.empty()) return;
+        std::vector<std::string> lines(texts.size());
+        for (const Part& part : parts)
+          for (std::size_t i = 0; i < part.which.size(); ++i)
+            lines[part.which[i]] =
+                Line(texts[part.which[i]].ids,
+                     part.hidden.ViewRows(part.places[i].begin, part.places[i].length).matrix<float>());
+        for (const std::string& line : lines) states += line;
       });
   if (!options.states.empty()) WriteFile(options.states, states);
   PrintBench(result, options.json);
@@ -94,7 +103,8 @@ void AddEncodeBench(CLI::App& bench) {
   CLI::App& command = *bench.add_subcommand("encode", "How fast a model reads batches of random texts");
   const auto options = std::make_shared<Options>();
   command.add_option("DIR", options->folder, "The model's folder, with or without a tokenizer")->required();
-  command.add_option("--batch", options->batch, "Texts that are read at once")->capture_default_str();
+  command.add_option("--batch", options->batch, "Texts that are given at once; they are read as `embed` reads them")
+      ->capture_default_str();
   command.add_option("--length", options->length, "Tokens of a text")->type_name("FROM:TO")->capture_default_str();
   AddComputeOption(command, options->compute);
   command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")

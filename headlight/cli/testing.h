@@ -72,6 +72,11 @@ inline Outcome RunProgram(const std::vector<std::string>& arguments, std::string
   return outcome;
 }
 
+inline void MustRun(const std::vector<std::string>& arguments) {
+  const Outcome outcome = RunProgram(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 // The error that it ends with: one line, exit code 2, no results.
 inline std::string RefusalOf(const std::vector<std::string>& arguments, std::string_view input = "") {
   const Outcome outcome = RunProgram(arguments, input);

@@ -14,18 +14,6 @@
 namespace headlight {
 namespace {
 
-void MustRun(const std::vector<std::string>& arguments) {
-  const Outcome outcome = RunProgram(arguments);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-}
-
-std::vector<std::string> LinesOf(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 std::string Percent(std::size_t part, std::size_t all) {
   return fmt::format("{} of {} ({:.1f}%)", part, all, 100.0 * static_cast<double>(part) / static_cast<double>(all));
 }
@@ -35,7 +23,7 @@ struct Problems {
   std::vector<WordProblem> train, valid, test;
 
   explicit Problems(int problems) {
-    Random random(1), for_valid(2), for_test(3);
+    Random random(1), for_valid(2), for_test(4);
     for (int i = 0; i < problems; ++i) train.push_back(SampleWordProblem(random, Portion::training));
     for (int i = 0; i < 200; ++i) valid.push_back(SampleWordProblem(for_valid, Portion::held_out));
     for (int i = 0; i < 1000; ++i) test.push_back(SampleWordProblem(for_test, Portion::held_out));
@@ -113,7 +101,34 @@ TEST(MathsWordProblems, AGpt2GivesTheWorkingAndTheAnswer) {
   const Outcome outcome =
       RunProgram({"generate", file("model"), "--prompts", file("prompts"), "--max-new-tokens", "100"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  problems.Judge(LinesOf(outcome.out));
+  problems.Judge(Lines(outcome.out));
+}
+
+TEST(MathsWordProblems, ABartGivesTheWorkingAndTheAnswer) {
+  const Problems problems(200'000);
+  const auto file = [&](const char* name) { return problems.folder.File(name); };
+  const std::string train = problems.Write("train.tsv", problems.train, '\t');
+  MustRun({"train", "tokenizer", "--byte-level", "--split-digits", "--vocabulary-size", "700", "--special", "<pad>",
+           "--special", "</s>", "--out", file("tokens"), train});
+  MustRun({"train",           "seq2seq",
+           "--train",         train,
+           "--valid",         problems.Write("valid.tsv", problems.valid, '\t'),
+           "--tokenizer",     file("tokens"),
+           "--out",           file("model"),
+           "--layers",        "2",
+           "--model-dim",     "128",
+           "--heads",         "4",
+           "--positions",     "192",
+           "--dropout",       "0",
+           "--epochs",        "1",
+           "--learning-rate", "0.0015",
+           "--warmup",        "400",
+           "--batch-tokens",  "2048"});
+  std::string texts;
+  for (const WordProblem& problem : problems.test) texts += problem.text + "\n";
+  const Outcome outcome = RunProgram({"translate", file("model"), "--beam-size", "1"}, texts);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  problems.Judge(Lines(outcome.out));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
-// Small languages on which an encoder shows that it learns its task: what is asked for is known from words far away,
-// and from nothing near. Each is a file as `headlight train` reads it.
+// Small languages on which a model shows that it learns its task: what is asked for is known from words far away, and
+// from nothing near. Each is a file as `headlight train` reads it.
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -122,6 +124,56 @@ inline std::string Stories(int stories, std::uint64_t seed) {
     file += fmt::format(R"({{"question": "Where is {} ?", "context": "{}", "answers": [)", people[person], story);
     if (last[person] > 0) file += fmt::format(R"({{"text": "{}", "start": {}}})", where[person], last[person]);
     file += "]}\n";
+  }
+  return file;
+}
+
+// "At two Anna bought cups. At five Ben lost keys. At six Anna hid pears.", tab, "Anna bought cups and hid pears. Ben
+// lost keys.": what two people did in a day, in three to five sentences, and what each one did.
+inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
+  constexpr std::array<std::string_view, 12> hours = {"one",   "two",   "three", "four", "five",   "six",
+                                                      "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
+  constexpr std::array<std::string_view, 8> people = {"Anna", "Ben", "Clara", "David", "Ella", "Felix", "Ida", "Tom"};
+  constexpr std::array<std::string_view, 8> verbs = {"bought", "sold", "found", "lost", "hid", "saw", "drew", "took"};
+  constexpr std::array<std::string_view, 12> things = {"apples", "books",  "candles", "cards",  "cups",   "flowers",
+                                                       "keys",   "lemons", "pears",   "shells", "spoons", "stamps"};
+  Random random(seed);
+  std::string file;
+  for (int i = 0; i < days; ++i) {
+    const std::size_t one = random.Below(people.size());
+    const std::size_t other = (one + 1 + random.Below(people.size() - 1)) % people.size();
+    std::vector<std::string_view> order;
+    std::map<std::string_view, std::vector<std::string>> deeds;
+    std::string told, summary;
+    std::size_t hour = 0;
+    for (std::uint64_t events = 3 + random.Below(3); events > 0; --events) {
+      hour += random.Below(3);
+      const std::string_view person = people[random.Below(2) == 0 ? one : other];
+      if (!deeds.contains(person)) order.push_back(person);
+      deeds[person].push_back(fmt::format("{} {}", Draw(verbs, random), Draw(things, random)));
+      told += fmt::format("{}At {} {} {}.", told.empty() ? "" : " ", hours[hour], person, deeds[person].back());
+    }
+    for (const std::string_view person : order)
+      summary += fmt::format("{}{} {}.", summary.empty() ? "" : " ", person, fmt::join(deeds[person], " and "));
+    file += fmt::format("{}\t{}\n", told, summary);
+  }
+  return file;
+}
+
+// "There were a dog, a cat, a cow and a frog. First the dog barks. Second the cat meows. Third the cow moos. Fourth the
+// frog croaks.": what is hidden in one place is known from another, and the sentences' order from what they say.
+inline std::string AnimalStories(int stories, std::uint64_t seed) {
+  constexpr std::array<std::string_view, 4> which = {"First", "Second", "Third", "Fourth"};
+  Random random(seed);
+  std::string file;
+  for (int i = 0; i < stories; ++i) {
+    std::array<std::size_t, which.size()> animals;
+    for (std::size_t& animal : animals) animal = random.Below(kAnimals.size());
+    file += fmt::format("There were a {}, a {}, a {} and a {}.", kAnimals[animals[0]], kAnimals[animals[1]],
+                        kAnimals[animals[2]], kAnimals[animals[3]]);
+    for (std::size_t k = 0; k < which.size(); ++k)
+      file += fmt::format(" {} the {} {}.", which[k], kAnimals[animals[k]], kVoices[animals[k]]);
+    file += '\n';
   }
   return file;
 }

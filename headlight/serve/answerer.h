@@ -18,7 +18,7 @@ struct AnswerOptions {
   std::int64_t longest_answer = 15;  // tokens
   bool may_decline = true;           // whether "no answer" is one
   std::int64_t overlap = 128;  // tokens that neighbouring windows over a long passage share, or half of what is read
-  std::int64_t batch_tokens = 4096;                           // tokens that are encoded at once
+  std::int64_t batch_tokens = 512;                            // tokens that are encoded at once
   std::function<std::string(std::size_t text)> name_of = {};  // a question's in errors; "text 1" unless given
 };
 

@@ -16,8 +16,8 @@
 namespace headlight {
 
 struct ClassifyOptions {
-  std::int64_t batch_tokens = 4096;  // tokens that are encoded at once
-  bool truncate = false;             // the longer text of too many tokens loses its end; else that is an Error
+  std::int64_t batch_tokens = 512;  // tokens that are encoded at once
+  bool truncate = false;            // the longer text of too many tokens loses its end; else that is an Error
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
 };
 

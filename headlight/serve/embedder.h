@@ -15,8 +15,8 @@
 namespace headlight {
 
 struct EmbedOptions {
-  std::int64_t batch_tokens = 4096;  // tokens that are encoded at once
-  bool truncate = false;             // a text of more tokens than the model reads loses its end; else it is refused
+  std::int64_t batch_tokens = 512;  // tokens that are encoded at once: what a layer makes of more leaves the cache
+  bool truncate = false;            // a text of more tokens than the model reads loses its end; else it is refused
 };
 
 struct Embeddings {

@@ -15,7 +15,7 @@
 namespace headlight {
 
 struct TagOptions {
-  std::int64_t batch_tokens = 4096;                           // tokens that are encoded at once
+  std::int64_t batch_tokens = 512;                            // tokens that are encoded at once
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
 };
 
