@@ -13,7 +13,7 @@ namespace headlight {
 
 void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts) {
   options.training.label_smoothing = 0;
-  options.training.schedule = {.kind = ScheduleKind::cosine, .warmup = 200, .peak = 1e-3};
+  options.training.schedule = {.kind = ScheduleKind::cosine, .warmup = kWarmupUnlessGiven, .peak = 1e-3};
   options.training.adam.clip_norm = 1;
   command.add_option("--train", options.train, "what to learn from: " + texts)->required()->type_name("FILE ...");
   command.add_option("--valid", options.valid, "what to validate on, likewise")->required()->type_name("FILE ...");
@@ -34,6 +34,9 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
       ->capture_default_str()
       ->group(group);
   AddTrainingOptions(command, options.training, options.compute, options.profile, options.resume);
+  command.get_option("--warmup")
+      ->default_str("")
+      ->description("steps until the learning rate's peak; 200, or a tenth of at most 400, unless given");
   AddCommonOptions(command);
 }
 

@@ -33,8 +33,8 @@ struct Setting {
   Outcome Train(const char* task, const std::string& data, std::vector<std::string> more) const {
     std::vector<std::string> arguments = {"train",   task, "--train", data,
                                           "--valid", data, "--out",   folder.File("model")};
-    for (const char* size : {"--layers", "1", "--model-dim", "16", "--heads", "2", "--positions", "16", "--warmup", "2",
-                             "--log-every", "1000"})
+    for (const char* size :
+         {"--layers", "1", "--model-dim", "16", "--heads", "2", "--positions", "16", "--log-every", "1000"})
       arguments.emplace_back(size);
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunProgram(arguments);

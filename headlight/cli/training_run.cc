@@ -139,7 +139,11 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
   progress.Note(fmt::format("a model of {:.1f} million parameters, computing in {}",
                             static_cast<double>(task.model->parameters().count()) / 1e6, kernels::Name(run.compute)));
   task.model->parameters().SetCompute(run.compute);
-  if (FallsToZero(options.schedule.kind)) options.schedule.total = StepsOf(options, task);
+  const bool falls = FallsToZero(options.schedule.kind);
+  if (falls) options.schedule.total = StepsOf(options, task);
+  if (options.schedule.warmup == kWarmupUnlessGiven)
+    options.schedule.warmup =
+        falls && options.schedule.total <= 400 ? std::max<std::int64_t>(1, options.schedule.total / 10) : 200;
   CheckSchedule(options.schedule);
   BeginTraining(run.out);
 

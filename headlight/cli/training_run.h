@@ -11,6 +11,9 @@
 
 namespace headlight {
 
+// A warm-up of 200 steps, or of a tenth of a training of at most 400.
+constexpr std::int64_t kWarmupUnlessGiven = -1;
+
 struct TrainingRun {
   std::string out;                                       // the folder of the model and of all that the training keeps
   Json of;                                               // what a resumed run must have in common besides the options
