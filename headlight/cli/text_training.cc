@@ -35,6 +35,11 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
       ->group(group);
   AddTrainingOptions(command, options.training, options.compute, options.profile, options.resume);
   command.get_option("--warmup")
+      ->check(CLI::Validator(
+          [](const std::string& steps) {
+            return steps.starts_with('-') ? "the warm-up must be at least 1 step, not " + steps : std::string();
+          },
+          ""))
       ->default_str("")
       ->description("steps until the learning rate's peak; 200, or a tenth of at most 400, unless given");
   AddCommonOptions(command);

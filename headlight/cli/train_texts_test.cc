@@ -43,6 +43,10 @@ struct Setting {
 
 TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   const Setting setting("family_gpt2.json");
+  for (const char* warmup : {"-1", "0"})
+    EXPECT_THAT(
+        setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--warmup", warmup}).err,
+        HasSubstr("the warm-up must be at least 1 step"));
   const Outcome trained = setting.Train("language-model", setting.texts,
                                         {"--tokenizer", setting.tokenizer, "--epochs", "3", "--batch-tokens", "64"});
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
