@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headlight/base/file.h"
+#include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/decode.h"
 #include "headlight/io/json_view.h"
@@ -288,6 +289,58 @@ TEST(EncoderDecoderDecoding, FindsWhatGenerateFinds) {
       for (const JsonView& expected : ReadJson(FolderOf(name) + "/decoded.json").Items())
         EXPECT_LT(DecodingDeviation(*model, golden, expected["sentences"], SettingsOf(*model, expected)), 1e-4)
             << name << " " << expected.value().Line();
+    }
+  }
+}
+
+// Every sentence greedily, alone and beside the others; what it was asked about between steps counts them.
+struct Written {
+  std::vector<Hypothesis> hypotheses;
+  int steps = 0;
+};
+
+Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::int32_t min_length) {
+  Written written;
+  const DecodingOptions options{
+      .beam_size = 1, .max_length = 16, .min_length = min_length, .cancelled = [&] { return ++written.steps < 0; }};
+  const auto add = [&](std::span<const std::int32_t> ids, const Sequences& sentences) {
+    for (const auto& best : Decode(model, ids, sentences, options)) written.hypotheses.push_back(best.front());
+  };
+  add(golden.source.ids, golden.source.sentences);
+  for (const auto& [begin, length] : golden.source.sentences)
+    add(std::span(golden.source.ids).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)),
+        {{0, length}});
+  return written;
+}
+
+// Whether its own copy drafts the words or one of other weights: no bit of what is written differs, but a good draft
+// takes fewer steps.
+TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
+  const Golden golden(GetParam());
+  for (const auto& [compute, good] :
+       {std::pair(kernels::Compute::float32, true), std::pair(kernels::Compute::float32, false),
+        std::pair(kernels::Compute::bfloat16, true)}) {
+    if (!kernels::CpuHas(compute)) continue;
+    const auto without = LoadEncoderDecoder(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing});
+    const auto with =
+        LoadEncoderDecoder(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing_with_draft});
+    if (!good)
+      for (Parameter& parameter : with->parameters().all()) {
+        if (!parameter.in_products) continue;
+        const Tensor other = Tensor::Zeros(parameter.shape);
+        Random random(1);
+        for (float& number : other.span<float>()) number = static_cast<float>(random.Normal());
+        parameter.draft.Pack(other.matrix<float>(), /*transposed=*/true);
+      }
+    for (const std::int32_t min_length : {0, 7, 16}) {
+      const Written plain = WriteGreedily(*without, golden, min_length),
+                    drafted = WriteGreedily(*with, golden, min_length);
+      for (std::size_t i = 0; i < plain.hypotheses.size(); ++i) {
+        EXPECT_EQ(drafted.hypotheses[i].ids, plain.hypotheses[i].ids) << min_length;
+        EXPECT_EQ(drafted.hypotheses[i].log_probability, plain.hypotheses[i].log_probability) << min_length;
+        EXPECT_EQ(drafted.hypotheses[i].ended, plain.hypotheses[i].ended) << min_length;
+      }
+      if (good && min_length > 0) EXPECT_LT(drafted.steps, plain.steps * 3 / 4) << min_length;
     }
   }
 }

@@ -182,6 +182,37 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
   }
 }
 
+// With every ending that a text may have: its length, its end, and whoever is told its words.
+TEST_P(GptParity, WritesWithADraftWhatItWritesWithout) {
+  const Golden golden(name_);
+  const auto without = LoadLanguageModel(FolderOf(name_), {.purpose = LoadFor::computing});
+  const auto with = LoadLanguageModel(FolderOf(name_), {.purpose = LoadFor::computing_with_draft});
+  const Ids prompt(golden.ids.begin(), golden.ids.begin() + 2);
+  int plain_steps = 0, drafted_steps = 0;
+  for (const bool forever : {false, true})
+    for (const std::int32_t enough : {3, 100})
+      for (const std::int32_t min_new_tokens : {0, 6}) {
+        const auto written = [&](const LanguageModel& model, int& steps) {
+          Ids told;
+          GenerationOptions options{.max_new_tokens = 11,
+                                    .min_new_tokens = min_new_tokens,
+                                    .cancelled = [&] { return ++steps < 0; },
+                                    .on_token =
+                                        [&](std::size_t, std::int32_t id) {
+                                          told.push_back(id);
+                                          return std::ssize(told) < enough;
+                                        }};
+          if (!forever)
+            for (std::int32_t id = 0; id < model.limits().vocabulary / 3; ++id) options.end_ids.push_back(id);
+          const Hypothesis text = Generate(model, {prompt}, options).front().front();
+          EXPECT_EQ(told, text.ids);
+          return std::tuple(text.ids, text.log_probability, text.ended);
+        };
+        EXPECT_EQ(written(*with, drafted_steps), written(*without, plain_steps));
+      }
+  EXPECT_LT(drafted_steps, plain_steps * 3 / 4);
+}
+
 TEST_P(GptParity, ComesBackFromItsFolder) {
   const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf(name_));
   const TemporaryFolder folder, quantized;

@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--compute", nargs="+", default=["float32", "int8"], choices=["float32", "bfloat16", "int8"],
                         help="of headlight; CTranslate2 runs int8 beside int8 and float32 beside the others")
+    parser.add_argument("--draft", action="store_true", help="headlight drafts where it can: one sentence, one beam")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4, help="of one side's turn, at least one batch")
@@ -156,7 +157,8 @@ def main():
         def ours(batch, beam, compute, repetitions, tokens):
             output = run([HEADLIGHT, "bench", "translate", work / "model", "--batch", batch, "--beam-size", beam,
                           "--compute", compute, "--source-length", "10:30", "--target-length", length, "--threads",
-                          options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"])
+                          options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"]
+                         + (["--draft"] if options.draft and compute != "int8" else []))
             return json.loads(output)
 
         def theirs(batch, beam, compute, workers, tokens):

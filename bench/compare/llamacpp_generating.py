@@ -28,6 +28,7 @@ def arguments():
     parser.add_argument("--prompt-length", type=int, default=128)
     parser.add_argument("--length", type=int, default=64)
     parser.add_argument("--compute", nargs="+", default=["float32", "int8", "int4"], choices=list(PEERS))
+    parser.add_argument("--draft", action="store_true", help="headlight drafts where it can: one text, in float32")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4, help="of one side's turn, at least one batch")
@@ -99,7 +100,8 @@ def main():
         def ours(batch, compute, repetitions, tokens):
             output = run([HEADLIGHT, "bench", "generate", work / "model", "--batch", batch, "--compute", compute,
                           "--prompt-length", options.prompt_length, "--length", options.length, "--threads",
-                          options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"])
+                          options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"]
+                         + (["--draft"] if options.draft and compute == "float32" else []))
             return json.loads(output)
 
         def theirs(batch, kind, flash, cache="f16", seconds=options.seconds):

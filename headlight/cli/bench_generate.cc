@@ -24,6 +24,7 @@ struct Options {
   std::string folder, tokens;
   std::int32_t batch = 1, prompt_length = 128, length = 64, repetitions = 10;
   std::optional<kernels::Compute> compute;
+  bool draft = false;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -80,7 +81,9 @@ void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
   if (!options.tokens.empty()) CheckWritable(options.tokens);
-  const auto model = LoadLanguageModel(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const auto model = LoadLanguageModel(
+      options.folder,
+      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const LanguageModel::Limits& limits = model->limits();
   Check(options.prompt_length >= 1 && options.length >= 1 &&
             std::int64_t{options.prompt_length} + options.length <= limits.positions,
@@ -95,7 +98,8 @@ void Run(const Options& options) {
                      {"parameters", model->parameters().count()},
                      {"batch", options.batch},
                      {"prompt_length", options.prompt_length},
-                     {"length", options.length}};
+                     {"length", options.length},
+                     {"draft", options.draft}};
   result.compute = model->parameters().all().front().compute;
   result.reading.emplace();
   result.reading->weight_bytes = WeightBytes(model->parameters());
@@ -144,6 +148,7 @@ void AddGenerateBench(CLI::App& bench) {
   command.add_option("--length", options->length, "Tokens that follow the first, which comes of reading the prompt")
       ->capture_default_str();
   AddComputeOption(command, options->compute);
+  AddDraftOption(command, options->draft);
   command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
       ->capture_default_str();
   command.add_option("--seed", options->seed, "Of the random prompts")->capture_default_str();

@@ -67,7 +67,8 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
 // Prints it, beside the most memory that the process has held and what the machine reaches: gemm_share is the part of
 // its rate of products, bandwidth_share the part of its rate of copies, that the whole repetition reached. Where texts
 // are continued, each repetition is a step: prompt_gemm_share is that of reading, and weights_read_share the part of
-// the machine's rate of reads at which steps read the weights alone.
+// the machine's rate of reads at which steps read the weights alone; where words are drafted, it would be that if each
+// had been a step.
 void PrintBench(const BenchResult& result, bool json);
 
 }  // namespace headlight

@@ -50,6 +50,10 @@ TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
     }
     EXPECT_EQ(lines, 6U);
   }
+  EXPECT_EQ(Bench({"translate", model, "--batch", "1", "--beam-size", "1", "--source-length", "2:5", "--repetitions",
+                   "2", "--draft"})["draft"]
+                .value(),
+            Json(true));
 }
 
 TEST_F(BenchTest, ReadsRandomTexts) {

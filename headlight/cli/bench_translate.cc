@@ -23,6 +23,7 @@ struct Options {
   std::int32_t batch = 32, target_length = 25, repetitions = 10;
   DecodingOptions decoding;
   std::optional<kernels::Compute> compute;
+  bool draft = false;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -55,7 +56,9 @@ Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
 void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   if (!options.tokens.empty()) CheckWritable(options.tokens);
-  const auto model = LoadEncoderDecoder(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const auto model = LoadEncoderDecoder(
+      options.folder,
+      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const EncoderDecoder::Limits& limits = model->limits();
   Check(limits.source_vocabulary > 3, "{}: a vocabulary of {} has no words", options.folder, limits.source_vocabulary);
   Check(options.target_length >= 1 && options.target_length <= limits.positions,
@@ -70,6 +73,7 @@ void Run(const Options& options) {
                      {"parameters", model->parameters().count()},
                      {"batch", options.batch},
                      {"beam_size", decoding.beam_size},
+                     {"draft", options.draft},
                      {"source_length", options.source_length},
                      {"target_length", options.target_length}};
   result.compute = model->parameters().all().front().compute;
@@ -107,6 +111,7 @@ void AddTranslateBench(CLI::App& bench) {
   command.add_option("--target-length", options->target_length, "Tokens of a translation, which does not end before")
       ->capture_default_str();
   AddComputeOption(command, options->compute);
+  AddDraftOption(command, options->draft);
   command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
       ->capture_default_str();
   command.add_option("--seed", options->seed, "Of the random sentences")->capture_default_str();

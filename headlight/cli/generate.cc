@@ -22,6 +22,7 @@ struct Options {
   std::string folder, prompts = "-";
   std::optional<std::string> prompt;
   std::optional<kernels::Compute> compute;
+  bool draft = false;
   GenerateOptions generate;
   bool json = false;
 };
@@ -83,7 +84,7 @@ void RunFile(const Generator& generator, const Options& options) {
 }
 
 void Run(const Options& options) {
-  const Generator generator = Generator::Load(options.folder, options.compute);
+  const Generator generator = Generator::Load(options.folder, options.compute, options.draft);
   generator.Generate({}, options.generate);  // refuses impossible options before anything is read
   options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
 }
@@ -138,6 +139,7 @@ void AddGenerate(CLI::App& program) {
                    "Print a JSON object a prompt: prompt, text, end (\"end\", \"stop\" or \"length\"),\nprompt_tokens, "
                    "tokens, log_probability");
   AddComputeOption(command, options->compute);
+  AddDraftOption(command, options->draft);
   AddCommonOptions(command);
   command.footer(
       "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "

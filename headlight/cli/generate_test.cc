@@ -22,6 +22,8 @@ TEST_F(GenerateTest, ContinuesPrompts) {
   const std::string expected = Generator::Load(model).Generate({&prompt, 1}, {.max_new_tokens = 12}).front().text;
   EXPECT_EQ(RunProgram({"generate", model, prompt, "--max-new-tokens", "12"}).out, expected + "\n");
 
+  EXPECT_EQ(RunProgram({"generate", model, prompt, "--max-new-tokens", "12", "--draft"}).out, expected + "\n");
+
   const Outcome lines = RunProgram({"generate", model, "--max-new-tokens", "12", "--json"}, "A dog\nTwo\n");
   const std::vector<std::string> rows = Lines(lines.out);
   ASSERT_EQ(rows.size(), 2U) << lines.err;

@@ -35,6 +35,9 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
       RunProgram({"translate", model, Write("in.txt", input), "--batch-tokens", "30", "--threads", "1"});
   EXPECT_EQ(file.out, piped.out);
   EXPECT_EQ(RunProgram({"translate", model}, "").out, "");
+  EXPECT_EQ(RunProgram({"translate", model, "--beam-size", "1", "--draft"}, input).out,
+            RunProgram({"translate", model, "--beam-size", "1"}, input).out);
+  EXPECT_THAT(RefusalOf({"translate", model, "--draft", "--compute", "int8"}), HasSubstr("not in int8"));
 }
 
 TEST_F(TranslateTest, AnswersEachLineBeforeTheNext) {

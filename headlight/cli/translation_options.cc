@@ -23,10 +23,17 @@ void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& comput
       ->transform(CLI::CheckedTransformer(names).description(""));
 }
 
+void AddDraftOption(CLI::App& command, bool& draft) {
+  command.add_flag("--draft", draft,
+                   "Let an int8 copy of the weights draft what is written alone, without beams and draws; the\n"
+                   "text is the same to the last bit, and a large model writes it faster");
+}
+
 void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options) {
   AddComputeOption(command, load.compute);
   command.add_flag("--shortlist", load.shortlist,
                    "Choose words from the folder's shortlist alone, often faster; `headlight shortlist` makes it");
+  AddDraftOption(command, load.draft);
   command
       .add_option("--beam-size", options.beam_size, "Beams; 1 is greedy [the model's num_beams, where it gives none 4]")
       ->type_name("N");

@@ -19,8 +19,11 @@ struct TranslateOptions;
 // Binds --compute to `compute`, which must outlive the program.
 void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& compute);
 
-// Binds --compute and --shortlist to `load`, and --beam-size, --length-penalty, --max-length and --batch-tokens to
-// `options`, likewise.
+// Binds --draft, likewise.
+void AddDraftOption(CLI::App& command, bool& draft);
+
+// Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and
+// --batch-tokens to `options`, likewise.
 void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options);
 
 // Binds --task, --prefix, --source-language and --target-language to `options`, likewise: what the model shall do.

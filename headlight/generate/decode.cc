@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/generate/beam_search.h"
+#include "headlight/generate/draft.h"
 #include "headlight/generate/output_words.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/embedding.h"
@@ -71,9 +72,17 @@ class Decoding {
     const Memory memory{model_.Encode(context, source_ids, sources), sources};
     const OutputWords output(model_, context, options_.shortlist, source_ids, sources);
     context.cache = &cache;
-    for (auto length = static_cast<std::int32_t>(prefix_.size()); !searches.empty(); ++length) {
+    const auto first = static_cast<std::int32_t>(prefix_.size());
+    const bool may_draft =
+        model_.parameters().have_draft() && options_.beam_size == 1 && options_.no_repeat_ngram_size == 0;
+    for (std::int32_t length = first; !searches.empty();) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
-      Step(context, memory, output, searches, length);
+      if (may_draft && length > first && searches.size() == 1) {
+        length += DraftedStep(context, memory, output, searches.front(), length);
+      } else {
+        Step(context, memory, output, searches, length);
+        ++length;
+      }
       for (Search& search : searches)
         if (search.done) results[search.sentence] = std::move(search.finished);
       std::erase_if(searches, [](const Search& search) { return search.done; });
@@ -133,6 +142,17 @@ class Decoding {
       row += rows;
     }
     context.cache->Select(continued);
+  }
+
+  // Gives the only sentence left its `length`-th word, and those after it that were drafted right; how many.
+  std::int32_t DraftedStep(Context& context, const Memory& memory, const OutputWords& output, Search& search,
+                           std::int32_t length) const {
+    const auto read = [&](std::span<const std::int32_t> words) {
+      const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}}, memory);
+      return output.Likeliest(context, hidden, std::vector(words.size(), search.sentence), length > options_.min_length,
+                              rules_.candidates());
+    };
+    return WriteDrafted(context, search, length, UntilRulesChange(search, length, options_.min_length), rules_, read);
   }
 
   const EncoderDecoder& model_;

@@ -37,8 +37,11 @@ struct DecodingOptions {
 // to stop follow Hugging Face Transformers' beam search. As there, no word is padding, but its share of the
 // probability, like that of words that would repeat an n-gram, is not given to the others. One thing departs from what
 // published models ask of it (forced_eos_token_id): the last word that max_length allows is not made the end, whatever
-// it costs; the sentence is cut and says so. A sentence's hypotheses do not depend on what it is batched with. Throws
-// Error where a sentence is empty or longer than the model's positions and for impossible options.
+// it costs; the sentence is cut and says so. A sentence's hypotheses do not depend on what it is batched with. Where a
+// model was loaded with a draft (LoadFor::computing_with_draft), it drafts the words of a sentence that is written
+// alone and greedily, and may repeat itself; no bit of the result differs, and it comes sooner where reading the
+// weights is what takes the time. Throws Error where a sentence is empty or longer than the model's positions and for
+// impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model,
                                                           std::span<const std::int32_t> source_ids,
                                                           const Sequences& sources, const DecodingOptions& options);

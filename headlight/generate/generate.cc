@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headlight/generate/beam_search.h"
+#include "headlight/generate/draft.h"
 #include "headlight/generate/next_words.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/embedding.h"
@@ -93,19 +94,29 @@ class Generation {
     context.cache = &cache;
     Cancel();
     Tensor hidden = ops::Embedding(model_.Decode(context, ids, PackedSequences(lengths)), last_rows);
-    for (std::int32_t length = 1;; ++length) {
+    const bool may_draft = model_.parameters().have_draft() && options_.beam_size == 1 && !options_.sample &&
+                           options_.repetition_penalty == 1 && options_.no_repeat_ngram_size == 0;
+    for (std::int32_t length = 1;;) {
       Cancel();
-      Step(context, hidden, searches, length);
+      if (may_draft && length > 1 && searches.size() == 1) {
+        length += DraftedStep(context, searches.front(), length);
+      } else {
+        if (length > 1) hidden = ReadLastWords(context, searches);
+        Step(context, hidden, searches, length++);
+      }
       for (Search& search : searches)
         if (search.done) results[search.prompt] = std::move(search.finished);
       std::erase_if(searches, [](const Search& search) { return search.done; });
       if (searches.empty()) return;
-      std::vector<std::int32_t> last_words;
-      for (const Search& search : searches)
-        for (const Beam& beam : search.beams) last_words.push_back(beam.ids.back());
-      const std::vector<std::int32_t> ones(last_words.size(), 1);
-      hidden = model_.Decode(context, last_words, PackedSequences(ones));
     }
+  }
+
+  Tensor ReadLastWords(Context& context, std::span<const Search> searches) const {
+    std::vector<std::int32_t> last_words;
+    for (const Search& search : searches)
+      for (const Beam& beam : search.beams) last_words.push_back(beam.ids.back());
+    const std::vector<std::int32_t> ones(last_words.size(), 1);
+    return model_.Decode(context, last_words, PackedSequences(ones));
   }
 
   // Gives every running beam its next word, the text's `length`-th.
@@ -127,6 +138,19 @@ class Generation {
       row += rows;
     }
     context.cache->Select(continued);
+  }
+
+  // Gives the only text left its `length`-th word, and those after it that were drafted right; how many.
+  std::int32_t DraftedStep(Context& context, Search& search, std::int32_t length) const {
+    const auto read = [&](std::span<const std::int32_t> words) {
+      const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}});
+      return NextWords(model_, context, hidden, {}, options_, length > options_.min_new_tokens, rules_.candidates());
+    };
+    const auto written = [&](std::int32_t its_length, std::vector<std::size_t>& from) {
+      if (options_.on_token) Tell(search, its_length, from);
+    };
+    return WriteDrafted(context, search, length, UntilRulesChange(search, length, options_.min_new_tokens), rules_,
+                        read, written);
   }
 
   // Says what the search's newest word is, unless it was the end, and ends the text where that is enough.

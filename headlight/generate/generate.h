@@ -49,8 +49,10 @@ struct GenerationOptions {
 
 // For each prompt (its ids) its n_best continuations, best first. A hypothesis's log-probability is what the model
 // itself gives to its words, but with beams what was searched for: the log-probabilities as the penalties leave them.
-// What is generated for a prompt does not depend on the other prompts of the call. Throws Error where a prompt is
-// empty, holds an id that there is not or is longer than the model's positions, and for impossible options.
+// What is generated for a prompt does not depend on the other prompts of the call. A model that was
+// loaded with a draft drafts, as Decode does, a text that is written alone, word after likeliest word and without
+// penalties. Throws Error where a prompt is empty, holds an id that there is not or is longer than the model's
+// positions, and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             const std::vector<std::vector<std::int32_t>>& prompts,
                                                             const GenerationOptions& options);

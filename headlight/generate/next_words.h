@@ -20,7 +20,7 @@ struct Unfinished {
 
 // The `count` likeliest words after each hidden state [rows, model], where row i belongs to texts[i], with their
 // log-probabilities; where options.sample, the one that is drawn. The ends are not among them unless they may be
-// (`may_end`). What may not be written has -infinity.
+// (`may_end`). What may not be written has -infinity. Without sampling and penalties nobody looks at the texts.
 kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context, const Tensor& hidden,
                                     std::span<const Unfinished> texts, const GenerationOptions& options, bool may_end,
                                     std::int64_t count);

@@ -63,6 +63,11 @@ struct AttentionInput {
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
 };
 
+// Up to so many queries of a sentence read keys and values where they lie, each as if it were alone, to the last bit;
+// more repay packing them. With 30 keys of 32 numbers, 3 queries take 0.118 ms against 0.139 packed, 5 take 0.177
+// against 0.156 (32 sentences, 8 heads, one core).
+inline constexpr std::int32_t kFewQueries = 4;
+
 // output[query tokens, heads * value_dim]: written in the rows that `queries` names; 0 for a query that sees no key.
 // log_sum_exp[query tokens, heads]: the logarithm of each softmax's denominator, for the gradient (+infinity for a
 // query that sees no key); empty where none will be asked for. Throws Error where shapes or sequences do not fit.

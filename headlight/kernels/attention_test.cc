@@ -241,6 +241,29 @@ TEST(Attention, ASentenceIsTheSameAloneAndInABatch) {
   }
 }
 
+// Words that are read together, as after a draft, and one after another over a cache.
+TEST(Attention, AFewQueriesAreTheSameOneByOne) {
+  ForEveryTarget([] {
+    for (const BiasKind bias : {none, relative})
+      for (const std::int32_t keys : {4, 5, 18, 33, 65, 66, 67, 131, 300}) {
+        const AttentionCase c{"", {{kFewQueries, keys}}, 2, 24, 40, true, 0, bias};
+        AttentionProblem<float> together(c), one_by_one(c);
+        together.Forward();
+        const Sequence all = one_by_one.rows.queries[0];
+        for (std::int32_t query = 0; query < kFewQueries; ++query) {
+          one_by_one.rows.queries[0] = {all.begin + query, 1};
+          one_by_one.rows.keys[0].length = keys - kFewQueries + 1 + query;
+          one_by_one.Forward();
+        }
+        for (std::int64_t row = all.begin; row < all.end(); ++row)
+          EXPECT_EQ(std::memcmp(together.output.view().row(row), one_by_one.output.view().row(row),
+                                static_cast<std::size_t>(together.output.view().columns) * sizeof(float)),
+                    0)
+              << keys << " keys, row " << row;
+      }
+  });
+}
+
 TEST(Attention, ComputesOnlyTheGradientsThatAreWanted) {
   for (const std::int32_t length : {20, 300}) {  // the long one is cut among threads
     const AttentionCase c{"", {{length, length}}, 1, 16, 8};

@@ -8,6 +8,7 @@ Tensor Context::Use(const Parameter& parameter) const {
 }
 
 ops::Weight Context::UseWeight(const Parameter& parameter) const {
+  if (draft) return {.value = {}, .packed = &parameter.draft, .compute = parameter.draft.compute()};
   ops::Weight weight{.value = Use(parameter), .compute = parameter.compute};
   if (parameter.packed.columns() != 0) weight.packed = &parameter.packed;
   return weight;

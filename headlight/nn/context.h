@@ -33,6 +33,7 @@ struct HEADLIGHT_API Context {
   bool training = false;   // whether dropout drops
   std::uint64_t seed = 0;  // of this pass's dropout
   DecoderCache* cache = nullptr;
+  bool draft = false;  // whether products are those with Parameter::draft
   AttentionSink sink;  // where set, receives every head of every layer
 
   Tensor Use(const Parameter& parameter) const;

@@ -40,6 +40,10 @@ void DecoderCache::Select(std::span<const std::int32_t> from) {
   memory = std::move(selected_memory);
 }
 
+void DecoderCache::Forget(std::size_t tokens) {
+  for (auto& of_hypothesis : rows) of_hypothesis.resize(of_hypothesis.size() - tokens);
+}
+
 void DecoderCache::DropUnusedRows() {
   std::vector<std::int32_t> place(static_cast<std::size_t>(used), -1);  // where a row goes: never up
   for (const auto& tokens : rows)

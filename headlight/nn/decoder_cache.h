@@ -36,6 +36,9 @@ struct HEADLIGHT_API DecoderCache {
   // Hypothesis i becomes a continuation of what was hypothesis from[i]; those not named are forgotten.
   void Select(std::span<const std::int32_t> from);
 
+  // Every hypothesis loses its last `tokens` tokens.
+  void Forget(std::size_t tokens);
+
   // The tokens decoded so far of each hypothesis.
   std::vector<std::int32_t> lengths() const;
 

@@ -97,9 +97,13 @@ void RefuseUnreadSettings(const JsonView& config, std::initializer_list<std::str
 
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const std::function<bool(std::string_view name)>& harmless) {
-  const bool only_computes = options.purpose == LoadFor::computing;
-  parameters.SetCompute(
-      options.compute.value_or(only_computes ? StoredCompute(files.config) : kernels::Compute::float32));
+  const bool only_computes = options.purpose != LoadFor::everything;
+  const kernels::Compute compute =
+      options.compute.value_or(only_computes ? StoredCompute(files.config) : kernels::Compute::float32);
+  Check(options.purpose != LoadFor::computing_with_draft || !kernels::IsQuantized(compute),
+        "{}: words are drafted in int8 for a model that computes in float32 or bfloat16, not in {}",
+        files.weights.path(), Name(compute));
+  parameters.SetCompute(compute);
   LoadParameters(parameters, files.weights, harmless, options.purpose);
 }
 

@@ -100,6 +100,10 @@ void Parameters::SetCompute(kernels::Compute compute) {
   if (packed) Pack();
 }
 
+bool Parameters::have_draft() const {
+  return std::ranges::any_of(parameters_, [](const Parameter& p) { return p.draft.columns() != 0; });
+}
+
 std::int64_t Parameters::count() const {
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters_) sum += parameter.shape.elements();

@@ -39,6 +39,7 @@ struct Parameter {
   Tensor value;                                          // empty where only the packed form is kept
   Tensor gradient;                                       // empty until Parameters::PrepareTraining
   kernels::PackedMatrix<float> packed;                   // of products; empty while nobody keeps it
+  kernels::PackedMatrix<float> draft;                    // the same in int8, where words are drafted with it
 };
 
 // The parameters of one model, in the order of their declaration, in contiguous memory.
@@ -62,6 +63,9 @@ class HEADLIGHT_API Parameters {
   // Packs the matrices of products, for many products with few rows: decoding. Values may not change until Unpack.
   void Pack();
   void Unpack();
+
+  // Whether every matrix of products is kept in int8 besides (LoadFor::computing_with_draft).
+  bool have_draft() const;
 
   // What the factors of products are rounded to, of every matrix; values and gradients stay as they are. Throws Error
   // where the processor has no instructions for it.

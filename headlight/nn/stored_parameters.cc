@@ -165,7 +165,7 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
 }
 
 // The packed form, and the values only where they are needed besides.
-void LoadForComputing(Parameter& parameter, const Safetensors& file) {
+void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_draft) {
   const kernels::Compute stored_as = StoredAs(parameter, file);
   if (!kernels::IsQuantized(stored_as) || parameter.compute != stored_as) {
     parameter.value = Tensor::Empty(parameter.shape, DType::float32);
@@ -181,6 +181,10 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file) {
     parameter.packed.PackQuantized(quantized.values, quantized.scales.data());
   } else {
     parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
+    if (with_draft) {
+      parameter.draft = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], kernels::Compute::int8);
+      parameter.draft.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
+    }
     // What is packed for int8 or int4 can be unpacked row by row.
     if (!parameter.looked_up || kernels::IsQuantized(parameter.compute)) parameter.value = {};
   }
@@ -221,8 +225,9 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   Check(misshapen.empty(), "{}: tensors have other shapes than the configuration asks for: {}", path, List(misshapen));
 
   // Only now is memory taken: a configuration that lies about sizes has been found out.
-  if (purpose == LoadFor::computing) {
-    for (Parameter& parameter : parameters.all()) LoadForComputing(parameter, file);
+  if (purpose != LoadFor::everything) {
+    for (Parameter& parameter : parameters.all())
+      LoadForComputing(parameter, file, purpose == LoadFor::computing_with_draft);
     return ReleaseUnusedStorage();
   }
   parameters.Allocate();

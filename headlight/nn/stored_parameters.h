@@ -14,8 +14,8 @@ namespace headlight {
 
 // What a model is loaded for: to learn, to be saved and to be looked at number by number, or only to compute. Then the
 // matrices of products are kept packed alone, which takes half the memory, or an eighth in int8, or a
-// sixteenth in int4.
-enum class LoadFor { everything, computing };
+// sixteenth in int4; or packed and in int8 besides, to draft words with.
+enum class LoadFor { everything, computing, computing_with_draft };
 
 // Fills every parameter from the file. Missing tensors, wrong shapes and tensors nobody asked for are Errors that list
 // the names; `harmless` says which names a file may hold besides. A matrix of products may be stored as 8-bit integers,

@@ -72,8 +72,9 @@ struct TextScore {
 class HEADLIGHT_API Generator {
  public:
   // A folder of a language model with its tokenizer. Throws Error naming the file and what is wrong with it or not
-  // supported, and where the processor does not have the type to compute in.
-  static Generator Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+  // supported, and where the processor does not have the type to compute in. `draft`: whether to keep an int8
+  // copy of the weights, which drafts what is written alone and greedily (Generate).
+  static Generator Load(const std::string& folder, std::optional<kernels::Compute> compute = {}, bool draft = false);
 
   // Continues each prompt. A special token that stands in one is that token; an empty one is the model's first token,
   // where it has one. Throws Error where a prompt is not UTF-8, is empty though the model has no first token or is

@@ -222,8 +222,9 @@ void Append(Translation& translation, const EncoderDecoder& model, const Sequenc
 }  // namespace
 
 Translator Translator::Load(const std::string& folder, const LoadOptions& options) {
-  std::unique_ptr<const EncoderDecoder> model =
-      LoadEncoderDecoder(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  std::unique_ptr<const EncoderDecoder> model = LoadEncoderDecoder(
+      folder,
+      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   SequenceTokenizer tokenizer = SequenceTokenizer::Load(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const Tokenizer* const marian = tokenizer.marian();

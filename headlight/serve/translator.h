@@ -25,6 +25,8 @@ struct LoadOptions {
   std::optional<kernels::Compute> compute = {};
   // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`): often faster.
   bool shortlist = false;
+  // Whether to keep an int8 copy of the weights, which drafts what is written alone and greedily (Decode).
+  bool draft = false;
 };
 
 // What is not set is as the folder's generation_config.json says or, where there is no such file, config.json.
