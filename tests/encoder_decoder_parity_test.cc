@@ -340,7 +340,9 @@ TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
         EXPECT_EQ(drafted.hypotheses[i].log_probability, plain.hypotheses[i].log_probability) << min_length;
         EXPECT_EQ(drafted.hypotheses[i].ended, plain.hypotheses[i].ended) << min_length;
       }
-      if (good && min_length > 0) EXPECT_LT(drafted.steps, plain.steps * 3 / 4) << min_length;
+      if (good && min_length > 0) {
+        EXPECT_LT(drafted.steps, plain.steps * 3 / 4) << min_length;
+      }
     }
   }
 }
