@@ -25,8 +25,8 @@ set(public_headers
   headlight/generate/shortlist.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
-  headlight/io/json.h
-  headlight/io/json_view.h
+  headlight/base/json.h
+  headlight/base/json_view.h
   headlight/io/model_folder.h
   headlight/io/safetensors.h
   headlight/kernels/activation.h
@@ -72,26 +72,26 @@ set(public_headers
   headlight/ops/rms_norm.h
   headlight/ops/softmax.h
   headlight/ops/view.h
-  headlight/serve/answerer.h
-  headlight/serve/classifier.h
-  headlight/serve/embedder.h
-  headlight/serve/generator.h
-  headlight/serve/mask_filler.h
-  headlight/serve/sequence_tokenizer.h
-  headlight/serve/tagger.h
-  headlight/serve/translator.h
-  headlight/serve/word_alignment.h
+  headlight/tasks/answerer.h
+  headlight/tasks/classifier.h
+  headlight/tasks/embedder.h
+  headlight/tasks/generator.h
+  headlight/tasks/mask_filler.h
+  headlight/tasks/sequence_tokenizer.h
+  headlight/tasks/tagger.h
+  headlight/tasks/translator.h
+  headlight/tasks/word_alignment.h
   headlight/tensor/tensor.h
   headlight/text/answers.h
-  headlight/text/bleu.h
-  headlight/text/chrf.h
-  headlight/text/sentencepiece_model.h
+  headlight/text/metrics/bleu.h
+  headlight/text/metrics/chrf.h
+  headlight/text/tokenizers/sentencepiece_model.h
   headlight/text/text_span.h
-  headlight/text/tokenizer.h
-  headlight/text/tokenizer_pipeline.h
-  headlight/text/tokenizer_training.h
-  headlight/text/vocabulary.h
-  headlight/text/windows.h
+  headlight/text/tokenizers/tokenizer.h
+  headlight/text/tokenizers/tokenizer_pipeline.h
+  headlight/text/tokenizers/tokenizer_training.h
+  headlight/text/tokenizers/vocabulary.h
+  headlight/text/tokenizers/windows.h
   headlight/train/optimizer.h
   headlight/train/schedule.h
   headlight/train/sequence_tasks.h

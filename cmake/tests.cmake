@@ -19,7 +19,7 @@ function(headlight_add_tests folder)
       set(name slow_${name})
     endif()
     add_executable(${name} ${${label}_tests})
-    target_link_libraries(${name} PRIVATE headlight_drawing headlight_core headlight_light_options PkgConfig::hwy
+    target_link_libraries(${name} PRIVATE headlight_drawing headlight_demo headlight_core headlight_light_options PkgConfig::hwy
       PkgConfig::sentencepiece nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
       GTest::gtest_main)
     target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "headlight/base/file.h"
+#include "headlight/base/json_view.h"
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/decode.h"
-#include "headlight/io/json_view.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "headlight/base/file.h"
+#include "headlight/base/json_view.h"
 #include "headlight/base/test_support.h"
-#include "headlight/io/json_view.h"
-#include "headlight/serve/translator.h"
+#include "headlight/tasks/translator.h"
 
 namespace headlight {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "headlight/base/file.h"
+#include "headlight/base/json_view.h"
 #include "headlight/base/test_support.h"
-#include "headlight/io/json_view.h"
 #include "headlight/models/deberta_v2.h"
 #include "headlight/models/family.h"
 #include "tests/encoder_parity_testing.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "headlight/base/file.h"
+#include "headlight/base/json_view.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/generate.h"
-#include "headlight/io/json_view.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/gpt2.h"

@@ -29,15 +29,18 @@ const std::map<std::string, Names> kRooms = {
     {"io", {"tensor"}},
     {"text", {"base"}},
     {"image", {"base", "tensor"}},
+    {"protein", {"base", "tensor"}},
     {"nn", {"ops", "io"}},
     {"models", {"nn", "io"}},
-    {"data", {"text", "image", "tensor"}},
+    {"data", {"text", "image", "protein", "tensor"}},
     {"train", {"nn", "data", "generate"}},
     {"generate", {"nn", "text"}},
-    {"inspect", {"nn", "text"}},
+    {"inspect", {"nn", "text", "image", "protein"}},
+    {"tasks", {"models", "generate", "inspect"}},
+    {"demo", {"data"}},
 };
 // These compose everything; nothing above includes them.
-const Names kComposers = {"serve", "cli", "python", "tests", "bench", "docs", "tools"};
+const Names kComposers = {"server", "cli", "python", "tests", "bench", "docs", "tools"};
 
 // Libraries that a header of ours would force upon its includers; `rooms` are those whose sources may use it (empty:
 // all of them).
@@ -53,7 +56,7 @@ const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"Cairo and Pango", {std::regex("(cairo|pango).*"), false, {"inspect"}}},
     {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text"}}},
     // The library never prints and has no command line.
-    {"CLI11", {std::regex("CLI/.*"), true, {"cli", "serve"}}},
+    {"CLI11", {std::regex("CLI/.*"), true, {"cli", "server"}}},
 };
 
 // The rooms that `room` may include, itself among them.
@@ -170,7 +173,7 @@ TEST(IncludeEdges, WhatARoomMayIncludeItsIncludersMayToo) {
   EXPECT_THAT(WrongEdges("headlight/train/a.cc",
                          "#include \"headlight/base/error.h\"\n"
                          "#include \"headlight/kernels/gemm.h\"\n"
-                         "#include \"headlight/text/bleu.h\"\n"
+                         "#include \"headlight/text/metrics/bleu.h\"\n"
                          "#include <hwy/highway.h>\n"),
               testing::IsEmpty());
   EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include \"headlight/models/transformer.h\"\n#include <CLI/CLI.hpp>\n"),

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/json_view.h"
 #include "headlight/generate/decode.h"
-#include "headlight/io/json_view.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/transformer.h"
 #include "headlight/nn/stored_parameters.h"

@@ -42,7 +42,7 @@ def words_of(pre_tokenizer):
 
 def graphemes():
     """Rules of a SentencePiece model, which replace a short grapheme as a whole."""
-    path = ROOT / "headlight" / "text" / "testdata" / "tokenizer_saved_unigram_seed.json"
+    path = ROOT / "headlight" / "text" / "tokenizers" / "testdata" / "tokenizer_saved_unigram_seed.json"
     rules = json.loads(path.read_text())["normalizer"]["normalizers"][0]["precompiled_charsmap"]
     return bytes_of(normalizers.Precompiled(base64.b64decode(rules)))
 

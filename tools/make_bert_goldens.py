@@ -110,10 +110,10 @@ def golden(model, folder, side):
 
 
 def sentences():
-    """A folder of sentence-transformers with the tokenizer of text/testdata, and what its modules make of some texts."""
+    """A folder of sentence-transformers with the tokenizer of text/tokenizers/testdata, and what its modules make of some texts."""
     folder = OUT / "sentences"
     folder.mkdir()
-    path = OUT.parent.parent.parent / "headlight" / "text" / "testdata" / "family_bert_uncased.json"
+    path = OUT.parent.parent.parent / "headlight" / "text" / "tokenizers" / "testdata" / "family_bert_uncased.json"
     shutil.copy(path, folder / "tokenizer.json")
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     config = BertConfig(**dict(LARGE, vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=24))

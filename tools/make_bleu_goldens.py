@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/testdata/bleu.json: texts, and what sacreBLEU 2.6.0 says of them.
+"""Makes headlight/text/metrics/testdata/bleu.json: texts, and what sacreBLEU 2.6.0 says of them.
 
     pip install sacrebleu==2.6.0
-    tools/make_bleu_goldens.py > headlight/text/testdata/bleu.json
+    tools/make_bleu_goldens.py > headlight/text/metrics/testdata/bleu.json
 """
 import json
 import random

@@ -245,7 +245,7 @@ def text_models():
 def text_golden(name, seed, file, change, kind, config_of, general, cases):
     folder = OUT / name
     folder.mkdir()
-    testdata = OUT.parent.parent.parent / "headlight" / "text" / "testdata"
+    testdata = OUT.parent.parent.parent / "headlight" / "text" / "tokenizers" / "testdata"
     tokenizer = change(tokenizers.Tokenizer.from_file(str(testdata / file)))
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
     config = config_of(tokenizer.get_vocab_size())

@@ -11,7 +11,7 @@ in single)
     attentions.L
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
 
-The folders fill_mask, classify, tag and answer have a tokenizer of text/testdata besides, and golden.json: texts, and
+The folders fill_mask, classify, tag and answer have a tokenizer of text/tokenizers/testdata besides, and golden.json: texts, and
 what Transformers' pipelines say of them. (The one for questions left Transformers with its version 5: here are its
 rules.)
 """
@@ -178,7 +178,7 @@ def task(name, kind, config, tokenizer, seed, **special):
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    path = OUT.parent.parent.parent / "headlight" / "text" / "testdata" / f"family_{tokenizer}.json"
+    path = OUT.parent.parent.parent / "headlight" / "text" / "tokenizers" / "testdata" / f"family_{tokenizer}.json"
     shutil.copy(path, folder / "tokenizer.json")
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(path), **special)
     config.vocab_size = len(tokenizer)

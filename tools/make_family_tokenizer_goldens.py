@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/testdata/family_*: a tiny tokenizer.json of each kind that the text families publish, and, in
+"""Makes headlight/text/tokenizers/testdata/family_*: a tiny tokenizer.json of each kind that the text families publish, and, in
 tests/testdata/tokenizers.json, what the tokenizers library makes of hard text with it: ids, spans (begin, end, begin,
 end, ... in characters) and the text of the ids. Its version is in there too. Its trainers do not always learn the same.
 """

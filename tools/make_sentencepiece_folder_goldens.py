@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/testdata/spm_*.model, tiny SentencePiece models, and tests/testdata/sentencepiece_folders.json:
+"""Makes headlight/text/tokenizers/testdata/spm_*.model, tiny SentencePiece models, and tests/testdata/sentencepiece_folders.json:
 folders as they are published with such a model and no tokenizer.json, and the ids, spans (begin, end, begin, end, ... in
 characters) and texts that Transformers' tokenizers make of hard text and of pairs with them. The texts are those of
 tokenizers.json there, by their places.
@@ -30,7 +30,7 @@ from transformers import DebertaV2Tokenizer, MBart50Tokenizer, MBartTokenizer, T
 from transformers.convert_slow_tokenizer import generate_merges, import_protobuf
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "headlight" / "text" / "testdata"
+OUT = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
 GOLDENS = ROOT / "tests" / "testdata" / "sentencepiece_folders.json"
 MORE = ["A <extra_id_0> dog <extra_id_1>.", "de_DE A <mask> dog", "<extra_id_99>", "A [MASK] dog[SEP]", "  A\u00a0 dog  ",
         "x\u0000y", "\u3000\u3000dog\t", "Zwei½ Männer…", "日本 dog \U0001f642\U0001f642", "user", "a user ab<0x41>",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/testdata/tokenizer_*: tiny SentencePiece models, and what the peers make of hard text with them.
+"""Makes headlight/text/tokenizers/testdata/tokenizer_*: tiny SentencePiece models, and what the peers make of hard text with them.
 
 Usage: make_tokenizer_goldens.py BUILD, a build folder whose `test_text` is up to date. Needs sentencepiece, tokenizers
 and transformers. Their versions are in the goldens.
@@ -24,7 +24,7 @@ import sentencepiece  # noqa: E402
 import tokenizers  # noqa: E402
 import transformers  # noqa: E402
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "text" / "testdata"
+OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "text" / "tokenizers" / "testdata"
 
 GERMAN = [
     "Ein kleiner Hund läuft über die grüne Wiese.",

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/inspect/attention_page.h"
-#include "headlight/serve/translator.h"
+#include "headlight/tasks/translator.h"
 
 namespace {
 

@@ -9,15 +9,15 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/io/json.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
-#include "headlight/serve/answerer.h"
-#include "headlight/serve/translator.h"
+#include "headlight/tasks/answerer.h"
+#include "headlight/tasks/translator.h"
 
 namespace headlight {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/output.h"
-#include "headlight/io/json.h"
 
 namespace headlight {
 namespace {

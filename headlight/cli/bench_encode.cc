@@ -13,8 +13,8 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
-#include "headlight/serve/embedder.h"
-#include "headlight/serve/encoder_folder.h"
+#include "headlight/tasks/embedder.h"
+#include "headlight/tasks/encoder_folder.h"
 
 namespace headlight {
 namespace {

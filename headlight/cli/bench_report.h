@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/base/profile.h"
 #include "headlight/cli/output.h"
-#include "headlight/io/json.h"
 #include "headlight/kernels/gemm.h"
 
 namespace headlight {

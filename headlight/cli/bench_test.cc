@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "headlight/base/json_view.h"
 #include "headlight/cli/testing.h"
-#include "headlight/io/json_view.h"
 #include "headlight/models/bert.h"
 
 namespace headlight {

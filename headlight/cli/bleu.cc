@@ -1,5 +1,5 @@
 // headlight bleu: the score of translations that somebody made.
-#include "headlight/text/bleu.h"
+#include "headlight/text/metrics/bleu.h"
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/data/lines.h"
-#include "headlight/io/json.h"
-#include "headlight/text/chrf.h"
+#include "headlight/text/metrics/chrf.h"
 
 namespace headlight {
 namespace {

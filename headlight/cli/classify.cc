@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/io/json.h"
-#include "headlight/serve/classifier.h"
+#include "headlight/tasks/classifier.h"
 
 namespace headlight {
 namespace {

@@ -12,10 +12,10 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/cli/translation_training.h"
-#include "headlight/data/grammar.h"
+#include "headlight/demo/grammar.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
-#include "headlight/serve/translator.h"
+#include "headlight/tasks/translator.h"
 
 namespace headlight {
 namespace {

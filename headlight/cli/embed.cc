@@ -14,12 +14,12 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/io/json.h"
-#include "headlight/serve/embedder.h"
+#include "headlight/tasks/embedder.h"
 
 namespace headlight {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
-#include "headlight/io/json.h"
 
 namespace headlight {
 namespace {

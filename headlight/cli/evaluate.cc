@@ -9,14 +9,14 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
-#include "headlight/io/json.h"
-#include "headlight/serve/translator.h"
-#include "headlight/text/bleu.h"
-#include "headlight/text/chrf.h"
+#include "headlight/tasks/translator.h"
+#include "headlight/text/metrics/bleu.h"
+#include "headlight/text/metrics/chrf.h"
 #include "headlight/train/teacher_forcing.h"
 
 namespace headlight {

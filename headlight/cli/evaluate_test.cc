@@ -2,11 +2,11 @@
 
 #include <cmath>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
-#include "headlight/io/json.h"
 #include "headlight/models/transformer.h"
-#include "headlight/text/bleu.h"
-#include "headlight/text/chrf.h"
+#include "headlight/text/metrics/bleu.h"
+#include "headlight/text/metrics/chrf.h"
 
 namespace headlight {
 namespace {

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/io/json.h"
-#include "headlight/serve/mask_filler.h"
+#include "headlight/tasks/mask_filler.h"
 
 namespace headlight {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
-#include "headlight/io/json.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"

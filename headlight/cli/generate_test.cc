@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
+#include "headlight/base/json_view.h"
 #include "headlight/cli/testing.h"
-#include "headlight/io/json_view.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/serve/generator.h"
+#include "headlight/tasks/generator.h"
 
 namespace headlight {
 namespace {

@@ -4,14 +4,14 @@
 #include <string>
 #include <utility>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
-#include "headlight/io/json.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
-#include "headlight/text/tokenizer.h"
-#include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
 namespace headlight {
 namespace {

@@ -15,9 +15,9 @@
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
-#include "headlight/serve/encoder_folder.h"
-#include "headlight/serve/generator.h"
-#include "headlight/serve/translator.h"
+#include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/generator.h"
+#include "headlight/tasks/translator.h"
 
 namespace headlight {
 namespace {

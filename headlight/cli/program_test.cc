@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
-#include "headlight/io/json.h"
 
 namespace headlight {
 namespace {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/io/json.h"
-#include "headlight/serve/generator.h"
+#include "headlight/tasks/generator.h"
 #include "headlight/text/token_label.h"
 
 namespace headlight {

@@ -8,7 +8,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/data/lines.h"
-#include "headlight/text/tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/train/learn_shortlist.h"
 
 namespace headlight {

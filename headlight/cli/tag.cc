@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/io/json.h"
-#include "headlight/serve/tagger.h"
+#include "headlight/tasks/tagger.h"
 
 namespace headlight {
 namespace {

@@ -17,7 +17,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
-#include "headlight/serve/testing.h"
+#include "headlight/tasks/testing.h"
 
 namespace headlight {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/training_options.h"
 #include "headlight/cli/training_progress.h"
 #include "headlight/data/text_examples.h"
-#include "headlight/io/json.h"
 #include "headlight/nn/model.h"
-#include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
 namespace headlight {
 

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
-#include "headlight/io/json.h"
 #include "headlight/text/token_label.h"
-#include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
 namespace headlight {
 namespace {

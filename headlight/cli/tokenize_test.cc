@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
-#include "headlight/io/json.h"
 
 namespace headlight {
 namespace {
@@ -17,7 +17,7 @@ struct TokenizeTest : testing::Test {
     const std::string to = folder.File(family);
     std::filesystem::create_directories(to);
     WriteFile(to + "/tokenizer.json",
-              ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/text/testdata/family_" + family + ".json"));
+              ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_" + family + ".json"));
     return to;
   }
 

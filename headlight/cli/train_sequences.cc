@@ -12,7 +12,7 @@
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"
 #include "headlight/models/t5.h"
-#include "headlight/serve/sequence_tokenizer.h"
+#include "headlight/tasks/sequence_tokenizer.h"
 #include "headlight/train/sequence_tasks.h"
 
 namespace headlight {

@@ -14,7 +14,7 @@
 #include "headlight/data/small_languages_testing.h"
 #include "headlight/generate/batched.h"
 #include "headlight/models/family.h"
-#include "headlight/serve/sequence_tokenizer.h"
+#include "headlight/tasks/sequence_tokenizer.h"
 #include "headlight/train/sequence_tasks.h"
 
 namespace headlight {

@@ -91,7 +91,7 @@ TEST(TrainSequences, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_THAT(refused("seq2seq", setting.pairs, setting.Small({}, "3")), HasSubstr("heads"));
   EXPECT_THAT(refused("denoising", setting.texts, setting.Small({"--mask-share", "1"})), HasSubstr("hidden tokens"));
   EXPECT_THAT(refused("span-corruption", setting.texts, setting.Small({"--positions", "1"})), HasSubstr("--positions"));
-  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/testdata/family_gpt2.json",
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
                              setting.tokens + "/tokenizer.json", std::filesystem::copy_options::overwrite_existing);
   EXPECT_THAT(refused("span-corruption", setting.texts, setting.Small()), HasSubstr("<pad>"));
 }

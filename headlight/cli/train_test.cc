@@ -14,7 +14,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 #include "headlight/cli/testing.h"
-#include "headlight/data/grammar.h"
+#include "headlight/demo/grammar.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kernels/gemm.h"
 

@@ -19,7 +19,7 @@ struct Setting {
 
   explicit Setting(const char* file) {
     std::filesystem::create_directory(tokenizer);
-    std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/testdata/" + std::string(file),
+    std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/" + std::string(file),
                           tokenizer + "/tokenizer.json");
     std::string plain, labelled;
     for (int i = 0; i < 20; ++i) {

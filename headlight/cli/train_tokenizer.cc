@@ -10,8 +10,8 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/data/lines.h"
-#include "headlight/text/tokenizer_pipeline.h"
-#include "headlight/text/tokenizer_training.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/tokenizer_training.h"
 
 namespace headlight {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json_view.h"
 #include "headlight/cli/profile_report.h"
 #include "headlight/inspect/drawing/training_drawing.h"
-#include "headlight/io/json_view.h"
 #include "headlight/train/checkpoint.h"
 #include "headlight/train/metrics.h"
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/training_progress.h"
-#include "headlight/io/json.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/train/trainer.h"
 

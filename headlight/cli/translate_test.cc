@@ -2,10 +2,10 @@
 #include <pty.h>
 #include <sys/socket.h>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
-#include "headlight/io/json.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/serve/translator.h"
+#include "headlight/tasks/translator.h"
 
 namespace headlight {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "headlight/serve/translator.h"
+#include "headlight/tasks/translator.h"
 
 namespace headlight {
 

@@ -6,7 +6,7 @@
 
 #include "headlight/data/corpus.h"
 #include "headlight/models/transformer.h"
-#include "headlight/text/vocabulary.h"
+#include "headlight/text/tokenizers/vocabulary.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {

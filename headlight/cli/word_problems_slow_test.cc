@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlight/cli/testing.h"
-#include "headlight/data/word_problems.h"
+#include "headlight/demo/word_problems.h"
 
 namespace headlight {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/file.h"
-#include "headlight/text/tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight {
 

@@ -8,7 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/text/answers.h"
-#include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
 namespace headlight {
 

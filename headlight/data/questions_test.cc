@@ -15,7 +15,7 @@ using testing::HasSubstr;
 struct Reader {
   TestFolder folder;
   TokenizerPipeline tokenizer = [] {
-    const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/text/testdata/family_bert_uncased.json";
+    const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json";
     return TokenizerPipeline::Parse(ReadFile(path), path);
   }();
 

@@ -8,7 +8,7 @@
 #include "headlight/data/json_lines.h"
 #include "headlight/data/lines.h"
 #include "headlight/text/entities.h"
-#include "headlight/text/windows.h"
+#include "headlight/text/tokenizers/windows.h"
 
 namespace headlight {
 namespace {

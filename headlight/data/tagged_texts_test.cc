@@ -16,7 +16,7 @@ using Labels = std::vector<std::string>;
 using Ids = std::vector<std::int32_t>;
 
 TokenizerPipeline BertTokenizer() {
-  const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/text/testdata/family_bert_uncased.json";
+  const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json";
   return TokenizerPipeline::Parse(ReadFile(path), path);
 }
 

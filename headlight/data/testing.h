@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/text/tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight {
 

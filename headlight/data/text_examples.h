@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/text/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
 namespace headlight {
 

@@ -9,7 +9,7 @@
 #include "headlight/data/questions.h"
 #include "headlight/data/tagged_texts.h"
 #include "headlight/data/text_examples.h"
-#include "headlight/text/tokenizer_training.h"
+#include "headlight/text/tokenizers/tokenizer_training.h"
 
 namespace headlight {
 namespace {

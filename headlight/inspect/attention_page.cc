@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/inspect/color_ramp.h"
 #include "headlight/inspect/page_files.h"
-#include "headlight/io/json.h"
 #include "headlight/text/token_label.h"
 
 namespace headlight {

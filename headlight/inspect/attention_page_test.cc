@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/inspect/attention_testing.h"
-#include "headlight/io/json.h"
 
 namespace headlight {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "headlight/base/error.h"
-#include "headlight/io/json.h"
+#include "headlight/base/json.h"
 #include "headlight/io/safetensors.h"
 
 namespace headlight {

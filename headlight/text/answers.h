@@ -10,7 +10,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
-#include "headlight/text/windows.h"
+#include "headlight/text/tokenizers/windows.h"
 
 namespace headlight {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/data/batches.h"
-#include "headlight/io/json.h"
 #include "headlight/train/optimizer.h"
 
 namespace headlight {

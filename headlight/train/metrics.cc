@@ -6,8 +6,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json_view.h"
 #include "headlight/data/lines.h"
-#include "headlight/io/json_view.h"
 
 namespace headlight {
 namespace {

@@ -7,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/data/prefetch.h"
 #include "headlight/generate/batched.h"
-#include "headlight/text/bleu.h"
+#include "headlight/text/metrics/bleu.h"
 #include "headlight/train/checkpoint.h"
 
 namespace headlight {

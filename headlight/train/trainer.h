@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/data/batches.h"
 #include "headlight/data/corpus.h"
 #include "headlight/generate/decode.h"
-#include "headlight/io/json.h"
 #include "headlight/nn/encoder_decoder.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/schedule.h"

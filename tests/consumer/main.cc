@@ -1,7 +1,7 @@
 // A program of somebody who embeds headlight: it sees the installed headers and the shared library, and nothing else.
 //   consumer MODEL_DIR < LINES: each line's translation, the same from each of four threads at once
 #include <headlight/base/error.h>
-#include <headlight/serve/translator.h>
+#include <headlight/tasks/translator.h>
 
 #include <cstdio>
 #include <iostream>

@@ -1,0 +1,138 @@
+#include "headlight/base/json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+template <typename Number>
+std::string Shortest(Number number) {
+  std::array<char, 40> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
+}
+
+// Appends a value to `out`: on one line for indent < 0, else with its content on lines `indent + 2` to the right.
+class Printer {
+ public:
+  explicit Printer(std::string* out) : out_(*out) {}
+
+  void Print(const Json& json, int indent) {
+    if (const auto* truth = json.As<bool>()) {
+      out_ += *truth ? "true" : "false";
+    } else if (const auto* integer = json.As<std::int64_t>()) {
+      out_ += std::to_string(*integer);
+    } else if (const auto* natural = json.As<std::uint64_t>()) {
+      out_ += std::to_string(*natural);
+    } else if (const auto* number = json.As<double>()) {
+      PrintNumber(*number);
+    } else if (const auto* text = json.As<std::string>()) {
+      PrintString(*text);
+    } else if (const auto* items = json.As<Json::Array>()) {
+      PrintAll(*items, '[', ']', indent, [&](const Json& item, int inner) { Print(item, inner); });
+    } else if (const auto* members = json.As<Json::Object>()) {
+      PrintAll(*members, '{', '}', indent, [&](const Json::Member& member, int inner) {
+        PrintString(member.name);
+        out_ += inner < 0 ? ":" : ": ";
+        Print(member.value, inner);
+      });
+    } else {
+      out_ += "null";
+    }
+  }
+
+ private:
+  void PrintNumber(double number) {
+    Ensure(std::isfinite(number), "JSON cannot hold the number {}", number);
+    const std::string digits = Shortest(number);
+    out_ += digits;
+    if (digits.find_first_of(".e") == std::string::npos) out_ += ".0";  // it stays a float for Python
+  }
+
+  void PrintString(const std::string& text) {
+    try {
+      out_ += nlohmann::json(text).dump();
+    } catch (const nlohmann::json::type_error&) {
+      Fail("{} is not valid UTF-8, which JSON must be", Quoted(text));
+    }
+  }
+
+  template <typename Elements, typename PrintOne>
+  void PrintAll(const Elements& elements, char open, char close, int indent, PrintOne print_one) {
+    const int inner = indent < 0 ? indent : indent + 2;
+    out_ += open;
+    for (const auto& element : elements) {
+      if (&element != &elements.front()) out_ += ',';
+      NewLine(inner);
+      print_one(element, inner);
+    }
+    if (!elements.empty()) NewLine(indent);
+    out_ += close;
+  }
+
+  void NewLine(int indent) {
+    if (indent < 0) return;
+    out_ += '\n';
+    out_.append(static_cast<std::size_t>(indent), ' ');
+  }
+
+  std::string& out_;
+};
+
+}  // namespace
+
+Json::Json(float value) : value_(std::isfinite(value) ? std::strtod(Shortest(value).c_str(), nullptr) : value) {}
+
+const Json* Json::Find(std::string_view name) const {
+  const Object* members = As<Object>();
+  if (members == nullptr) return nullptr;
+  const auto found = std::ranges::find(*members, name, &Member::name);
+  return found == members->end() ? nullptr : &found->value;
+}
+
+void Json::Set(std::string_view name, Json value) {
+  Object* members = std::get_if<Object>(&value_);
+  Ensure(members != nullptr, "a member {} can be set in a JSON object only", Quoted(name));
+  const auto found = std::ranges::find(*members, name, &Member::name);
+  if (found != members->end()) {
+    found->value = std::move(value);
+  } else {
+    members->push_back({std::string(name), std::move(value)});
+  }
+}
+
+std::string Json::Text() const {
+  std::string text;
+  Printer(&text).Print(*this, 0);
+  return text + '\n';
+}
+
+std::string Json::Line() const {
+  std::string line;
+  Printer(&line).Print(*this, -1);
+  return line;
+}
+
+std::string Quoted(std::string_view text) {
+  std::size_t length = std::min<std::size_t>(text.size(), 100);
+  while (length > 0 && length < text.size() && (text[length] & 0xC0) == 0x80) --length;  // no character is cut
+  std::string quoted = "'";
+  for (const char character : text.substr(0, length)) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (byte < 0x20 || byte == 0x7f) {
+      quoted += fmt::format("\\x{:02x}", byte);
+    } else {
+      quoted += character;
+    }
+  }
+  return quoted + (length < text.size() ? "...'" : "'");
+}
+
+}  // namespace headlight

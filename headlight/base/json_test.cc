@@ -1,0 +1,148 @@
+#include "headlight/base/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+std::string ParseError(std::string_view text) {
+  return ErrorOf([&] { ParseJson(text, "a.json"); });
+}
+
+TEST(Json, PrintsWhatItHolds) {
+  const Json config = Json::Object{{"model_type", "marian"},
+                                   {"d_model", 512},
+                                   {"dropout", 0.1f},
+                                   {"layer_norm_eps", 1e-5},
+                                   {"scale", 1.0},
+                                   {"seed", ~std::uint64_t{0}},
+                                   {"least", std::numeric_limits<std::int64_t>::min()},
+                                   {"tied", true},
+                                   {"nothing", Json()},
+                                   {"empty", Json::Array{}},
+                                   {"axes", std::vector<int>{2, 3}},
+                                   {"nested", Json::Object{{"quote \" \\ \n", "Fluß"}}}};
+  EXPECT_EQ(config.Line(),
+            R"({"model_type":"marian","d_model":512,"dropout":0.1,"layer_norm_eps":1e-05,"scale":1.0,)"
+            R"("seed":18446744073709551615,"least":-9223372036854775808,"tied":true,"nothing":null,"empty":[],)"
+            R"("axes":[2,3],"nested":{"quote \" \\ \n":"Fluß"}})");
+  EXPECT_EQ(Json(Json::Object{{"a", Json::Array{1, Json::Object{}}}, {"b", "c"}}).Text(),
+            "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": \"c\"\n}\n");
+  EXPECT_EQ(ParseJson(config.Text(), "a.json"), config);
+  EXPECT_EQ(ParseJson(config.Line(), "a.json"), config);
+}
+
+TEST(Json, NumbersReadBackExactly) {
+  for (const double number : {0.0, -0.0, 0.1, 1e300, -1e-300, 5e-324, 3.0, 1e22, 123456789.125}) {
+    const Json read = ParseJson(Json(number).Line(), "a.json");
+    ASSERT_NE(read.As<double>(), nullptr) << number;
+    EXPECT_EQ(*read.As<double>(), number);
+    EXPECT_EQ(std::signbit(*read.As<double>()), std::signbit(number));
+  }
+}
+
+TEST(Json, WhatCannotBeWrittenIsAnError) {
+  EXPECT_THROW(Json(std::numeric_limits<double>::quiet_NaN()).Line(), Error);
+  EXPECT_THROW(Json(std::numeric_limits<float>::infinity()).Text(), Error);
+  EXPECT_THROW(Json("\xff").Line(), Error);
+  EXPECT_THROW(Json(3).Set("name", 4), Error);
+}
+
+TEST(Json, SetsAndFindsMembers) {
+  Json object = Json::Object{{"a", 1}, {"b", 2}};
+  object.Set("a", 3);
+  object.Set("c", "new");
+  EXPECT_EQ(object.Line(), R"({"a":3,"b":2,"c":"new"})");
+  EXPECT_EQ(*object.Find("c"), Json("new"));
+  EXPECT_EQ(object.Find("d"), nullptr);
+  EXPECT_EQ(Json(1).Find("d"), nullptr);
+}
+
+TEST(ParseJson, ReadsEveryKind) {
+  const Json json = ParseJson(" {\"z\": [null, true, -1, 2.5, 18446744073709551615, \"\\u00e4\\n\"], \"a\": {}} ", "");
+  EXPECT_EQ(json, Json(Json::Object{
+                      {"z", Json::Array{Json(), true, -1, 2.5, ~std::uint64_t{0}, "ä\n"}},
+                      {"a", Json::Object{}},
+                  }));
+  EXPECT_EQ(ParseJson("7", ""), Json(7));
+}
+
+TEST(ParseJson, BadTextIsRefusedWithItsPlace) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"", "a.json: line 1, column 1: not valid JSON: syntax error while parsing value - unexpected end of input"},
+      {"{\"a\": 1,\n \"b\" 2}", "a.json: line 2, column 6: not valid JSON"},
+      {"{\"a\": 1} x", "column 10: not valid JSON"},
+      {"{\"a\": 1", "unexpected end of input"},
+      {"[1, 2,]", "column 7"},
+      {"{'a': 1}", "column 2"},
+      {"{\"a\": NaN}", "column 7"},
+      {"[Infinity]", "column 2"},
+      {"[-Infinity]", "column 3"},
+      {"[1e999]", "a.json: the number '1e999' is too large"},
+      {"[01]", "column 3"},
+      {"// note\n1", "line 1"},
+      {"\"\xff\"", "ill-formed UTF-8 byte"},
+      {"\"\xc3\"", "ill-formed UTF-8 byte"},
+      {R"("\ud800")", "surrogate"},
+      {"\"a\tb\"", "control character"},
+      {std::string_view("{}\0[]", 5), "a.json: byte 2 is zero"},
+      {R"({"a": 1, "b": 2, "a": 3})", "a.json: key 'a' stands twice in one object"},
+      {R"([{"x\ny": {"b": 2}, "x\u000ay": 3}])", "a.json: key 'x\\x0ay' stands twice in one object"},
+  };
+  for (const auto& [text, message] : cases) {
+    EXPECT_THAT(ParseError(text), HasSubstr(std::string(message))) << text;
+  }
+}
+
+TEST(ParseJson, DepthAndNumberOfValuesAreBounded) {
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_EQ(ParseError(nested(64)), "");
+  EXPECT_THAT(ParseError(nested(65)), HasSubstr("nested more than 64 deep"));
+  EXPECT_THAT(ParseError(std::string(1'000'000, '[')), HasSubstr("nested more than 64 deep"));
+
+  std::string many = "[0";
+  for (int i = 1; i < 1 << 21; ++i) many += ",0";
+  EXPECT_THAT(ParseError(many + "]"), HasSubstr("more than the 2097152 JSON values"));
+}
+
+TEST(ParseJson, ErrorsStayShort) {
+  EXPECT_LT(ParseError(std::string(1'000'000, 'x')).size(), 300u);
+  EXPECT_LT(ParseError("\"" + std::string(1'000'000, 'x')).size(), 300u);
+  const std::string key = "\"" + std::string(1'000'000, 'x') + "\": 1";
+  EXPECT_LT(ParseError("{" + key + "," + key + "}").size(), 300u);
+  EXPECT_LT(ParseError(std::string(1'000'000, '9') + "e1").size(), 300u);
+}
+
+// Whatever is cut off or flipped, there is a value or an Error; a value prints and reads back the same.
+TEST(ParseJson, EveryTruncationAndEveryFlippedBit) {
+  const std::string text =
+      "{\"d_model\": 512, \"dropout\": 0.1, \"names\": [\"a\\n\", \"\xC3\xA4\", null, true], \"o\": {\"x\": -1e3}}";
+  for (std::size_t length = 0; length < text.size(); ++length) EXPECT_NE(ParseError(text.substr(0, length)), "");
+  int read = 0;
+  for (std::size_t bit = 0; bit < text.size() * 8; ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    if (!ParseError(flipped).empty()) continue;
+    ++read;
+    const Json value = ParseJson(flipped, "a.json");
+    EXPECT_EQ(ParseJson(value.Text(), "b.json"), value);
+  }
+  EXPECT_GT(read, 0);  // a changed letter or digit is still JSON
+}
+
+TEST(Quoted, IsOneShortLine) {
+  EXPECT_EQ(Quoted("layer.0"), "'layer.0'");
+  EXPECT_EQ(Quoted("a\nb\x1b[31m\x7f"), "'a\\x0ab\\x1b[31m\\x7f'");
+  EXPECT_EQ(Quoted(std::string(99, 'a') + "äb"), "'" + std::string(99, 'a') + "...'");
+}
+
+}  // namespace
+}  // namespace headlight

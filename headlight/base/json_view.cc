@@ -1,0 +1,125 @@
+#include "headlight/base/json_view.h"
+
+#include <algorithm>
+#include <set>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+
+namespace headlight {
+
+struct JsonView::File {
+  std::string source;
+  std::set<const Json*> asked_for;
+};
+
+JsonView::JsonView(Json root, std::string source)
+    : file_(std::make_shared<File>(File{std::move(source), {}})),
+      value_(std::make_shared<const Json>(std::move(root))) {}
+
+JsonView::JsonView(std::shared_ptr<File> file, std::shared_ptr<const Json> value, std::string key)
+    : file_(std::move(file)), value_(std::move(value)), key_(std::move(key)) {}
+
+JsonView JsonView::Child(std::string_view name, std::shared_ptr<const Json> value) const {
+  return {file_, std::move(value), key_.empty() ? std::string(name) : fmt::format("{}.{}", key_, name)};
+}
+
+JsonView JsonView::operator[](std::string_view name) const { return Get(name, Json()); }
+
+JsonView JsonView::Get(std::string_view name, Json fallback) const {
+  if (value_->As<Json::Object>() == nullptr) Refuse("an object");
+  const Json* found = value_->Find(name);
+  if (found != nullptr) file_->asked_for.insert(found);
+  if (found == nullptr || found->is_null()) return Child(name, std::make_shared<const Json>(std::move(fallback)));
+  return Child(name, {value_, found});
+}
+
+std::string JsonView::place() const {
+  return key_.empty() ? file_->source : fmt::format("{}: key {}", file_->source, Quoted(key_));
+}
+
+void JsonView::Refuse(std::string_view expected) const {
+  if (!present()) Fail("{}: expected {}, but there is none", place(), expected);
+  const bool nested = value_->As<Json::Array>() != nullptr || value_->As<Json::Object>() != nullptr;
+  const auto* text = value_->As<std::string>();
+  Fail("{}: expected {}, got {}", place(), expected,
+       nested            ? (value_->As<Json::Array>() != nullptr ? "an array" : "an object")
+       : text != nullptr ? Quoted(*text)
+                         : value_->Line());
+}
+
+bool JsonView::Bool() const {
+  const auto* truth = value_->As<bool>();
+  if (truth == nullptr) Refuse("true or false");
+  return *truth;
+}
+
+std::int64_t JsonView::Integer(std::int64_t least, std::int64_t most) const {
+  const auto* integer = value_->As<std::int64_t>();
+  if (integer != nullptr && *integer >= least && *integer <= most) return *integer;
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (most < Limits::max()) Refuse(fmt::format("an integer from {} to {}", least, most));
+  Refuse(least > Limits::min() ? fmt::format("an integer of at least {}", least) : "an integer");
+}
+
+std::uint64_t JsonView::Unsigned() const {
+  if (const auto* large = value_->As<std::uint64_t>()) return *large;
+  const auto* integer = value_->As<std::int64_t>();
+  if (integer == nullptr || *integer < 0) Refuse("an integer from 0 to 2^64 - 1");
+  return static_cast<std::uint64_t>(*integer);
+}
+
+double JsonView::Number(double least, double most) const {
+  double number = std::numeric_limits<double>::quiet_NaN();
+  if (const auto* real = value_->As<double>()) number = *real;
+  if (const auto* integer = value_->As<std::int64_t>()) number = static_cast<double>(*integer);
+  if (const auto* large = value_->As<std::uint64_t>()) number = static_cast<double>(*large);
+  if (number >= least && number <= most) return number;
+  using Limits = std::numeric_limits<double>;
+  if (most < Limits::max()) Refuse(fmt::format("a number from {} to {}", least, most));
+  Refuse(least > Limits::lowest() ? fmt::format("a number of at least {}", least) : "a number");
+}
+
+std::string JsonView::String(std::initializer_list<std::string_view> allowed) const {
+  const auto* text = value_->As<std::string>();
+  if (text != nullptr && (allowed.size() == 0 || std::ranges::find(allowed, *text) != allowed.end())) return *text;
+  if (allowed.size() == 0) Refuse("a string");
+  Refuse(fmt::format("{}'{}'", allowed.size() > 1 ? "one of " : "", fmt::join(allowed, "', '")));
+}
+
+std::vector<JsonView> JsonView::Items() const {
+  const auto* items = value_->As<Json::Array>();
+  if (items == nullptr) Refuse("an array");
+  std::vector<JsonView> views;
+  for (const Json& item : *items) {
+    views.push_back({file_, {value_, &item}, fmt::format("{}[{}]", key_, views.size())});
+  }
+  return views;
+}
+
+std::vector<std::pair<std::string, JsonView>> JsonView::Members() const {
+  const auto* members = value_->As<Json::Object>();
+  if (members == nullptr) Refuse("an object");
+  std::vector<std::pair<std::string, JsonView>> views;
+  for (const Json::Member& member : *members) {
+    views.emplace_back(member.name, Child(member.name, {value_, &member.value}));
+  }
+  return views;
+}
+
+void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
+  std::vector<std::string> unread;
+  for (const auto& [name, view] : Members()) {
+    if (!view.present() || file_->asked_for.contains(&view.value())) continue;
+    if (std::ranges::find(harmless, name) == harmless.end()) unread.push_back(Quoted(name));
+  }
+  constexpr std::size_t most = 20;  // enough to see what kind of file it is
+  const std::size_t rest = unread.size() > most ? unread.size() - most : 0;
+  unread.resize(unread.size() - rest);
+  Check(unread.empty(), "{}: unknown {}: {}{}; what this asks for would be missing from the result", place(),
+        unread.size() > 1 ? "keys" : "key", fmt::join(unread, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
+}
+
+JsonView ReadJson(const std::string& path) { return {ParseJson(ReadFile(path, std::uint64_t{64} << 20), path), path}; }
+
+}  // namespace headlight

@@ -1,0 +1,65 @@
+#include "headlight/tasks/answerer.h"
+
+#include "headlight/base/error.h"
+#include "headlight/tasks/encoder_folder.h"
+#include "headlight/text/answers.h"
+
+namespace headlight {
+
+struct Answerer::State {
+  EncoderFolder loaded;
+};
+
+Answerer Answerer::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
+  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+  Check(loaded.model->heads().question_spans, "{}: the model has no head for answers", folder);
+  return Answerer(std::make_shared<State>(State{std::move(loaded)}));
+}
+
+std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const AnswerOptions& options) const {
+  const TextEncoder& model = *state_->loaded.model;
+  const TokenizerPipeline& tokenizer = state_->loaded.tokenizer;
+  Check(options.longest_answer >= 1, "longest_answer must be at least 1, not {}", options.longest_answer);
+  Check(options.overlap >= 0, "overlap must not be negative, not {}", options.overlap);
+  std::vector<PassageWindows> cut;
+  std::vector<const Window*> windows;
+  std::vector<std::size_t> question_of;
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    cut.push_back(CutPassage(tokenizer, questions[i].question, questions[i].passage, model.limits().positions,
+                             options.overlap, NameOf(options.name_of, i)));
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    for (const Window& window : cut[i].windows) {
+      windows.push_back(&window);
+      question_of.push_back(i);
+    }
+  std::vector<const Encoding*> inputs;
+  for (const Window* window : windows) inputs.push_back(&window->encoding);
+  std::vector<FoundSpan> found(windows.size());  // each alone: they come in any order
+  const auto look = [&](Context& context, const Tensor& hidden, const Sequences& places,
+                        std::span<const std::size_t> which) {
+    const Tensor logits = model.SpanLogits(context, hidden);
+    for (std::size_t i = 0; i < which.size(); ++i)
+      found[which[i]] = BestSpan(logits.ViewRows(places[i].begin, places[i].length).matrix<float>(), *windows[which[i]],
+                                 options.longest_answer);
+  };
+  EncodeInBatches(model, inputs, options.batch_tokens, look);
+
+  std::vector<FoundSpan> best(questions.size());
+  for (std::size_t i = 0; i < windows.size(); ++i) best[question_of[i]].Add(found[i]);
+  std::vector<Answer> answers(questions.size());
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (options.may_decline && best[i].declines()) {
+      answers[i] = {false, best[i].no_answer, 0, 0, ""};
+      continue;
+    }
+    const std::string& passage = questions[i].passage;
+    const TextSpan span = BytesOfTokens(passage, cut[i].encoding, best[i].begin, best[i].last);
+    const TextSpan characters = CharacterSpans(passage, {&span, 1}).front();
+    answers[i] = {
+        true, best[i].score, characters.begin, characters.end,
+        passage.substr(static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.end - span.begin))};
+  }
+  return answers;
+}
+
+}  // namespace headlight

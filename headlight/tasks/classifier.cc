@@ -1,0 +1,52 @@
+#include "headlight/tasks/classifier.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlight/base/error.h"
+#include "headlight/ops/softmax.h"
+#include "headlight/tasks/encoder_folder.h"
+
+namespace headlight {
+
+struct Classifier::State {
+  EncoderFolder loaded;
+};
+
+Classifier Classifier::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
+  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+  Check(loaded.model->heads().sequence_classes, "{}: the model has no head for classes of texts", folder);
+  return Classifier(std::make_shared<State>(State{std::move(loaded)}));
+}
+
+Classified Classifier::Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options) const {
+  const TextEncoder& model = *state_->loaded.model;
+  const TokenizerPipeline& tokenizer = state_->loaded.tokenizer;
+  Classified result{Tensor::Empty({std::ssize(texts), std::ssize(labels())}), {}};
+  std::vector<Encoding> encodings;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto& [first, second] = texts[i];
+    constexpr EncodeOptions plain{.read_special = false};
+    encodings.push_back(second ? tokenizer.EncodePair(first, *second, plain) : tokenizer.Encode(first, plain));
+    if (options.truncate && Truncate(encodings[i], longest())) result.truncated.push_back(static_cast<std::int64_t>(i));
+    CheckLength(encodings[i], model, NameOf(options.name_of, i));
+  }
+  const auto classify = [&](Context& context, const Tensor& hidden, const Sequences& places,
+                            std::span<const std::size_t> which) {
+    Tensor scores = model.SequenceClassLogits(context, hidden, places);
+    if (problem() == Problem::one_label) scores = ops::Softmax(scores);
+    if (problem() == Problem::several_labels)
+      for (float& score : scores.span<float>()) score = 1 / (1 + std::exp(-score));
+    for (std::size_t i = 0; i < which.size(); ++i)
+      result.scores.ViewRows(static_cast<std::int64_t>(which[i]), 1)
+          .CopyFrom(scores.ViewRows(static_cast<std::int64_t>(i), 1));
+  };
+  EncodeInBatches(model, encodings, options.batch_tokens, classify);
+  return result;
+}
+
+const std::vector<std::string>& Classifier::labels() const { return state_->loaded.model->heads().labels; }
+Problem Classifier::problem() const { return state_->loaded.model->heads().problem; }
+std::int64_t Classifier::longest() const { return state_->loaded.model->limits().positions; }
+
+}  // namespace headlight

@@ -1,0 +1,116 @@
+#include "headlight/tasks/encoder_folder.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+// The tokens of a text, which lie together.
+struct Run {
+  std::int64_t begin = 0, count = 0;
+};
+
+Run RunOf(const Encoding& encoding, std::int32_t text) {
+  const std::int64_t begin = std::ranges::find(encoding.texts, text) - encoding.texts.begin();
+  return {begin, std::ranges::count(encoding.texts, text)};
+}
+
+void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
+  const auto from = [&](auto& tokens) { tokens.erase(tokens.begin() + begin, tokens.begin() + end); };
+  from(encoding.ids);
+  from(encoding.type_ids);
+  from(encoding.texts);
+  from(encoding.spans);
+}
+
+}  // namespace
+
+EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<kernels::Compute> compute) {
+  TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
+  auto model = LoadTextEncoder(folder, {.compute = compute, .purpose = LoadFor::computing});
+  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
+        tokenizer.size(), model->limits().vocabulary);
+  return {std::move(model), std::move(tokenizer)};
+}
+
+AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
+                            std::optional<std::string_view> second) {
+  const Encoding encoding = second ? encoder.tokenizer.EncodePair(text, *second) : encoder.tokenizer.Encode(text);
+  CheckLength(encoding, *encoder.model, "the text");
+  AttentionRecord record;
+  for (const std::int32_t id : encoding.ids) record.source_tokens.push_back(encoder.tokenizer.Piece(id));
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  encoder.model->Encode(context, encoding.ids, encoding.type_ids,
+                        {{0, static_cast<std::int32_t>(encoding.ids.size())}});
+  return record;
+}
+
+std::string NameOf(const TextName& name, std::size_t text) {
+  return name ? name(text) : fmt::format("text {}", text + 1);
+}
+
+void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name) {
+  Check(!encoding.ids.empty(), "{}: it has no tokens", name);
+  const std::int64_t longest = model.limits().positions;
+  Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {} at once", name,
+        encoding.ids.size(), longest);
+}
+
+bool Truncate(Encoding& encoding, std::int64_t longest) {
+  const std::int64_t excess = std::ssize(encoding.ids) - longest;
+  if (excess <= 0) return false;
+  Run runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
+  std::int64_t taken[] = {0, 0};
+  for (std::int64_t i = 0; i < excess; ++i) {
+    const int longer = runs[1].count >= runs[0].count ? 1 : 0;
+    Check(runs[longer].count > 0, "the model reads {} tokens at once, and there are more special ones", longest);
+    --runs[longer].count;
+    ++taken[longer];
+  }
+  for (const int text : {1, 0}) {
+    const std::int64_t end = runs[text].begin + runs[text].count;
+    Erase(encoding, end, end + taken[text]);
+  }
+  return true;
+}
+
+void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,
+                     const EncodedTexts& done) {
+  Check(batch_tokens >= 1, "batch_tokens must be at least 1, not {}", batch_tokens);
+  // Those of one length together: attention over texts of mixed length costs nothing more, but a batch ends at once.
+  std::vector<std::size_t> order(encodings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return encodings[a]->ids.size() > encodings[b]->ids.size(); });
+  for (std::size_t next = 0; next < order.size();) {
+    std::vector<std::int32_t> ids, types, lengths;
+    const std::size_t first = next;
+    do {
+      const Encoding& encoding = *encodings[order[next++]];
+      ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
+      types.insert(types.end(), encoding.type_ids.begin(), encoding.type_ids.end());
+      lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
+    } while (next < order.size() &&
+             static_cast<std::int64_t>(ids.size() + encodings[order[next]]->ids.size()) <= batch_tokens);
+    // A model that does not tell texts apart has one type for all, whatever the tokenizer says.
+    if (model.limits().types <= 1) types.clear();
+    const Sequences texts = PackedSequences(lengths);
+    Context context;
+    const Tensor hidden = model.Encode(context, ids, types, texts);
+    done(context, hidden, texts, std::span(order).subspan(first, next - first));
+  }
+}
+
+void EncodeInBatches(const TextEncoder& model, std::span<const Encoding> encodings, std::int64_t batch_tokens,
+                     const EncodedTexts& done) {
+  std::vector<const Encoding*> pointers;
+  for (const Encoding& encoding : encodings) pointers.push_back(&encoding);
+  EncodeInBatches(model, pointers, batch_tokens, done);
+}
+
+}  // namespace headlight

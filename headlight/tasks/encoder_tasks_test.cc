@@ -1,0 +1,188 @@
+// What encoders are used for against Transformers' pipelines: tools/make_encoder_goldens.py says what the folders hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "headlight/base/file.h"
+#include "headlight/base/json_view.h"
+#include "headlight/base/test_support.h"
+#include "headlight/tasks/answerer.h"
+#include "headlight/tasks/classifier.h"
+#include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/mask_filler.h"
+#include "headlight/tasks/tagger.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
+
+JsonView Golden(const std::string& name) { return ReadJson(kFolders + name + "/golden.json"); }
+
+std::vector<std::string> Strings(const JsonView& items) {
+  std::vector<std::string> strings;
+  for (const JsonView& item : items.Items()) strings.push_back(item.String());
+  return strings;
+}
+
+TEST(MaskFiller, SaysWhatThePipelineSays) {
+  const MaskFiller filler = MaskFiller::Load(kFolders + "fill_mask");
+  EXPECT_EQ(filler.mask(), "<mask>");
+  const JsonView golden = Golden("fill_mask");
+  const std::vector<std::string> texts = Strings(golden["texts"]);
+  for (const std::int64_t batch_tokens : {4096, 1}) {
+    const auto filled = filler.Fill(texts, {.top = 3, .batch_tokens = batch_tokens});
+    const std::vector<JsonView> expected = golden["expected"].Items();
+    ASSERT_EQ(filled.size(), expected.size());
+    for (std::size_t text = 0; text < filled.size(); ++text) {
+      const std::vector<JsonView> masks = expected[text].Items();
+      ASSERT_EQ(filled[text].size(), masks.size());
+      for (std::size_t mask = 0; mask < masks.size(); ++mask)
+        for (std::size_t place = 0; place < 3; ++place) {
+          const std::vector<JsonView> word = masks[mask].Items()[place].Items();
+          EXPECT_EQ(filled[text][mask][place].id, word[0].Integer());
+          EXPECT_EQ(filled[text][mask][place].text, word[1].String());
+          EXPECT_NEAR(filled[text][mask][place].probability, word[2].Number(), 1e-5);
+        }
+    }
+  }
+  const std::vector<std::string> none = {texts[0], "dog"}, long_one = {"<mask>" + std::string(60, '!')};
+  EXPECT_THAT(ErrorOf([&] { filler.Fill(none); }), HasSubstr("text 2: there is no <mask> in it"));
+  EXPECT_THAT(ErrorOf([&] { filler.Fill(long_one); }), HasSubstr("of which the model reads 22 at once"));
+  EXPECT_THAT(ErrorOf([] { MaskFiller::Load(kFolders + "tag"); }), HasSubstr("no head for masked words"));
+}
+
+TEST(Classifier, SaysWhatThePipelineSays) {
+  const JsonView golden = Golden("classify");
+  std::vector<TextOrPair> texts;
+  for (const JsonView& item : golden["texts"].Items()) {
+    const std::vector<std::string> parts = Strings(item);
+    texts.push_back({parts[0]});
+    if (parts.size() == 2) texts.back().second = parts[1];
+  }
+  for (const char* problem : {"single_label_classification", "multi_label_classification", "regression"}) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(kFolders + "classify", folder.path());
+    std::string config = ReadFile(folder.File("config.json"));
+    WriteFile(folder.File("config.json"), config.insert(1, "\"problem_type\": \"" + std::string(problem) + "\","));
+    const Classifier classifier = Classifier::Load(folder.path());
+    EXPECT_THAT(classifier.labels(), ElementsAre("no", "maybe", "yes"));
+    const Tensor scores = classifier.Classify(texts).scores;
+    const std::vector<JsonView> expected = golden[problem].Items();
+    for (std::size_t text = 0; text < texts.size(); ++text)
+      for (std::int64_t label = 0; label < 3; ++label)
+        EXPECT_NEAR(scores.matrix<float>().row(static_cast<std::int64_t>(text))[label],
+                    expected[text].Items()[static_cast<std::size_t>(label)].Number(), 1e-5);
+  }
+  const Classifier classifier = Classifier::Load(kFolders + "classify");
+  EXPECT_EQ(classifier.problem(), Problem::one_label);
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "dog ";
+  const std::vector<TextOrPair> both = {{"dog"}, {text, "Two men."}};
+  EXPECT_THAT(ErrorOf([&] { classifier.Classify(both); }), HasSubstr("text 2: 37 tokens, of which the model reads 24"));
+  EXPECT_THAT(classifier.Classify(both, {.truncate = true}).truncated, ElementsAre(1));
+  EXPECT_THAT(ErrorOf([] { Classifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
+}
+
+TEST(Tagger, SaysWhatThePipelineSays) {
+  const Tagger tagger = Tagger::Load(kFolders + "tag");
+  const JsonView golden = Golden("tag");
+  const std::vector<std::string> texts = Strings(golden["texts"]);
+  const auto tagged = tagger.Tag(texts);
+  for (std::size_t text = 0; text < texts.size(); ++text) {
+    const std::vector<JsonView> expected = golden["expected"].Items()[text].Items();
+    ASSERT_EQ(tagged[text].size(), expected.size()) << texts[text];
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::vector<JsonView> span = expected[i].Items();
+      EXPECT_EQ(tagged[text][i].label, span[0].String());
+      EXPECT_EQ(tagged[text][i].begin, span[1].Integer());
+      EXPECT_EQ(tagged[text][i].end, span[2].Integer());
+      EXPECT_NEAR(tagged[text][i].score, span[3].Number(), 1e-5);
+    }
+  }
+  EXPECT_EQ(tagged[2][8].text, "dögs");
+  EXPECT_THAT(ErrorOf([] { Tagger::Load(kFolders + "answer"); }), HasSubstr("no head for classes of tokens"));
+}
+
+// The model reads 24 tokens, [CLS] and [SEP] with them: a long text is 22 of them, then others.
+TEST(Tagger, ReadsLongTextsInWindows) {
+  const Tagger tagger = Tagger::Load(kFolders + "tag");
+  std::string first, text;
+  for (int i = 0; i < 22; ++i) first += i % 3 == 0 ? "dog " : i % 3 == 1 ? "men " : ". ";
+  for (int i = 0; i < 7; ++i) text += first;
+  const std::vector<std::string> texts = {first, text, ""};
+  const auto tagged = tagger.Tag(texts);
+  EXPECT_TRUE(tagged[2].empty());
+  ASSERT_GT(tagged[1].size(), tagged[0].size());
+  for (std::size_t i = 0; i < tagged[0].size() && tagged[0][i].end < 40; ++i) {
+    EXPECT_EQ(tagged[1][i].label, tagged[0][i].label);
+    EXPECT_EQ(tagged[1][i].begin, tagged[0][i].begin);
+  }
+  std::int32_t before = 0;
+  for (const NamedSpan& span : tagged[1]) {
+    EXPECT_GE(span.begin, before);
+    EXPECT_EQ(span.text,
+              text.substr(static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.end - span.begin)));
+    before = span.end;
+  }
+  EXPECT_GT(before, static_cast<std::int32_t>(text.size()) - 40);
+}
+
+TEST(Answerer, FollowsThePipelinesRules) {
+  const Answerer answerer = Answerer::Load(kFolders + "answer");
+  const JsonView golden = Golden("answer");
+  std::vector<Question> questions;
+  for (const JsonView& item : golden["questions"].Items()) {
+    const std::vector<std::string> parts = Strings(item);
+    questions.push_back({parts[0], parts[1]});
+  }
+  for (const bool may_decline : {true, false}) {
+    const std::vector<Answer> answers = answerer.Ask(questions, {.longest_answer = 5, .may_decline = may_decline});
+    const std::vector<JsonView> expected = golden[may_decline ? "expected" : "always"].Items();
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      const std::vector<JsonView> span = expected[i].Items();
+      EXPECT_NEAR(answers[i].score, span[0].Number(), 1e-5) << i;
+      EXPECT_EQ(answers[i].begin, span[1].Integer()) << i;
+      EXPECT_EQ(answers[i].end, span[2].Integer()) << i;
+      EXPECT_EQ(answers[i].found, answers[i].end > 0);
+      EXPECT_EQ(answers[i].text,
+                questions[i].passage.substr(static_cast<std::size_t>(answers[i].begin),
+                                            static_cast<std::size_t>(answers[i].end - answers[i].begin)));
+    }
+  }
+  const std::vector<Question> empty = {{"dogs?", " "}}, long_one = {{std::string(30, '.'), "dog"}};
+  EXPECT_THAT(ErrorOf([&] { answerer.Ask(empty); }), HasSubstr("text 1: the passage has no tokens"));
+  EXPECT_THAT(ErrorOf([&] { answerer.Ask(long_one); }), HasSubstr("the question has 33 tokens"));
+  EXPECT_THAT(ErrorOf([] { Answerer::Load(kFolders + "tag"); }), HasSubstr("no head for answers"));
+}
+
+TEST(EncoderFolder, CutsTextsUp) {
+  const auto part = [](const Encoding& encoding) { return encoding.ids; };
+  Encoding encoding{{101, 1, 102, 2, 3, 4, 5, 6, 103}, {0, 0, 0, 1, 1, 1, 1, 1, 1}, {-1, 0, -1, 1, 1, 1, 1, 1, -1}, {}};
+  encoding.spans.resize(9);
+  const std::vector<Window> windows = SlidingWindows(encoding, 1, 7, 1);
+  ASSERT_EQ(windows.size(), 2U);
+  EXPECT_THAT(part(windows[0].encoding), ElementsAre(101, 1, 102, 2, 3, 4, 103));
+  EXPECT_THAT(part(windows[1].encoding), ElementsAre(101, 1, 102, 4, 5, 6, 103));
+  EXPECT_THAT(windows[1].encoding.type_ids, ElementsAre(0, 0, 0, 1, 1, 1, 1));
+  EXPECT_EQ(windows[1].begin, 5);
+  EXPECT_EQ(windows[1].first, 3);
+  EXPECT_EQ(windows[1].count, 3);
+  EXPECT_EQ(SlidingWindows(encoding, 1, 9, 1).size(), 1U);
+  EXPECT_EQ(SlidingWindows(encoding, 1, 5, 99).size(), 5U);  // room for one
+  EXPECT_THAT(ErrorOf([&] { SlidingWindows(encoding, 1, 4, 0); }), HasSubstr("the model reads 4 tokens at once"));
+
+  EXPECT_FALSE(Truncate(encoding, 9));
+  EXPECT_TRUE(Truncate(encoding, 6));
+  EXPECT_THAT(part(encoding), ElementsAre(101, 1, 102, 2, 3, 103));
+  EXPECT_TRUE(Truncate(encoding, 4));
+  EXPECT_THAT(part(encoding), ElementsAre(101, 1, 102, 103));
+  EXPECT_THAT(ErrorOf([&] { Truncate(encoding, 2); }), HasSubstr("special"));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,284 @@
+#include "headlight/tasks/generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/generate/generate.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/generation_settings.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+
+struct Generator::State {
+  std::unique_ptr<const LanguageModel> model;
+  TokenizerPipeline tokenizer;
+  GenerationOptions defaults;
+  std::int32_t first_id = -1;  // stands before every text; -1: there is none
+};
+
+namespace {
+
+// A number of a token, or several; those outside the vocabulary never come.
+std::vector<std::int32_t> ReadIds(const JsonView& json, std::int64_t vocabulary) {
+  std::vector<std::int32_t> ids;
+  if (!json.present()) return ids;
+  for (const JsonView& item : json.value().As<Json::Array>() != nullptr ? json.Items() : std::vector{json})
+    if (const std::int64_t id = item.Integer(0, 1 << 24); id < vocabulary) ids.push_back(static_cast<std::int32_t>(id));
+  return ids;
+}
+
+GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits& limits) {
+  constexpr std::int64_t most = 1 << 24;
+  GenerationOptions defaults;
+  const auto integer = [&](const char* name, std::int32_t& value, std::int64_t least) {
+    value = static_cast<std::int32_t>(json.Get(name, value).Integer(least, most));
+  };
+  integer("num_beams", defaults.beam_size, 1);
+  integer("no_repeat_ngram_size", defaults.no_repeat_ngram_size, 0);
+  integer("top_k", defaults.top_k, 0);
+  integer("max_new_tokens", defaults.max_new_tokens, 1);
+  integer("min_new_tokens", defaults.min_new_tokens, 0);
+  defaults.length_penalty = json.Get("length_penalty", 1.0).Number();
+  defaults.sample = json.Get("do_sample", false).Bool();
+  defaults.temperature = json.Get("temperature", 1.0).Number();
+  defaults.top_p = json.Get("top_p", 1.0).Number(0, 1);
+  defaults.repetition_penalty = json.Get("repetition_penalty", 1.0).Number();
+  defaults.stopping = ReadStopping(json, defaults.stopping);
+  RefuseUnusual(json, {{"num_beam_groups", 1},
+                       {"diversity_penalty", 0.0},
+                       {"typical_p", 1.0},
+                       {"min_p", Json()},
+                       {"bad_words_ids", Json()},
+                       {"suppress_tokens", Json()},
+                       {"begin_suppress_tokens", Json()}});
+  defaults.end_ids = ReadIds(json["eos_token_id"], limits.vocabulary);
+  if (defaults.end_ids.empty() && limits.end_id >= 0) defaults.end_ids = {limits.end_id};
+  return defaults;
+}
+
+// What is written after a prompt, as it grows.
+class GrowingText {
+ public:
+  // Some decoders drop the space that a text begins with: the prompt's last tokens are decoded with it, and taken away.
+  GrowingText(const TokenizerPipeline& tokenizer, std::span<const std::int32_t> prompt) : tokenizer_(&tokenizer) {
+    constexpr std::size_t enough = 8;
+    for (const std::int32_t id : prompt.last(std::min(prompt.size(), enough))) Add(id);
+    before_ = Decoded();
+  }
+
+  void Add(std::int32_t id) {
+    if (id < tokenizer_->size()) ids_.push_back(id);  // a model may have more words than its tokenizer
+  }
+
+  std::string Text() const {
+    const std::string all = Decoded();
+    return all.starts_with(before_) ? all.substr(before_.size()) : all;
+  }
+
+ private:
+  std::string Decoded() const { return tokenizer_->Decode(ids_); }
+
+  const TokenizerPipeline* tokenizer_;
+  std::vector<std::int32_t> ids_;
+  std::string before_;
+};
+
+// Where the first of the stop strings begins, or npos.
+std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string& one : stop) first = std::min(first, text.find(one));
+  return first;
+}
+
+// How much of `text` is certain: no half character stands at its end, and nothing that a stop string may begin with.
+std::size_t Certain(std::string_view text, const std::vector<std::string>& stop) {
+  constexpr std::string_view half = "\xEF\xBF\xBD";
+  std::size_t certain = text.size();
+  while (text.substr(0, certain).ends_with(half)) certain -= half.size();
+  for (const std::string& one : stop)
+    for (std::size_t length = std::min(one.size() - 1, text.size()); length > 0; --length)
+      if (text.ends_with(std::string_view(one).substr(0, length))) {
+        certain = std::min(certain, text.size() - length);
+        break;
+      }
+  return certain;
+}
+
+}  // namespace
+
+double TextScore::perplexity() const { return std::exp(-log_probability / static_cast<double>(scored)); }
+double TextScore::bits_per_byte() const { return -log_probability / std::numbers::ln2 / static_cast<double>(bytes); }
+
+Generator Generator::Load(const std::string& folder, std::optional<kernels::Compute> compute, bool draft) {
+  TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
+  auto model = LoadLanguageModel(
+      folder, {.compute = compute, .purpose = draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  const LanguageModel::Limits& limits = model->limits();
+  Check(tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
+        tokenizer.size(), limits.vocabulary);
+  const ModelFolder files = OpenModelFolder(folder);
+  std::vector<std::int32_t> first = ReadIds(files.generation_config["bos_token_id"], limits.vocabulary);
+  if (first.empty()) first = ReadIds(files.config["bos_token_id"], limits.vocabulary);
+  GenerationOptions defaults = ReadDefaults(files.generation_config, limits);
+  return Generator(std::make_shared<State>(
+      State{std::move(model), std::move(tokenizer), std::move(defaults), first.empty() ? -1 : first.front()}));
+}
+
+const LanguageModel& Generator::model() const { return *state_->model; }
+const TokenizerPipeline& Generator::tokenizer() const { return state_->tokenizer; }
+
+std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prompts,
+                                               const GenerateOptions& options) const {
+  GenerationOptions generation = state_->defaults;
+  const auto set = [](auto& value, const auto& asked) {
+    if (asked) value = *asked;
+  };
+  set(generation.beam_size, options.beam_size);
+  set(generation.length_penalty, options.length_penalty);
+  if (options.temperature || options.top_k || options.top_p) generation.sample = true;
+  if (options.beam_size && *options.beam_size > 1 && !options.temperature && !options.top_k && !options.top_p)
+    generation.sample = false;
+  set(generation.sample, options.sample);
+  if (generation.sample && !options.beam_size) generation.beam_size = 1;
+  set(generation.temperature, options.temperature);
+  set(generation.top_k, options.top_k);
+  set(generation.top_p, options.top_p);
+  set(generation.repetition_penalty, options.repetition_penalty);
+  set(generation.no_repeat_ngram_size, options.no_repeat_ngram_size);
+  set(generation.max_new_tokens, options.max_new_tokens);
+  set(generation.min_new_tokens, options.min_new_tokens);
+  generation.seed = options.seed;
+  generation.first_stream = options.first_stream;
+  generation.batch_tokens = options.batch_tokens;
+  generation.cancelled = options.cancelled;
+  for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
+
+  const std::int64_t positions = model().limits().positions;
+  std::vector<std::vector<std::int32_t>> ids;
+  std::vector<GrowingText> texts;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    if (ValidUtf8(prompts[i]) < prompts[i].size()) CheckUtf8(prompts[i], fmt::format("prompt {}", i + 1));
+    ids.push_back(tokenizer().Encode(prompts[i]).ids);
+    if (ids.back().empty()) {
+      Check(state_->first_id >= 0, "prompt {}: it has no tokens, and the model has no first one to begin with", i + 1);
+      ids.back().push_back(state_->first_id);
+    }
+    Check(static_cast<std::int64_t>(ids.back().size()) <= positions,
+          "prompt {}: it has {} tokens, and the model reads at most {}", i + 1, ids.back().size(), positions);
+    texts.emplace_back(tokenizer(), ids.back());
+  }
+
+  // What was told of each text, and whether a stop string has ended it.
+  std::vector<std::size_t> told(prompts.size());
+  std::vector<bool> stopped(prompts.size());
+  const auto tell = [&](std::size_t i, std::string_view text, std::size_t certain) {
+    if (options.on_text && certain > told[i]) options.on_text(i, text.substr(told[i], certain - told[i]));
+    told[i] = std::max(told[i], certain);
+  };
+  if (generation.beam_size == 1 && (options.on_text || !options.stop.empty()))
+    generation.on_token = [&](std::size_t i, std::int32_t id) {
+      texts[i].Add(id);
+      const std::string text = texts[i].Text();
+      stopped[i] = FindStop(text, options.stop) != std::string::npos;
+      if (!stopped[i]) tell(i, text, Certain(text, options.stop));
+      return !stopped[i];
+    };
+  const std::vector<std::vector<Hypothesis>> found = headlight::Generate(model(), ids, generation);
+
+  std::vector<GeneratedText> results(prompts.size());
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const Hypothesis& best = found[i].front();
+    GeneratedText& result = results[i];
+    if (!generation.on_token)
+      for (const std::int32_t id : best.ids) texts[i].Add(id);
+    result.text = texts[i].Text();
+    result.end = best.ended ? TextEnd::end_token : TextEnd::length;
+    if (const std::size_t stop = FindStop(result.text, options.stop); stop != std::string::npos) {
+      result.text.resize(stop);
+      result.end = TextEnd::stop;
+    }
+    result.prompt_tokens = std::ssize(ids[i]);
+    result.tokens = std::ssize(best.ids);
+    result.log_probability = best.log_probability;
+    tell(i, result.text, result.text.size());
+  }
+  return results;
+}
+
+AttentionRecord Generator::Attention(std::string_view text) const {
+  CheckUtf8(text, "the text");
+  const std::vector<std::int32_t> ids = tokenizer().Encode(text).ids;
+  Check(!ids.empty(), "the text has no tokens");
+  const auto length = static_cast<std::int32_t>(ids.size());
+  Check(length <= model().limits().positions, "the text has {} tokens, and the model reads at most {}", length,
+        model().limits().positions);
+  AttentionRecord record;
+  for (const std::int32_t id : ids) record.target_tokens.push_back(tokenizer().Piece(id));
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  model().Decode(context, ids, {{0, length}});
+  return record;
+}
+
+std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std::int64_t batch_tokens) const {
+  Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
+  const auto positions = static_cast<std::size_t>(model().limits().positions);
+  Check(positions >= 2, "a model that reads one token at once tells nothing of the next");
+  struct Window {
+    std::size_t text, begin, scored, end;  // tokens [begin, end), of which those from `scored` on are told
+  };
+  std::vector<TextScore> results(texts.size());
+  std::vector<std::vector<std::int32_t>> ids(texts.size());
+  std::vector<Window> windows;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (ValidUtf8(texts[i]) < texts[i].size()) CheckUtf8(texts[i], fmt::format("text {}", i + 1));
+    const Encoding encoding = tokenizer().Encode(texts[i]);
+    ids[i] = encoding.ids;
+    for (std::size_t token = 0; token < encoding.ids.size(); ++token)
+      results[i].tokens.push_back({encoding.ids[token], encoding.spans[token], {}});
+    if (ids[i].empty()) continue;
+    if (state_->first_id >= 0 && ids[i].front() != state_->first_id) ids[i].insert(ids[i].begin(), state_->first_id);
+    for (std::size_t begin = 0, scored = 1; scored < ids[i].size(); begin += positions / 2) {
+      const std::size_t end = std::min(begin + positions, ids[i].size());
+      windows.push_back({i, begin, scored, end});
+      scored = std::max(scored, end);
+    }
+  }
+  for (std::size_t first = 0, last; first < windows.size(); first = last) {
+    std::vector<std::int32_t> packed, lengths;
+    for (last = first; last < windows.size(); ++last) {
+      const Window& window = windows[last];
+      if (last > first && packed.size() + window.end - window.begin > static_cast<std::size_t>(batch_tokens)) break;
+      packed.insert(packed.end(), ids[window.text].begin() + static_cast<std::ptrdiff_t>(window.begin),
+                    ids[window.text].begin() + static_cast<std::ptrdiff_t>(window.end));
+      lengths.push_back(static_cast<std::int32_t>(window.end - window.begin));
+    }
+    const std::vector<double> given = TokenLogProbabilities(model(), packed, PackedSequences(lengths));
+    std::size_t at = 0;
+    for (std::size_t index = first; index < last; ++index) {
+      const Window& window = windows[index];
+      TextScore& result = results[window.text];
+      const std::size_t added = ids[window.text].size() - result.tokens.size();
+      for (std::size_t token = window.scored; token < window.end; ++token) {
+        TokenScore& score = result.tokens[token - added];
+        score.log_probability = given[at + token - window.begin];
+        result.log_probability += *score.log_probability;
+        ++result.scored;
+      }
+      at += window.end - window.begin;
+    }
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::vector<TokenScore>& tokens = results[i].tokens;
+    results[i].bytes = std::ssize(texts[i]);
+    if (!tokens.empty() && !tokens.front().log_probability)
+      results[i].bytes -= tokens.front().span.end - tokens.front().span.begin;
+  }
+  return results;
+}
+
+}  // namespace headlight

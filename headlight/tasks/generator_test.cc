@@ -1,0 +1,166 @@
+#include "headlight/tasks/generator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/tasks/testing.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct GeneratorTest : testing::Test {
+  GeneratorTest() { SaveTinyGpt(folder.path()); }
+  const TemporaryFolder folder;
+};
+
+const std::vector<std::string> kPrompts = {"A dog runs", "Two children play, they", "", "Ein Hund läuft"};
+
+TEST_F(GeneratorTest, WritesTheSameAloneTogetherAndAsItGoes) {
+  const Generator generator = Generator::Load(folder.path());
+  for (const bool sample : {false, true}) {
+    GenerateOptions options{.sample = sample, .max_new_tokens = 30, .seed = 5};
+    std::map<std::size_t, std::string> pieces;
+    options.on_text = [&](std::size_t text, std::string_view piece) {
+      EXPECT_EQ(ValidUtf8(piece), piece.size());
+      pieces[text] += piece;
+    };
+    const std::vector<GeneratedText> together = generator.Generate(kPrompts, options);
+    options.on_text = {};
+    for (std::size_t i = 0; i < kPrompts.size(); ++i) {
+      EXPECT_EQ(pieces[i], together[i].text);
+      options.first_stream = i;
+      options.batch_tokens = 1 + static_cast<std::int64_t>(i);
+      const GeneratedText alone = generator.Generate({&kPrompts[i], 1}, options).front();
+      EXPECT_EQ(alone.text, together[i].text);
+      EXPECT_EQ(alone.log_probability, together[i].log_probability);
+      EXPECT_LT(alone.log_probability, 0);
+      EXPECT_LE(alone.tokens, 30);
+      EXPECT_GT(alone.prompt_tokens, 0);
+    }
+    options = {.sample = sample, .max_new_tokens = 30, .seed = 6};
+    EXPECT_EQ(generator.Generate(kPrompts, options)[0].text == together[0].text, !sample);
+  }
+}
+
+TEST_F(GeneratorTest, StopsBeforeStopStrings) {
+  const Generator generator = Generator::Load(folder.path());
+  const GeneratedText whole = generator.Generate({kPrompts.data(), 1}, {.max_new_tokens = 20}).front();
+  ASSERT_GT(whole.text.size(), 8U);
+  ASSERT_EQ(ValidUtf8(whole.text), whole.text.size());
+  std::size_t begin = whole.text.size() / 2;
+  while (begin > 0 && (whole.text[begin] & 0xC0) == 0x80) --begin;
+  const std::string stop = whole.text.substr(begin);
+  const std::string expected = whole.text.substr(0, whole.text.find(stop));
+  std::string pieces;
+  GenerateOptions options{.max_new_tokens = 20, .stop = {"never", stop}};
+  options.on_text = [&](std::size_t, std::string_view piece) { pieces += piece; };
+  const GeneratedText stopped = generator.Generate({kPrompts.data(), 1}, options).front();
+  EXPECT_EQ(stopped.text, expected);
+  EXPECT_EQ(pieces, expected);
+  EXPECT_EQ(stopped.end, TextEnd::stop);
+  EXPECT_LE(stopped.tokens, whole.tokens);
+}
+
+TEST_F(GeneratorTest, TakesWhatTheFolderSaysUnlessTold) {
+  const GeneratedText plain = Generator::Load(folder.path()).Generate({kPrompts.data(), 1}).front();
+  WriteFile(folder.File("generation_config.json"),
+            R"({"max_new_tokens": 3, "eos_token_id": [0, 1], "do_sample": true, "top_k": 1, "bos_token_id": 2})");
+  const Generator generator = Generator::Load(folder.path());
+  const GeneratedText told = generator.Generate({kPrompts.data(), 1}).front();
+  EXPECT_THAT(plain.text, StartsWith(told.text));
+  EXPECT_EQ(told.tokens, 3);
+  EXPECT_EQ(told.end, TextEnd::length);
+  EXPECT_EQ(generator.Generate({kPrompts.data(), 1}, {.sample = false, .max_new_tokens = 5}).front().tokens, 5);
+  EXPECT_LE(generator.Generate({kPrompts.data(), 1}, {.beam_size = 3}).front().tokens, 3);
+  WriteFile(folder.File("generation_config.json"), R"({"diversity_penalty": 0.5})");
+  EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path()); }), HasSubstr("to generate with 0.5 is not supported"));
+}
+
+TEST_F(GeneratorTest, ScoresEveryToken) {
+  const Generator generator = Generator::Load(folder.path());
+  std::string text = "A dog runs across the meadow.";
+  const TextScore score = generator.Score({&text, 1}).front();
+  double sum = 0;
+  std::int32_t bytes = 0;
+  for (const TokenScore& token : score.tokens) {
+    sum += token.log_probability.value();
+    bytes += token.span.end - token.span.begin;
+  }
+  EXPECT_DOUBLE_EQ(sum, score.log_probability);
+  EXPECT_EQ(score.scored, std::ssize(score.tokens));
+  EXPECT_EQ(score.bytes, bytes);
+  EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(score.tokens.size())), 1e-9);
+  EXPECT_NEAR(score.bits_per_byte(), -sum / std::log(2) / bytes, 1e-9);
+
+  // Longer than the model's 40 positions: every token once, whatever it is batched with.
+  for (int i = 0; i < 3; ++i) text += text;
+  const std::vector<std::string> texts = {"dog", text, ""};
+  const std::vector<TextScore> long_ones = generator.Score(texts);
+  EXPECT_GT(long_ones[1].tokens.size(), 80U);
+  EXPECT_EQ(long_ones[1].scored, std::ssize(long_ones[1].tokens));
+  for (const TokenScore& token : long_ones[1].tokens) EXPECT_LT(token.log_probability.value(), 0);
+  EXPECT_EQ(long_ones[1].log_probability, generator.Score({&texts[1], 1}, 1).front().log_probability);
+  EXPECT_EQ(long_ones[2].scored, 0);
+  for (std::size_t i = 0; i < score.tokens.size(); ++i)
+    EXPECT_EQ(score.tokens[i].log_probability, long_ones[1].tokens[i].log_probability);
+}
+
+TEST_F(GeneratorTest, SaysWhatItCannotDo) {
+  const Generator generator = Generator::Load(folder.path());
+  const auto refusal = [&](const std::string& prompt, const GenerateOptions& options = {}) {
+    return ErrorOf([&] { generator.Generate({&prompt, 1}, options); });
+  };
+  std::string many;
+  for (int i = 0; i < 41; ++i) many += " dog";
+  EXPECT_THAT(refusal(many), HasSubstr("prompt 1: it has "));
+  EXPECT_THAT(refusal(many), HasSubstr(" tokens, and the model reads at most 40"));
+  EXPECT_THAT(refusal("\xFF"), HasSubstr("prompt 1: byte 0 is not UTF-8"));
+  EXPECT_THAT(refusal("a", {.stop = {""}}), HasSubstr("must not be empty"));
+  EXPECT_THAT(refusal("a", {.temperature = 0}), HasSubstr("the temperature must be"));
+  EXPECT_THAT(refusal("a", {.top_p = 1.5}), HasSubstr("at most 1, not 1.5"));
+  EXPECT_THAT(refusal("a", {.beam_size = 2, .sample = true}), HasSubstr("not with a beam size of 2"));
+  EXPECT_THAT(refusal("a", {.repetition_penalty = 0}), HasSubstr("the repetition penalty must be"));
+  EXPECT_THAT(refusal("a", {.max_new_tokens = 0}), HasSubstr("at least 1, not 0"));
+  int asked = 0;
+  const GenerateOptions cancelled{.cancelled = [&] { return ++asked == 3; }};
+  EXPECT_THROW(generator.Generate({kPrompts.data(), 1}, cancelled), Cancelled);
+  EXPECT_EQ(asked, 3);
+
+  std::string config = ReadFile(folder.File("config.json"));
+  config.replace(config.find("\"bos_token_id\": 0"), 17, "\"bos_token_id\": null");
+  WriteFile(folder.File("config.json"), config);
+  const Generator without = Generator::Load(folder.path());
+  const std::string nothing;
+  EXPECT_THAT(ErrorOf([&] { without.Generate({&nothing, 1}); }), HasSubstr("prompt 1: it has no tokens"));
+  const TextScore score = without.Score({&kPrompts[0], 1}).front();
+  EXPECT_FALSE(score.tokens.front().log_probability.has_value());
+  EXPECT_EQ(score.scored, std::ssize(score.tokens) - 1);
+  EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.tokens.front().span.end);
+}
+
+// This decoder drops the space in front of a text's first word.
+TEST(Generator, KeepsTheSpaceBetweenPromptAndText) {
+  const TemporaryFolder folder;
+  SaveTinyGpt(folder.path(), 40, "gpt1");
+  const Generator generator = Generator::Load(folder.path());
+  const std::string prompt = "the dog";
+  std::string pieces;
+  GenerateOptions options{.max_new_tokens = 12, .min_new_tokens = 12};
+  options.on_text = [&](std::size_t, std::string_view piece) { pieces += piece; };
+  const GeneratedText generated = generator.Generate({&prompt, 1}, options).front();
+  EXPECT_EQ(pieces, generated.text);
+  EXPECT_THAT(generated.text, StartsWith(" "));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,66 @@
+// A model for tests: tiny, untrained, with a tokenizer of a few sentences.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "headlight/models/gpt2.h"
+#include "headlight/models/transformer.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/vocabulary.h"
+
+namespace headlight {
+
+inline constexpr std::array<std::string_view, 6> kSentences = {
+    "Ein Hund läuft über die Wiese.", "A dog runs across the meadow.",          "Zwei Kinder spielen, sie lachen.",
+    "Two children play, they laugh.", "Gestern hat der Mann ein Buch gelesen!", "Yesterday the man read a book!"};
+
+// Saves it into `folder`, which exists. It reads at most `positions` - 1 tokens.
+inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4) {
+  auto sentence = kSentences.begin();
+  const Tokenizer tokenizer = TrainVocabulary(
+      [&](std::string_view& line) {
+        if (sentence == kSentences.end()) return false;
+        line = *sentence++;
+        return true;
+      },
+      {.size = 60});
+  tokenizer.Save(folder, positions);
+
+  TransformerConfig config;
+  config.model = 16;
+  config.encoder_layers = 2;
+  config.decoder_layers = 3;
+  config.encoder_heads = config.decoder_heads = 2;
+  config.encoder_ffn = config.decoder_ffn = 24;
+  config.source_vocabulary = config.target_vocabulary = tokenizer.size();
+  config.positions = positions;
+  config.start_id = config.pad_id = tokenizer.pad();
+  config.end_id = tokenizer.eos();
+  Transformer model(config);
+  model.parameters().Initialise(seed);
+  model.Save(folder);
+}
+
+// Saves a tiny, untrained GPT-2 into `folder`, which exists, with the tokenizer in
+// text/tokenizers/testdata/family_NAME.json.
+inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, const std::string& tokenizer = "gpt2") {
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_" + tokenizer + ".json",
+                             folder + "/tokenizer.json");
+  Gpt2Config config;
+  config.model = 16;
+  config.layers = config.heads = 2;
+  config.ffn = 24;
+  config.vocabulary = TokenizerPipeline::Load(folder).size();
+  config.positions = positions;
+  config.end_id = 0;
+  Gpt2 model(config);
+  for (Parameter& parameter : model.parameters().all())  // so that its words differ
+    if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
+  model.parameters().Initialise(/*seed=*/3);
+  model.Save(folder);
+}
+
+}  // namespace headlight

@@ -1,0 +1,365 @@
+#include "headlight/tasks/translator.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/generate/batched.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/generation_settings.h"
+#include "headlight/tasks/split_text.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+
+namespace {
+
+// How a folder wants to be decoded, for a task or in general.
+struct Settings {
+  DecodingOptions decoding;
+  std::string prefix;
+};
+
+// What `json` says, of a model with so many positions, and where it says nothing `settings`. Transformers counts the
+// decoder's start among the tokens of a translation.
+Settings ReadSettings(const JsonView& json, Settings settings, std::int64_t positions) {
+  DecodingOptions& decoding = settings.decoding;
+  const auto integer = [&](const char* key, std::int32_t fallback, std::int64_t least, std::int64_t most) {
+    return json[key].present() ? static_cast<std::int32_t>(json[key].Integer(least, most)) : fallback;
+  };
+  decoding.beam_size = integer("num_beams", decoding.beam_size, 1, 1024);
+  decoding.length_penalty = json.Get("length_penalty", decoding.length_penalty).Number();
+  decoding.no_repeat_ngram_size = integer("no_repeat_ngram_size", decoding.no_repeat_ngram_size, 0, 1 << 24);
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (const JsonView longest = json["max_length"]; longest.present() && longest.Integer(1, most) < positions)
+    decoding.max_length = std::max(1, static_cast<std::int32_t>(longest.Integer()) - 1);
+  if (const JsonView shortest = json["min_length"]; shortest.present())
+    decoding.min_length =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(shortest.Integer(0, most) - 1, 0, positions));
+  if (json["forced_bos_token_id"].present()) decoding.first_token = integer("forced_bos_token_id", 0, 0, 1 << 24);
+  decoding.stopping = ReadStopping(json, decoding.stopping);
+  settings.prefix = json.Get("prefix", settings.prefix).String();
+  RefuseUnusual(json, {{"do_sample", false},
+                       {"repetition_penalty", 1.0},
+                       {"num_beam_groups", 1},
+                       {"encoder_no_repeat_ngram_size", 0},
+                       {"diversity_penalty", 0.0},
+                       {"suppress_tokens", Json()}});
+  return settings;
+}
+
+}  // namespace
+
+struct Translator::State {
+  std::unique_ptr<const EncoderDecoder> model;
+  SequenceTokenizer tokenizer;
+  std::optional<Shortlist> shortlist;
+  Settings settings;
+  std::map<std::string, Json> tasks;  // task_specific_params
+  std::string config_path;
+
+  std::int64_t positions() const { return model->limits().positions; }
+
+  Settings SettingsFor(const TranslateOptions& options) const {
+    if (options.task.empty()) return settings;
+    const auto found = tasks.find(options.task);
+    std::vector<std::string> names;
+    for (const auto& [name, ignored] : tasks) names.push_back(name);
+    Check(found != tasks.end(), "{}: there is no task {} in task_specific_params; there are: {}", config_path,
+          Quoted(options.task), names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+    const std::string place = fmt::format("{}: task_specific_params.{}", config_path, options.task);
+    return ReadSettings(JsonView(found->second, place), settings, positions());
+  }
+
+  std::string PrefixFor(const TranslateOptions& options) const {
+    return options.task.empty() ? options.prefix : SettingsFor(options).prefix + options.prefix;
+  }
+
+  std::int32_t Language(const std::string& name) const {
+    const std::optional<std::int32_t> token = tokenizer.FindSpecial(name);
+    Check(token.has_value(), "there is no language {}: the tokenizer has no such special token", Quoted(name));
+    return *token;
+  }
+
+  DecodingOptions DecodingFor(const TranslateOptions& options) const {
+    DecodingOptions decoding = SettingsFor(options).decoding;
+    decoding.beam_size = options.beam_size.value_or(decoding.beam_size);
+    decoding.length_penalty = options.length_penalty.value_or(decoding.length_penalty);
+    decoding.no_repeat_ngram_size = options.no_repeat_ngram_size.value_or(decoding.no_repeat_ngram_size);
+    decoding.n_best = options.n_best;
+    if (options.max_length != 0) {  // a shorter length than the folder's shortest
+      decoding.max_length = options.max_length;
+      decoding.min_length = std::min(decoding.min_length, std::max(0, options.max_length - 1));
+    }
+    decoding.min_length = options.min_length.value_or(decoding.min_length);
+    if (!options.target_language.empty()) {
+      const EncoderDecoder::Limits& limits = model->limits();
+      const std::int32_t language = Language(options.target_language);
+      if (limits.start_id == limits.end_id || limits.start_id == limits.pad_id)
+        decoding.first_token = language;
+      else
+        decoding.prefix = {language};
+    }
+    decoding.shortlist = shortlist ? &*shortlist : nullptr;
+    decoding.cancelled = options.cancelled;
+    return decoding;
+  }
+
+  // What stands around a source's tokens.
+  std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> Around(const TranslateOptions& options) const {
+    std::pair around(tokenizer.before(), tokenizer.after());
+    if (options.source_language.empty()) return around;
+    const std::int32_t language = Language(options.source_language);
+    int replaced = 0;
+    for (std::vector<std::int32_t>* const side : {&around.first, &around.second})
+      for (std::int32_t& token : *side)
+        if (token != model->limits().end_id && tokenizer.Piece(token) != "<s>") {
+          token = language;
+          ++replaced;
+        }
+    Check(replaced == 1, "this model is not told its source's language: {} tokens around it could be one", replaced);
+    return around;
+  }
+};
+
+namespace {
+
+// What every head looks at while the model reads `source`, which has its end, and writes `target`, which has none, from
+// `start` on. The last token of a target that fills all positions is written and not read.
+AttentionRecord Attend(const EncoderDecoder& model, const SequenceTokenizer& tokenizer,
+                       std::span<const std::int32_t> source, std::int32_t start, std::span<const std::int32_t> target) {
+  const EncoderDecoder::Limits& limits = model.limits();
+  std::vector<std::int32_t> inputs = {start};
+  inputs.insert(inputs.end(), target.begin(), target.end());
+  inputs.resize(std::min(inputs.size(), static_cast<std::size_t>(limits.positions)));
+
+  AttentionRecord record;
+  for (const std::int32_t token : source) record.source_tokens.push_back(tokenizer.Piece(token));
+  // As the paper has it; MarianMT's and T5's is named <pad>, BART's </s>.
+  record.target_tokens.push_back(start == limits.start_id ? "<s>" : tokenizer.Piece(start));
+  for (std::size_t i = 1; i < inputs.size(); ++i) record.target_tokens.push_back(tokenizer.Piece(inputs[i]));
+
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
+  const Sequences targets = {{0, static_cast<std::int32_t>(inputs.size())}};
+  model.Decode(context, inputs, targets, {model.Encode(context, source, sources), sources});
+  std::ranges::stable_sort(record.maps, {}, &AttentionMap::kind);
+  return record;
+}
+
+// The word of `text` that each token of each of its parts belongs to; a space belongs to the word after it, and -1 says
+// that there is none. One pass over the text.
+std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::span<const TextPart> parts) {
+  std::vector<std::vector<std::int32_t>> words(parts.size());
+  const std::int32_t all = CountWords(text);
+  std::int32_t begun = 0;   // words that begin before `counted`
+  std::size_t counted = 0;  // bytes
+  bool inside = false;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const auto offset = static_cast<std::size_t>(parts[part].text.data() - text.data());
+    for (const TextSpan& span : parts[part].spans) {
+      for (const std::size_t end = offset + static_cast<std::size_t>(span.end); counted < end; ++counted) {
+        const bool in_word = CountWords(text.substr(counted, 1)) == 1;
+        begun += in_word && !inside;
+        inside = in_word;
+      }
+      const auto length = static_cast<std::size_t>(span.end - span.begin);
+      const bool space = CountWords(parts[part].text.substr(static_cast<std::size_t>(span.begin), length)) == 0;
+      const std::int32_t word = space ? begun : begun - 1;
+      words[part].push_back(word < all ? word : -1);
+    }
+  }
+  return words;
+}
+
+// The words of the decoded text that the tokens write; -1 for those that write nothing.
+std::vector<std::int32_t> TargetWords(const SequenceTokenizer& tokenizer, std::span<const std::int32_t> tokens) {
+  std::vector<std::int32_t> words;
+  std::string before;
+  for (std::size_t i = 1; i <= tokens.size(); ++i) {
+    std::string text = tokenizer.Decode(tokens.first(i));
+    words.push_back(text == before ? -1 : CountWords(text) - 1);
+    before = std::move(text);
+  }
+  return words;
+}
+
+// A text, or a part of one that is too long.
+struct Source {
+  std::size_t text = 0;
+  std::vector<std::int32_t> ids;    // with what stands around the tokens
+  std::vector<std::int32_t> words;  // of each id but those after the tokens; only where words shall be aligned
+};
+
+void Append(Translation& translation, const EncoderDecoder& model, const SequenceTokenizer& tokenizer,
+            const Source& source, std::int32_t start, const Hypothesis& hypothesis, const TranslateOptions& options,
+            bool keep_attention) {
+  if (options.alignment || keep_attention) {
+    AttentionRecord record = Attend(model, tokenizer, source.ids, start, hypothesis.ids);
+    if (options.alignment) {
+      const std::int32_t words_before = CountWords(translation.text);
+      for (const WordPair& pair : AlignWords(record, {source.words, TargetWords(tokenizer, hypothesis.ids)}))
+        translation.alignment.push_back({pair.source, pair.target + words_before});
+    }
+    if (keep_attention) translation.attention = std::move(record);
+  }
+  std::string words = tokenizer.Decode(hypothesis.ids);
+  std::ranges::replace_if(
+      words, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
+  if (!translation.text.empty() && !words.empty()) translation.text += ' ';
+  translation.text += words;
+  translation.score += hypothesis.score;
+  translation.tokens += static_cast<std::int64_t>(source.ids.size());
+  translation.complete = translation.complete && hypothesis.ended;
+}
+
+}  // namespace
+
+Translator Translator::Load(const std::string& folder, const LoadOptions& options) {
+  std::unique_ptr<const EncoderDecoder> model = LoadEncoderDecoder(
+      folder,
+      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  SequenceTokenizer tokenizer = SequenceTokenizer::Load(folder);
+  const EncoderDecoder::Limits& limits = model->limits();
+  const Tokenizer* const marian = tokenizer.marian();
+  if (marian != nullptr) {
+    const auto same = [&](const char* what, std::int64_t of_tokenizer, std::int64_t of_model) {
+      Check(of_tokenizer == of_model,
+            "{}: {} is {} for the tokenizer and {} for the model: they are of different models", folder, what,
+            of_tokenizer, of_model);
+    };
+    same("the source vocabulary's size", marian->size(), limits.source_vocabulary);
+    same("the target vocabulary's size", marian->size(), limits.target_vocabulary);
+    same("the end of a sentence", marian->eos(), limits.end_id);
+    same("the padding token", marian->pad(), limits.pad_id);
+  }
+  // T5's has fewer tokens than its model has rows.
+  Check(tokenizer.size() <= std::min(limits.source_vocabulary, limits.target_vocabulary),
+        "{}: the tokenizer has {} tokens, and the model {}: they are of different models", folder, tokenizer.size(),
+        std::min(limits.source_vocabulary, limits.target_vocabulary));
+  std::optional<Shortlist> shortlist;
+  if (options.shortlist) {
+    const std::string path = folder + "/" + kShortlistName;
+    Check(marian != nullptr, "{}: a shortlist is for MarianMT's tokenizers", folder);
+    Check(std::filesystem::exists(path), "{}: there is no such file; `headlight shortlist` makes it", path);
+    shortlist = LoadShortlist(path, marian->hash(), limits.source_vocabulary, limits.target_vocabulary);
+  }
+
+  const ModelFolder files = OpenModelFolder(folder);
+  const bool own_file = std::filesystem::exists(files.File("generation_config.json"));
+  const Settings settings = ReadSettings(own_file ? files.generation_config : files.config, {}, limits.positions);
+  std::map<std::string, Json> tasks;
+  if (const JsonView all = files.config["task_specific_params"]; all.present())
+    for (const auto& [name, task] : all.Members()) tasks[name] = task.value();
+  return Translator(std::make_shared<State>(State{std::move(model), std::move(tokenizer), std::move(shortlist),
+                                                  settings, std::move(tasks), files.File("config.json")}));
+}
+
+const EncoderDecoder& Translator::model() const { return *state_->model; }
+const SequenceTokenizer& Translator::tokenizer() const { return state_->tokenizer; }
+
+std::string Translator::Translate(std::string_view text) const {
+  const std::string texts[] = {std::string(text)};
+  return TranslateBatch(texts).front().front().text;
+}
+
+std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const std::string> texts,
+                                                                 const TranslateOptions& options) const {
+  const DecodingOptions decoding = state_->DecodingFor(options);
+  Decode(model(), {}, {}, decoding);  // refuses impossible options even where there is nothing to translate
+
+  const auto [before, after] = state_->Around(options);
+  const std::string prefix = state_->PrefixFor(options);
+  const auto around = static_cast<std::int64_t>(before.size() + after.size() + tokenizer().Encode(prefix).size());
+  Check(around < state_->positions(), "the prefix has {} tokens, and the model reads at most {}", around,
+        state_->positions());
+  std::vector<Source> sources;
+  std::vector<std::vector<std::int32_t>> ids;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (ValidUtf8(texts[i]) < texts[i].size()) CheckUtf8(texts[i], fmt::format("text {}", i));
+    const std::vector<TextPart> parts = SplitText(tokenizer(), texts[i], state_->positions() - around);
+    const auto words = SourceWords(texts[i], options.alignment ? parts : std::vector<TextPart>());
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      // With the prefix, its last and the part's first word might share a token.
+      const std::vector<std::int32_t> tokens =
+          prefix.empty() ? parts[part].tokens : tokenizer().Encode(prefix + std::string(parts[part].text));
+      Source& source = sources.emplace_back(Source{i, before, {}});
+      source.ids.insert(source.ids.end(), tokens.begin(), tokens.end());
+      if (options.alignment) {
+        const std::size_t own = std::min(words[part].size(), tokens.size());
+        source.words.assign(before.size() + tokens.size() - own, -1);
+        source.words.insert(source.words.end(), words[part].end() - static_cast<std::ptrdiff_t>(own),
+                            words[part].end());
+      }
+      source.ids.insert(source.ids.end(), after.begin(), after.end());
+      ids.push_back(source.ids);
+    }
+  }
+  const std::vector<std::vector<Hypothesis>> decoded = DecodeInBatches(model(), ids, decoding, options.batch_tokens);
+
+  std::vector<std::vector<Translation>> results(texts.size());
+  for (std::size_t begin = 0, end; begin < sources.size(); begin = end) {
+    std::vector<Translation>& translations = results[sources[begin].text];
+    for (end = begin + 1; end < sources.size() && sources[end].text == sources[begin].text; ++end) continue;
+    std::size_t candidates = decoded[begin].size();
+    for (std::size_t i = begin; i < end; ++i) candidates = std::min(candidates, decoded[i].size());
+    for (std::size_t rank = 0; rank < candidates; ++rank) {
+      Translation& translation = translations.emplace_back();
+      translation.parts = static_cast<std::int32_t>(end - begin);
+      const bool keep_attention = options.attention && rank == 0 && translation.parts == 1;
+      for (std::size_t i = begin; i < end; ++i)
+        Append(translation, model(), tokenizer(), sources[i],
+               decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front(), decoded[i][rank], options,
+               keep_attention);
+    }
+  }
+  for (std::vector<Translation>& translations : results)
+    if (translations.empty()) translations.emplace_back();
+  return results;
+}
+
+std::int64_t Translator::CountTokens(std::string_view text, const TranslateOptions& options) const {
+  const auto [before, after] = state_->Around(options);
+  const std::size_t tokens = tokenizer().Encode(state_->PrefixFor(options) + std::string(text)).size();
+  return static_cast<std::int64_t>(before.size() + tokens + after.size());
+}
+
+AttentionRecord Translator::Attention(std::string_view source, std::optional<std::string_view> target,
+                                      const TranslateOptions& options) const {
+  const auto tokens_of = [&](std::string_view prefix, std::string_view text, Side side, const char* name,
+                             std::size_t around) {
+    CheckUtf8(text, fmt::format("the {}", name));
+    Check(!tokenizer().Encode(text, side).empty(), "the {} has no words", name);
+    std::vector<std::int32_t> tokens = tokenizer().Encode(std::string(prefix) + std::string(text), side);
+    const std::int64_t most = state_->positions() - static_cast<std::int64_t>(around);
+    Check(std::ssize(tokens) <= most, "the {} has {} tokens, and the model reads at most {}", name, tokens.size(),
+          most);
+    return tokens;
+  };
+  auto [source_ids, after] = state_->Around(options);
+  const std::vector<std::int32_t> tokens =
+      tokens_of(state_->PrefixFor(options), source, Side::source, "source", source_ids.size() + after.size());
+  source_ids.insert(source_ids.end(), tokens.begin(), tokens.end());
+  source_ids.insert(source_ids.end(), after.begin(), after.end());
+
+  const DecodingOptions decoding = state_->DecodingFor(options);
+  const std::int32_t start = decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front();
+  std::vector<std::int32_t> written;
+  if (target) {
+    if (decoding.first_token) written.push_back(*decoding.first_token);
+    const std::vector<std::int32_t> own = tokens_of("", *target, Side::target, "target", written.size() + 1);
+    written.insert(written.end(), own.begin(), own.end());
+  } else {
+    const Sequences sentence = {{0, static_cast<std::int32_t>(source_ids.size())}};
+    written = Decode(model(), source_ids, sentence, decoding)[0][0].ids;
+  }
+  return Attend(model(), tokenizer(), source_ids, start, written);
+}
+
+}  // namespace headlight

@@ -1,0 +1,96 @@
+// Translation, or any other way from text to text, with a trained model, for programs: load a folder once, call from as
+// many threads as you like.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/inspect/attention_record.h"
+#include "headlight/nn/encoder_decoder.h"
+#include "headlight/tasks/sequence_tokenizer.h"
+#include "headlight/tasks/word_alignment.h"
+
+namespace headlight {
+
+struct LoadOptions {
+  // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,
+  // int8 or int4.
+  std::optional<kernels::Compute> compute = {};
+  // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`): often faster.
+  bool shortlist = false;
+  // Whether to keep an int8 copy of the weights, which drafts what is written alone and greedily (Decode).
+  bool draft = false;
+};
+
+// What is not set is as the folder's generation_config.json says or, where there is no such file, config.json.
+struct TranslateOptions {
+  std::optional<std::int32_t> beam_size = {};   // 1: greedy; else num_beams there, or else 4
+  std::optional<double> length_penalty = {};    // alpha: score / length^alpha; else length_penalty there, or else 1
+  std::int32_t n_best = 1;                      // translations of each text, at most beam_size
+  std::int32_t max_length = 0;                  // tokens of a translation, as DecodingOptions has it
+  std::int64_t batch_tokens = 2048;             // source tokens that are translated at once
+  bool alignment = false;                       // whether to align words
+  bool attention = false;                       // whether to keep what every head looked at
+  std::optional<std::int32_t> min_length = {};  // as DecodingOptions has it
+  std::optional<std::int32_t> no_repeat_ngram_size = {};  // likewise
+  std::string task = {};             // of task_specific_params in config.json: its prefix and its settings
+  std::string prefix = {};           // put before each text, after the task's, as T5's "summarize: "
+  std::string source_language = {};  // a special token, as mBART's "de_DE"; else the tokenizer's own
+  // Likewise; else forced_bos_token_id. Where a model's decoder begins with a language, it is that.
+  std::string target_language = {};
+  // Asked again and again, by any thread, one at a time; where it says yes, the call ends with Cancelled.
+  std::function<bool()> cancelled = {};
+};
+
+struct Translation {
+  std::string text;                          // on one line
+  double score = 0;                          // log-probability / length^alpha; of a text in parts, the sum of theirs
+  std::int64_t tokens = 0;                   // of the source, with what stands around it
+  std::int32_t parts = 1;                    // more than 1 where the text had more tokens than the model has positions
+  bool complete = true;                      // false where max_length cut it
+  WordAlignment alignment;                   // where asked for
+  std::optional<AttentionRecord> attention;  // where asked for; of the best one only, and not of a text in parts
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once. A text's translation does not
+// depend on what it is translated with.
+class HEADLIGHT_API Translator {
+ public:
+  // The folder of an encoder with a decoder, of any family: the model and its tokenizer. Throws Error naming the file
+  // and what is wrong with it, and where the processor does not have the type to compute in.
+  static Translator Load(const std::string& folder, const LoadOptions& options = {});
+
+  std::string Translate(std::string_view text) const;
+
+  // Of each text its n_best translations, best first. A text without words has one, which is empty. A text of more
+  // tokens than the model has positions is cut in halves until each part fits: near its middle, after a sentence, or
+  // else after a clause, or else after a word; the translations of the parts are joined by spaces. Throws Error where a
+  // text is not UTF-8 and for impossible options.
+  std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
+                                                       const TranslateOptions& options = {}) const;
+
+  // How many tokens a text is to the model, with what stands around it.
+  std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
+
+  // What every head of every layer looks at while the model reads `source` and writes `target`, or, without one, its
+  // own translation. Throws Error where either has no words or more tokens than the model has positions.
+  AttentionRecord Attention(std::string_view source, std::optional<std::string_view> target = {},
+                            const TranslateOptions& options = {}) const;
+
+  const EncoderDecoder& model() const;
+  const SequenceTokenizer& tokenizer() const;
+
+ private:
+  struct State;
+  explicit Translator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

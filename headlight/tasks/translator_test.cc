@@ -1,0 +1,166 @@
+#include "headlight/tasks/translator.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/decode.h"
+#include "headlight/tasks/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+struct TranslatorTest : testing::Test {
+  TranslatorTest() {
+    SaveTinyModel(folder.path());
+    translator.emplace(Translator::Load(folder.path()));
+  }
+
+  TemporaryFolder folder;
+  std::optional<Translator> translator;
+  const std::vector<std::string> texts = {"Ein Hund läuft.",
+                                          "",
+                                          "Zwei Kinder spielen, sie lachen.",
+                                          " \t ",
+                                          "Hund",
+                                          "Gestern hat der Mann ein Buch gelesen!"};
+};
+
+TEST_F(TranslatorTest, TranslatesATextTheSameAloneAndInABatch) {
+  const auto together = translator->TranslateBatch(texts);
+  ASSERT_EQ(together.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    ASSERT_EQ(together[i].size(), 1U);
+    EXPECT_EQ(translator->Translate(texts[i]), together[i].front().text);
+    EXPECT_EQ(together[i].front().parts, 1);
+  }
+  EXPECT_NE(together[0].front().text, "");
+  EXPECT_EQ(together[1].front().text, "");
+  EXPECT_EQ(together[3].front().text, "");
+  EXPECT_EQ(translator->TranslateBatch(texts, {.batch_tokens = 1})[5].front().text, together[5].front().text);
+}
+
+TEST_F(TranslatorTest, ServesFourThreadsAtOnce) {
+  const auto expected = translator->TranslateBatch(texts);
+  std::atomic<int> equal{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&, copy = *translator] {
+      for (int round = 0; round < 3; ++round)
+        for (std::size_t i = 0; i < texts.size(); ++i) equal += copy.Translate(texts[i]) == expected[i].front().text;
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(equal, static_cast<int>(4 * 3 * texts.size()));
+}
+
+TEST_F(TranslatorTest, GivesTheBestFirst) {
+  const auto results = translator->TranslateBatch(texts, {.beam_size = 5, .n_best = 3});
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (CountWords(texts[i]) == 0) {
+      EXPECT_EQ(results[i].size(), 1U);
+      continue;
+    }
+    ASSERT_EQ(results[i].size(), 3U);
+    EXPECT_GE(results[i][0].score, results[i][1].score);
+    EXPECT_GE(results[i][1].score, results[i][2].score);
+    EXPECT_LT(results[i][0].score, 0);
+  }
+}
+
+TEST_F(TranslatorTest, TakesBeamsAndPenaltyFromTheFolder) {
+  const std::string path = folder.File("generation_config.json");
+  WriteFile(path, R"({"num_beams": 2, "length_penalty": 0.25})");
+  const Translator other = Translator::Load(folder.path());
+  EXPECT_EQ(other.TranslateBatch(texts)[0][0].score,
+            translator->TranslateBatch(texts, {.beam_size = 2, .length_penalty = 0.25})[0][0].score);
+  WriteFile(path, R"({"num_beams": 0})");
+  EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()); }), HasSubstr("num_beams"));
+}
+
+TEST_F(TranslatorTest, DividesATextThatIsTooLong) {
+  const std::string sentence = "Zwei Kinder spielen, sie lachen.";
+  const std::string text = sentence + " " + sentence + " " + sentence + " " + sentence;
+  const Translation translation = translator->TranslateBatch({{text}}, {.alignment = true, .attention = true})[0][0];
+  EXPECT_GT(translation.tokens, 40);
+  ASSERT_EQ(translation.parts, 4);
+  const std::string part = translator->Translate(sentence);
+  EXPECT_EQ(translation.text, part + " " + part + " " + part + " " + part);
+  EXPECT_FALSE(translation.attention);
+  // Each part's words are aligned to that part's words.
+  const std::int32_t words = CountWords(part);
+  for (const WordPair& pair : translation.alignment) EXPECT_EQ(pair.source / 5, pair.target / words);
+  EXPECT_EQ(translation.alignment.back().source / 5, 3);
+}
+
+TEST_F(TranslatorTest, AlignsEveryTargetWord) {
+  const Translation translation = translator->TranslateBatch({{texts[2]}}, {.alignment = true})[0][0];
+  std::vector<bool> aligned(static_cast<std::size_t>(CountWords(translation.text)));
+  for (const WordPair& pair : translation.alignment) {
+    EXPECT_GE(pair.source, 0);
+    EXPECT_LT(pair.source, 5);
+    aligned.at(static_cast<std::size_t>(pair.target)) = true;
+  }
+  EXPECT_THAT(aligned, testing::Each(true));
+}
+
+TEST_F(TranslatorTest, ShowsWhatItLooksAt) {
+  const AttentionRecord record = translator->Attention("Ein Hund läuft.", "A dog runs.");
+  CheckAttention(record);
+  EXPECT_EQ(record.maps.size(), 2U + 3 + 3);
+  EXPECT_EQ(record.source_tokens.back(), "</s>");
+  EXPECT_EQ(record.target_tokens.front(), "<s>");
+  EXPECT_THAT(record.target_tokens[1], testing::StartsWith("▁"));
+  EXPECT_EQ(record.maps.front().kind, AttentionKind::encoder_self);
+  EXPECT_EQ(record.maps.back().kind, AttentionKind::cross);
+  EXPECT_EQ(record.maps.back().layer, 2);
+
+  const auto best = translator->TranslateBatch({{texts[0]}}, {.attention = true})[0][0];
+  const AttentionRecord own = translator->Attention(texts[0]);
+  EXPECT_EQ(own.target_tokens, best.attention.value().target_tokens);
+  EXPECT_EQ(own.maps.back().weights, best.attention.value().maps.back().weights);
+}
+
+TEST_F(TranslatorTest, RefusesWhatCannotBe) {
+  const auto refused = [&](const std::string& text, const TranslateOptions& options) {
+    return ErrorOf([&] { translator->TranslateBatch({{text}}, options); });
+  };
+  EXPECT_EQ(refused("ab\xff", {}), "text 0: byte 2 is not UTF-8");
+  EXPECT_THAT(refused("", {.beam_size = 0}), HasSubstr("beam size"));
+  EXPECT_THAT(refused("", {.beam_size = 2, .n_best = 3}), HasSubstr("beam size 2"));
+  EXPECT_THAT(refused("", {.max_length = 41}), HasSubstr("40"));
+  EXPECT_THAT(refused("", {.batch_tokens = 0}), HasSubstr("batch"));
+  EXPECT_THAT(ErrorOf([&] { translator->Attention(" "); }), HasSubstr("no words"));
+  EXPECT_THAT(ErrorOf([&] { translator->Attention(std::string(200, 'a')); }), HasSubstr("at most 39"));
+  EXPECT_THAT(ErrorOf([&] { translator->Attention("a", "\xc3"); }), HasSubstr("the target: byte 0"));
+}
+
+TEST_F(TranslatorTest, CanBeCancelled) {
+  int asked = 0;
+  TranslateOptions options;
+  options.cancelled = [&] { return ++asked > 2; };
+  EXPECT_THROW(translator->TranslateBatch(texts, options), Cancelled);
+}
+
+TEST_F(TranslatorTest, RefusesATokenizerOfAnotherModel) {
+  const TemporaryFolder other;
+  SaveTinyModel(other.path());
+  const std::vector<std::string> lines = {"some other text, of which there is little", "another one"};
+  std::size_t next = 0;
+  TrainVocabulary(
+      [&](std::string_view& line) {
+        if (next == lines.size()) return false;
+        line = lines[next++];
+        return true;
+      },
+      {.size = 30})
+      .Save(other.path());
+  EXPECT_THAT(ErrorOf([&] { Translator::Load(other.path()); }), HasSubstr("30 for the tokenizer and 60 for the model"));
+}
+
+}  // namespace
+}  // namespace headlight

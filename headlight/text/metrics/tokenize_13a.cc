@@ -1,0 +1,105 @@
+#include "headlight/text/metrics/tokenize_13a.h"
+
+#include <unicode/bytestream.h>
+#include <unicode/casemap.h>
+#include <unicode/uchar.h>
+
+#include "headlight/base/error.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+namespace {
+
+// Python's str.isspace: Unicode's white space and the four ASCII separators that it does not count as such.
+bool IsSpace(char32_t code) { return u_isUWhiteSpace(static_cast<UChar32>(code)) || (code >= 0x1C && code <= 0x1F); }
+
+bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
+bool IsNoDigit(char byte) { return !IsDigit(byte); }
+bool IsPeriodOrComma(char byte) { return byte == '.' || byte == ','; }
+bool IsHyphen(char byte) { return byte == '-'; }
+
+// ASCII's punctuation without apostrophe, comma, hyphen and period; and the space.
+bool StandsAlone(char byte) {
+  return (byte >= ' ' && byte <= '&') || (byte >= '(' && byte <= '+') || byte == '/' || (byte >= ':' && byte <= '@') ||
+         (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
+}
+
+std::string Replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  for (std::size_t at = text.find(from); at != std::string_view::npos; at = text.find(from)) {
+    result.append(text.substr(0, at)).append(to);
+    text.remove_prefix(at + from.size());
+  }
+  return result.append(text);
+}
+
+// Each `first` with a `second` after it, from the left and none twice, becomes before + first + " " + second + after.
+// Bytes do for characters here: every byte of a longer character is no digit, and none is a mark.
+std::string Separate(std::string_view text, bool (*first)(char), bool (*second)(char), std::string_view before,
+                     std::string_view after) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at + 1 < text.size() && first(text[at]) && second(text[at + 1])) {
+      result.append(before).append({text[at], ' ', text[at + 1]}).append(after);
+      ++at;
+    } else {
+      result.push_back(text[at]);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string LowerCase(std::string_view text) {
+  std::string lower;
+  icu::StringByteSink<std::string> sink(&lower);
+  UErrorCode status = U_ZERO_ERROR;
+  icu::CaseMap::utf8ToLower("", 0, {text.data(), static_cast<std::int32_t>(text.size())}, sink, nullptr, status);
+  Ensure(U_SUCCESS(status), "lower case: {}", u_errorName(status));
+  return lower;
+}
+
+std::vector<std::string_view> SplitAtSpaces(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0, at = 0;
+  const auto end_word = [&] {
+    if (at > begin) words.push_back(text.substr(begin, at - begin));
+  };
+  while (at < text.size()) {
+    const Utf8Character character = DecodeUtf8(text.substr(at));
+    Ensure(character.bytes > 0, "split: byte {} is not UTF-8", at);
+    const auto next = at + static_cast<std::size_t>(character.bytes);
+    if (IsSpace(character.code)) {
+      end_word();
+      begin = next;
+    }
+    at = next;
+  }
+  end_word();
+  return words;
+}
+
+std::vector<std::string> Tokenize13a(std::string_view line) {
+  std::string text = Replaced(line, "<skipped>", "");
+  text = Replaced(text, "&quot;", "\"");
+  text = Replaced(text, "&amp;", "&");
+  text = Replaced(text, "&lt;", "<");
+  text = Replaced(text, "&gt;", ">");
+
+  std::string apart = " ";
+  for (const char byte : text + " ") {
+    if (StandsAlone(byte)) {
+      apart.append({' ', byte, ' '});
+    } else {
+      apart.push_back(byte);
+    }
+  }
+  apart = Separate(apart, IsNoDigit, IsPeriodOrComma, "", " ");
+  apart = Separate(apart, IsPeriodOrComma, IsNoDigit, " ", "");
+  apart = Separate(apart, IsDigit, IsHyphen, "", " ");
+  const std::vector<std::string_view> words = SplitAtSpaces(apart);
+  return {words.begin(), words.end()};
+}
+
+}  // namespace headlight

@@ -1,0 +1,79 @@
+#include "headlight/text/tokenizers/added_tokens.h"
+
+#include <unicode/uchar.h>
+
+#include <algorithm>
+
+#include "headlight/text/characters.h"
+
+namespace headlight {
+namespace {
+
+// A regular expression's \w: Alphabetic, marks, decimal digits, connectors, joiners.
+bool IsWordCharacter(char32_t character) {
+  const auto code = static_cast<UChar32>(character);
+  return u_isUAlphabetic(code) || (U_GET_GC_MASK(code) & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0 ||
+         character == 0x200C || character == 0x200D;
+}
+
+// The last character of a text that is not empty.
+char32_t LastCharacter(std::string_view text, std::size_t& begin) {
+  begin = text.size() - 1;
+  while (begin > 0 && (text[begin] & 0xC0) == 0x80) --begin;
+  return DecodeUtf8(text.substr(begin)).code;
+}
+
+}  // namespace
+
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+  std::stable_sort(tokens_.begin(), tokens_.end(),
+                   [](const auto& a, const auto& b) { return a.content.size() > b.content.size(); });
+  for (const AddedToken& token : tokens_) begins_[static_cast<unsigned char>(token.content[0])] = true;
+}
+
+const AddedToken* AddedTokens::Find(std::string_view text, std::size_t at) const {
+  if (!begins_[static_cast<unsigned char>(text[at])]) return nullptr;
+  const auto found = std::find_if(tokens_.begin(), tokens_.end(),
+                                  [&](const AddedToken& token) { return text.substr(at).starts_with(token.content); });
+  return found == tokens_.end() ? nullptr : &*found;
+}
+
+std::vector<AddedTokens::Part> AddedTokens::Split(std::string_view text, bool read_special) const {
+  std::vector<Part> parts;
+  std::size_t done = 0;
+  const auto add = [&](std::int32_t id, std::size_t begin, std::size_t end) {
+    if (begin < end) parts.push_back({id, {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)}});
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const AddedToken* const token = Find(text, at);
+    if (token == nullptr) {
+      ++at;
+      continue;
+    }
+    std::size_t begin = at, end = at + token->content.size(), last = 0;
+    at = end;
+    if (token->special && !read_special) continue;
+    if (token->single_word) {
+      if (begin > 0 && IsWordCharacter(LastCharacter(text.substr(0, begin), last))) continue;
+      if (end < text.size() && IsWordCharacter(DecodeUtf8(text.substr(end)).code)) continue;
+    }
+    if (token->lstrip) {
+      while (begin > done && IsWhiteSpace(LastCharacter(text.substr(0, begin), last))) begin = last;
+    }
+    if (token->rstrip) {
+      while (end < text.size()) {
+        const Utf8Character next = DecodeUtf8(text.substr(end));
+        if (!IsWhiteSpace(next.code)) break;
+        end += next.bytes;
+      }
+    }
+    add(-1, done, begin);
+    add(token->id, begin, end);
+    done = end;
+    at = std::max(at, end);
+  }
+  add(-1, done, text.size());
+  return parts;
+}
+
+}  // namespace headlight

@@ -1,0 +1,169 @@
+#include "headlight/text/tokenizers/pre_tokenizers.h"
+
+#include <array>
+#include <string_view>
+
+#include "headlight/text/tokenizers/normalizers.h"
+
+namespace headlight {
+namespace {
+
+// Calls cut(text, add) for each word; the pieces add(begin, end) of that text take its place.
+template <typename Cut>
+void CutWords(Words& words, const Cut& cut) {
+  std::vector<TextSpan> pieces;
+  pieces.reserve(words.words.size());
+  for (const TextSpan word : words.words) {
+    const std::string_view text = std::string_view(words.text.text).substr(word.begin, word.end - word.begin);
+    cut(text, [&](std::size_t begin, std::size_t end) {
+      if (begin == end) return;
+      pieces.push_back({word.begin + static_cast<std::int32_t>(begin), word.begin + static_cast<std::int32_t>(end)});
+    });
+  }
+  words.words = std::move(pieces);
+}
+
+// Adds a word to those of `to`, with `front` before it, which stands for the same as its first character.
+void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
+  const std::int32_t begin = to.text.size();
+  ForEachCharacter(front,
+                   [&](char32_t character, std::size_t, std::size_t) { to.text.Append(character, word.origins[0]); });
+  to.text.text += word.text;
+  to.text.origins.insert(to.text.origins.end(), word.origins.begin(), word.origins.end());
+  to.words.push_back({begin, to.text.size()});
+}
+
+bool IsAsciiPunctuation(char32_t c) {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+// The end of the word that `text`, which is not empty, begins with, by GPT-2's rules:
+//   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+std::size_t FirstWord(std::string_view text) {
+  constexpr std::array<std::string_view, 7> contractions = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
+  if (text[0] == '\'') {
+    for (const std::string_view end : contractions)
+      if (text.starts_with(end)) return end.size();
+  }
+  // The run of one class that begins at `begin`: its end, and where its last character begins.
+  struct Run {
+    CharacterClass of;
+    std::size_t last, end;
+  };
+  const auto run_at = [&](std::size_t begin) {
+    Utf8Character character = DecodeUtf8(text.substr(begin));
+    Run run{ClassOf(character.code), begin, begin + character.bytes};
+    while (run.end < text.size()) {
+      character = DecodeUtf8(text.substr(run.end));
+      if (ClassOf(character.code) != run.of) break;
+      run.last = run.end;
+      run.end += character.bytes;
+    }
+    return run;
+  };
+  if (text[0] == ' ' && text.size() > 1) {
+    if (const Run run = run_at(1); run.of != CharacterClass::space) return run.end;
+  }
+  const Run run = run_at(0);
+  // The last white space of several is left to the word after it.
+  const bool leaves_last = run.of == CharacterClass::space && run.end < text.size() && run.last > 0;
+  return leaves_last ? run.last : run.end;
+}
+
+}  // namespace
+
+void SplitAtSpaces(Words& words) {
+  CutWords(words, [](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
+      if (!IsWhiteSpace(character)) return;
+      add(word, begin);
+      word = end;
+    });
+    add(word, text.size());
+  });
+}
+
+void SplitPunctuation(Words& words) {
+  CutWords(words, [](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
+      if (!IsAsciiPunctuation(character) && (character < 0x80 || !IsPunctuation(character))) return;
+      add(word, begin);
+      add(begin, end);
+      word = end;
+    });
+    add(word, text.size());
+  });
+}
+
+void Digits::operator()(Words& words) const {
+  CutWords(words, [this](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    bool number = false;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
+      const bool digit = ClassOf(character) == CharacterClass::number;
+      if (digit != number || (digit && individual)) {
+        add(word, begin);
+        word = begin;
+      }
+      number = digit;
+    });
+    add(word, text.size());
+  });
+}
+
+void Metaspace::operator()(Words& words) const {
+  Words spaced;
+  spaced.text.start = words.text.start;
+  spaced.words.reserve(words.words.size());
+  spaced.text.text.reserve(2 * words.text.text.size());
+  spaced.text.origins.reserve(2 * words.text.text.size());
+  for (const TextSpan word : words.words) {
+    const std::string_view text = std::string_view(words.text.text).substr(word.begin, word.end - word.begin);
+    const std::int32_t begin = spaced.text.size();
+    const auto add = [&](std::string_view bytes, TextSpan origin) {
+      spaced.text.text += bytes;
+      spaced.text.origins.resize(spaced.text.text.size(), origin);
+    };
+    const TextSpan first = words.text.origins[word.begin];
+    const bool may = prepend == Prepend::always || (prepend == Prepend::first && first.begin == 0);
+    if (may && text[0] != ' ' && !text.starts_with(replacement)) add(replacement, first);
+    for (std::size_t at = 0; at < text.size(); ++at)
+      add(text[at] == ' ' ? replacement : text.substr(at, 1), words.text.origins[word.begin + at]);
+    spaced.words.push_back({begin, spaced.text.size()});
+  }
+  words = std::move(spaced);
+  if (!split) return;
+  CutWords(words, [&](std::string_view text, const auto& add) {
+    std::size_t word = 0;
+    for (std::size_t at = text.find(replacement, 1); at != std::string_view::npos;
+         at = text.find(replacement, at + 1)) {
+      add(word, at);
+      word = at;
+    }
+    add(word, text.size());
+  });
+}
+
+void ByteLevelPreTokenizer::operator()(Words& words) const {
+  if (add_prefix_space) {
+    Words spaced;
+    spaced.text.start = words.text.start;
+    for (const TextSpan word : words.words) {
+      const NormalizedText text = words.text.Part(word);
+      AddWord(text, text.text.starts_with(' ') ? "" : " ", spaced);
+    }
+    words = std::move(spaced);
+  }
+  if (!use_regex) return;
+  CutWords(words, [](std::string_view text, const auto& add) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = begin + FirstWord(text.substr(begin));
+      add(begin, end);
+      begin = end;
+    }
+  });
+}
+
+}  // namespace headlight

@@ -1,0 +1,88 @@
+// From normalized text to pieces, as SentencePiece does it: the same merges in the same order, the same best path.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/random.h"
+#include "headlight/text/tokenizers/byte_trie.h"
+#include "headlight/text/tokenizers/sentencepiece_model.h"
+#include "headlight/text/tokenizers/sentencepiece_table.h"
+
+namespace headlight {
+
+// Text that is one piece: from where the one before ends up to byte `end`. A character that the model lacks is a
+// segment of its unknown piece.
+struct Segment {
+  std::int32_t piece = 0, end = 0;
+  bool operator==(const Segment&) const = default;
+};
+
+// Byte-pair encoding: begins with characters and merges, again and again, the two neighbours that together are the
+// piece of the highest score, the leftmost of equals.
+class BpeSegmenter {
+ public:
+  explicit BpeSegmenter(const SentencePieceModel& model);
+
+  // `text` is normalized UTF-8. With `random`, BPE-dropout (Provilkov et al., 2020): each merge is left out with the
+  // probability `dropout`.
+  std::vector<Segment> Segments(std::string_view text, Random* random, double dropout) const;
+
+ private:
+  struct Symbol {
+    std::int32_t id;              // -1: a character that no piece has
+    std::int32_t previous, next;  // -1 at the ends
+    std::int32_t bytes;           // 0 once merged into the symbol before
+  };
+  // A possible merge of two neighbours.
+  struct Merge {
+    std::uint64_t order;  // rank of the merged piece's score, then the place of its left symbol: least first
+    std::int32_t right, merged;
+    std::int32_t left() const { return static_cast<std::int32_t>(order & 0xFFFFFFFF); }
+    friend bool operator<(const Merge& a, const Merge& b) { return a.order > b.order; }  // the heap's top is the least
+  };
+  void MergeWord(std::vector<Symbol>& symbols, std::vector<Merge>& heap, Random* random, double dropout) const;
+
+  // A symbol is a piece (its id) or a character that only stands within pieces (from pieces on).
+  std::vector<std::int32_t> rank_;   // of a piece's score among all, 0 is the highest; equal scores share one
+  std::vector<std::int32_t> bytes_;  // of a piece
+  NumberTable merged_;               // (left symbol << 32 | right symbol) to piece
+  NumberTable symbol_of_character_;
+  std::array<std::int32_t, 128> symbol_of_ascii_;
+  std::int32_t unknown_ = 0;
+  bool words_stand_alone_ = true;  // no piece has a space but in front, so that no merge crosses one
+};
+
+// Unigram: of all ways to cut the text into pieces, the one with the highest sum of scores (Viterbi). SentencePiece
+// adds in float, the tokenizers library in double, which decides between ways that are all but equal.
+template <typename Score>
+class UnigramSegmenter {
+ public:
+  // Pieces, at least one and no two alike, with the place of their score; the unknown piece stands for a character that
+  // no piece is.
+  UnigramSegmenter(std::vector<std::pair<std::string_view, std::int32_t>> pieces, std::vector<Score> scores,
+                   std::int32_t unknown);
+
+  std::vector<Segment> Segments(std::string_view text) const;
+  // Adds the segments to those that are there.
+  void Append(std::string_view text, std::vector<Segment>& segments) const;
+
+ private:
+  // The best path to a byte: its score, its last piece and where that begins.
+  struct Path {
+    Score score = 0;
+    std::int32_t piece = 0, begin = -1;
+  };
+
+  ByteTrie trie_;
+  std::vector<Score> scores_;
+  Score unknown_score_ = 0;
+  std::int32_t unknown_ = 0;
+};
+
+UnigramSegmenter<float> UnigramSegmenterOf(const SentencePieceModel& model);
+
+}  // namespace headlight

@@ -1,0 +1,73 @@
+// Feeds arbitrary bytes to every parser of a tokenizer's files. What they accept must run.
+
+#include <array>
+
+#include "headlight/base/error.h"
+#include "headlight/text/tokenizers/json_part-inl.h"
+#include "headlight/text/tokenizers/older_tokenizer_settings-inl.h"
+#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer_files.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/tokenizer_state.h"
+
+namespace headlight {
+namespace {
+
+void Run(SentencePieceModel model) {
+  const Tokenizer tokenizer(std::move(model));
+  std::vector<TextSpan> spans;
+  tokenizer.Decode(tokenizer.Encode(" Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>", Side::source, &spans));
+}
+
+void Run(const TokenizerPipeline& tokenizer) {
+  const Encoding encoding = tokenizer.EncodePair(" Der Hund la\u0308uft's,\t1000\u00a0\ufb01\u2581日本 </s>[MASK]", "");
+  tokenizer.Decode(encoding.ids);
+}
+
+// The words of a text, cut by a tokenizer's parts.
+void Run(const TokenizerState& state) {
+  const std::string_view whole = " Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>\x01";
+  NormalizedText text(whole, {0, static_cast<std::int32_t>(whole.size())});
+  for (const Normalizer& normalize : state.normalizers) normalize(text);
+  Words words{std::move(text), {}};
+  if (!words.text.text.empty()) words.words = {{0, words.text.size()}};
+  for (const PreTokenizer& pre_tokenize : state.pre_tokenizers) pre_tokenize(words);
+  std::vector<Segment> segments;
+  for (const TextSpan word : words.words)
+    state.model(std::string_view(words.text.text).substr(word.begin, word.end - word.begin), segments);
+}
+
+// As each of the families reads it.
+void RunInFolder(std::string_view model) {
+  constexpr std::array<const char*, 5> kinds = {"T5", "XLMRoberta", "MBart", "MBart50", "DebertaV2"};
+  const TokenizerSettings settings{"folder", nlohmann::json::object(), nlohmann::json::object(),
+                                   kinds[model.size() % kinds.size()]};
+  Run(MakeTokenizerState(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder", ScoresAre::exact));
+}
+
+template <typename Body>
+void Try(const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    if (error.blame() == Blame::internal) throw;
+  }
+}
+
+}  // namespace
+}  // namespace headlight
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace headlight;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (bytes.starts_with('{')) {
+    Try([&] { ParseVocabularyJson(bytes, "vocab.json"); });
+    Try([&] { ParseTokenizerConfigJson(bytes, "tokenizer_config.json"); });
+    Try([&] { Run(ParseTokenizerJson(bytes, SpecialTokens(), "tokenizer.json")); });
+    Try([&] { Run(TokenizerPipeline::Parse(bytes, "tokenizer.json")); });
+  } else {
+    Try([&] { Run(ParseSentencePieceModel(bytes, "source.spm")); });
+    Try([&] { RunInFolder(bytes); });
+  }
+  return 0;
+}

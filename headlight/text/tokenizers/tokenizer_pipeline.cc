@@ -1,0 +1,238 @@
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/text/tokenizers/older_tokenizer_files.h"
+#include "headlight/text/tokenizers/tokenizer_state.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 26;  // bytes; those of 500,000 pieces have half of it
+constexpr std::size_t kLongestText = std::size_t{1} << 28;      // bytes; places in a normalized text fit 32 bits
+
+// White space at a piece's ends, in characters.
+struct EdgeSpaces {
+  std::int32_t leading, trailing;
+};
+
+// In a byte-level piece only the space itself is white space.
+EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
+  if (byte_level) {
+    const std::size_t begin = std::min(piece.find_first_not_of(' '), piece.size());
+    const std::size_t end = piece.find_last_not_of(' ') + 1;  // npos + 1 is 0
+    return {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(piece.size() - end)};
+  }
+  EdgeSpaces spaces{0, 0};
+  if (ValidUtf8(piece) != piece.size()) return spaces;  // a byte of a character
+  bool all = true;
+  ForEachCharacter(piece, [&](char32_t character, std::size_t, std::size_t) {
+    const bool space = IsWhiteSpace(character);
+    all = all && space;
+    if (all) ++spaces.leading;
+    spaces.trailing = space ? spaces.trailing + 1 : 0;
+  });
+  return spaces;
+}
+
+// A span without as many characters as its token has white space at its ends, as GPT-2's and RoBERTa's tokenizers
+// count.
+void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_prefix_space, TextSpan& span) {
+  const auto is_middle = [&](std::int32_t byte) {
+    return byte < static_cast<std::int64_t>(text.size()) && (text[byte] & 0xC0) == 0x80;
+  };
+  const bool added = (first || span.begin == 0) && add_prefix_space && spaces.leading == 1;
+  for (std::int32_t i = added ? spaces.leading : 0; i < spaces.leading && span.begin < span.end; ++i) {
+    do ++span.begin;
+    while (is_middle(span.begin));
+  }
+  std::int32_t end = span.end;
+  for (std::int32_t i = 0; i < spaces.trailing; ++i) {
+    if (end == 0) return;
+    do --end;
+    while (is_middle(end));
+  }
+  span.end = std::max(end, span.begin);
+}
+
+// Runs a text through the parts of a tokenizer.
+class Encoder {
+ public:
+  Encoder(const TokenizerState& state, bool read_special) : state_(state), read_special_(read_special) {}
+
+  struct Token {
+    std::int32_t id;
+    TextSpan span;
+    EdgeSpaces spaces;
+  };
+
+  std::vector<Token> Run(std::string_view text) {
+    for (const AddedTokens::Part& part : state_.raw.Split(text, read_special_)) {
+      NormalizedText stretch(text, part.span);
+      if (part.id >= 0) {
+        Add(part.id, stretch, {0, stretch.size()});
+        continue;
+      }
+      for (const Normalizer& normalize : state_.normalizers) normalize(stretch);
+      const std::vector<AddedTokens::Part> parts = state_.normalized.Split(stretch.text, read_special_);
+      if (parts.size() == 1 && parts[0].id < 0) {  // as nearly always
+        AddWords(std::move(stretch));
+        continue;
+      }
+      for (const AddedTokens::Part& inner : parts) {
+        if (inner.id >= 0)
+          Add(inner.id, stretch, inner.span);
+        else
+          AddWords(stretch.Part(inner.span));
+      }
+    }
+    return std::move(tokens_);
+  }
+
+ private:
+  void Add(std::int32_t id, const NormalizedText& text, TextSpan bytes) {
+    const std::string_view piece = std::string_view(text.text).substr(bytes.begin, bytes.end - bytes.begin);
+    tokens_.push_back({id, text.Origin(bytes), Spaces(piece, false)});
+  }
+
+  // Counted only where the spans are trimmed.
+  EdgeSpaces Spaces(std::string_view piece, bool byte_level) const {
+    return state_.post_processor.trim_offsets ? SpacesAround(piece, byte_level) : EdgeSpaces{0, 0};
+  }
+
+  void AddWords(NormalizedText text) {
+    Words words{std::move(text), {}};
+    words.words = {{0, words.text.size()}};
+    for (const PreTokenizer& pre_tokenize : state_.pre_tokenizers) pre_tokenize(words);
+    const std::string_view bytes = words.text.text;
+    for (const TextSpan word : words.words) {
+      segments_.clear();
+      state_.model(bytes.substr(word.begin, word.end - word.begin), segments_);
+      std::int32_t begin = word.begin, next = word.begin;
+      for (const Segment& segment : segments_) {
+        const std::int32_t end = word.begin + segment.end;
+        if (end > next) begin = std::exchange(next, end);  // else it stands for the same as the one before
+        const std::string_view piece = bytes.substr(begin, end - begin);
+        tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level)});
+      }
+    }
+  }
+
+  const TokenizerState& state_;
+  bool read_special_;
+  std::vector<Token> tokens_;
+  std::vector<Segment> segments_;
+};
+
+// The texts' tokens, with special ones around them.
+Encoding Assemble(const TokenizerState& state, const Template& parts, std::span<const std::string_view> texts,
+                  const EncodeOptions& options) {
+  std::vector<std::vector<Encoder::Token>> tokens;
+  for (const std::string_view text : texts) {
+    Check(text.size() <= kLongestText, "a text of {} bytes is too long, {} are possible", text.size(), kLongestText);
+    CheckUtf8(text, "text");
+    tokens.push_back(Encoder(state, options.read_special).Run(text));
+  }
+  Encoding encoding;
+  const auto add = [&](std::int32_t id, std::int32_t type_id, std::int32_t text, TextSpan span) {
+    encoding.ids.push_back(id);
+    encoding.type_ids.push_back(type_id);
+    encoding.texts.push_back(text);
+    encoding.spans.push_back(span);
+  };
+  const std::optional<bool>& trim = state.post_processor.trim_offsets;
+  for (const TemplatePart& part : parts) {
+    if (part.text < 0) {
+      if (!options.add_special) continue;
+      for (const std::int32_t id : part.ids) add(id, part.type_id, -1, {});
+      continue;
+    }
+    const std::vector<Encoder::Token>& given = tokens[part.text];
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      TextSpan span = given[i].span;
+      if (trim) TrimSpan(texts[part.text], given[i].spaces, i == 0, *trim, span);
+      add(given[i].id, part.type_id, part.text, span);
+    }
+  }
+  return encoding;
+}
+
+}  // namespace
+
+TokenizerPipeline TokenizerPipeline::Load(const std::string& folder) {
+  const std::string path = folder + "/tokenizer.json";
+  if (!std::filesystem::exists(path)) {
+    if (std::optional<TokenizerState> state = LoadOlderTokenizer(folder))
+      return TokenizerPipeline(std::make_shared<TokenizerState>(std::move(*state)));
+    Fail("{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model",
+         path);
+  }
+  return Parse(ReadFile(path, kLargestFile), path);
+}
+
+TokenizerPipeline TokenizerPipeline::Parse(std::string_view json, const std::string& name) {
+  return TokenizerPipeline(std::make_shared<TokenizerState>(ParseTokenizerState(json, name)));
+}
+
+Encoding TokenizerPipeline::Encode(std::string_view text, const EncodeOptions& options) const {
+  return Assemble(*state_, state_->post_processor.single, {&text, 1}, options);
+}
+
+Encoding TokenizerPipeline::EncodePair(std::string_view first, std::string_view second,
+                                       const EncodeOptions& options) const {
+  const std::string_view texts[] = {first, second};
+  return Assemble(*state_, state_->post_processor.pair, texts, options);
+}
+
+std::string TokenizerPipeline::Decode(std::span<const std::int32_t> ids, bool skip_special) const {
+  std::vector<std::string> texts;
+  for (const std::int32_t id : ids) {
+    const std::string& piece = Piece(id);
+    if (skip_special && state_->special[id]) continue;
+    const auto written = state_->written.find(id);
+    texts.push_back(written == state_->written.end() ? piece : written->second);
+  }
+  for (const Decoder& decode : state_->decoders) decode(texts);
+  return fmt::format("{}", fmt::join(texts, state_->decoders.empty() ? " " : ""));
+}
+
+const std::string& TokenizerPipeline::Piece(std::int32_t id) const {
+  Check(id >= 0 && id < size(), "token {} is not in the vocabulary of {}", id, size());
+  return state_->pieces[id];
+}
+
+std::optional<std::int32_t> TokenizerPipeline::Find(std::string_view piece) const {
+  const auto found = state_->ids.find(std::string(piece));
+  if (found == state_->ids.end()) return std::nullopt;
+  return found->second;
+}
+
+bool TokenizerPipeline::IsSpecial(std::int32_t id) const {
+  Check(id >= 0 && id < size(), "token {} is not in the vocabulary of {}", id, size());
+  return state_->special[id];
+}
+
+std::int32_t TokenizerPipeline::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
+
+std::vector<TextSpan> CharacterSpans(std::string_view text, std::span<const TextSpan> spans) {
+  // By byte, how many characters begin before it.
+  std::vector<std::int32_t> characters(text.size() + 1);
+  for (std::size_t byte = 0; byte < text.size(); ++byte) {
+    characters[byte + 1] = characters[byte] + ((text[byte] & 0xC0) != 0x80 ? 1 : 0);
+  }
+  std::vector<TextSpan> result;
+  for (const TextSpan span : spans) {
+    Check(span.begin >= 0 && span.end <= static_cast<std::int64_t>(text.size()),
+          "bytes {} to {} are not in a text of {}", span.begin, span.end, text.size());
+    result.push_back({characters[span.begin], characters[span.end]});
+  }
+  return result;
+}
+
+}  // namespace headlight

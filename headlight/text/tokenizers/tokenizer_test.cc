@@ -1,0 +1,247 @@
+#include "headlight/text/tokenizers/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+
+namespace headlight {
+namespace {
+
+using Json = nlohmann::json;
+using Tokens = std::vector<std::int32_t>;
+using testing::HasSubstr;
+
+std::string TestData(const std::string& name) {
+  return HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/" + name;
+}
+Json Goldens(const std::string& name) { return Json::parse(ReadFile(TestData(name))); }
+Tokenizer Small(const std::string& algorithm) {
+  const std::string path = TestData("tokenizer_" + algorithm + ".model");
+  return Tokenizer(ParseSentencePieceModel(ReadFile(path), path));
+}
+std::string NewFolder(const std::string& name) {
+  // The process's own: tests run side by side.
+  const std::string folder = fmt::format("{}/tokenizer_{}_{}", testing::TempDir(), getpid(), name);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+std::string LoadError(const std::string& folder) {
+  try {
+    Tokenizer::Load(folder);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.blame(), Blame::user);
+    return error.what();
+  }
+}
+
+class TokenizerOf : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, TokenizerOf, testing::Values("bpe", "unigram"),
+                         [](const auto& which) { return which.param; });
+
+TEST_P(TokenizerOf, GivesSentencePiecesTokens) {
+  const Tokenizer tokenizer = Small(GetParam());
+  const Json goldens = Goldens(std::string("tokenizer_") + GetParam() + ".json");
+  ASSERT_GT(goldens["cases"].size(), 140u);
+  for (const Json& golden : goldens["cases"]) {
+    const std::string text = golden["text"];
+    std::vector<TextSpan> spans;
+    const Tokens tokens = tokenizer.Encode(text, Side::source, &spans);
+    EXPECT_EQ(tokens, golden["ids"].get<Tokens>()) << golden["text"];
+    std::vector<TextSpan> expected;
+    for (const Json& span : golden["spans"]) expected.push_back({span[0], span[1]});
+    EXPECT_EQ(spans, expected) << golden["text"];
+    EXPECT_EQ(tokenizer.Decode(tokens), golden["decoded"].get<std::string>()) << golden["text"];
+    EXPECT_EQ(tokenizer.Encode(text), tokens);
+  }
+}
+
+// FNV-1a, as tools/make_tokenizer_goldens.py computes it.
+std::string Fingerprint(const std::string& bytes) {
+  std::uint64_t value = 0xCBF29CE484222325;
+  for (const unsigned char byte : bytes) value = (value ^ byte) * 0x100000001B3;
+  return fmt::format("{:016x}", value);
+}
+
+// The goldens are what AutoTokenizer makes of the files with these fingerprints, in a MarianMT and in a Pegasus folder.
+TEST(Tokenizer, SavesWhatTransformersReads) {
+  const auto folder_of = [](const std::string& algorithm) {
+    return HEADLIGHT_BINARY_DIR "/tokenizer_saved_" + algorithm;
+  };
+  for (const std::string algorithm : {"bpe", "unigram"}) {
+    std::filesystem::create_directories(folder_of(algorithm));
+    Small(algorithm).Save(folder_of(algorithm));
+  }
+  for (const std::string algorithm : {"bpe", "unigram"}) {
+    const Tokenizer tokenizer = Small(algorithm);
+    const Json goldens = Goldens("tokenizer_saved_" + algorithm + ".json");
+    Json files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_of(algorithm))) {
+      files[entry.path().filename()] = Fingerprint(ReadFile(entry.path()));
+    }
+    EXPECT_EQ(files, goldens["files"]);
+    for (const Json& golden : goldens["cases"]) {
+      Tokens tokens = tokenizer.Encode(golden["text"].get<std::string>());
+      tokens.push_back(tokenizer.eos());
+      EXPECT_EQ(tokens, golden["ids"].get<Tokens>()) << golden["text"];
+    }
+  }
+}
+
+TEST_P(TokenizerOf, ComesBackFromEitherFile) {
+  const Tokenizer tokenizer = Small(GetParam());
+  const std::string both = NewFolder("both"), json = NewFolder("json");
+  tokenizer.Save(both, 256);
+  for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
+    std::filesystem::copy_file(both + "/" + file, json + "/" + file);
+  }
+  EXPECT_THAT(ReadFile(both + "/tokenizer_config.json"), HasSubstr("\"model_max_length\": 256"));
+  const Json cases = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"];
+  for (const std::string& folder : {both, json}) {
+    const Tokenizer loaded = Tokenizer::Load(folder);
+    EXPECT_EQ(loaded.size(), tokenizer.size());
+    EXPECT_EQ(loaded.eos(), 0);
+    EXPECT_EQ(loaded.unk(), 1);
+    EXPECT_EQ(loaded.pad(), tokenizer.size() - 1);
+    EXPECT_EQ(loaded.algorithm(), tokenizer.algorithm());
+    for (const Json& golden : cases) {
+      EXPECT_EQ(loaded.Encode(golden["text"].get<std::string>()), golden["ids"].get<Tokens>());
+    }
+    const std::string again = NewFolder("again");
+    loaded.Save(again, 256);
+    EXPECT_EQ(ReadFile(again + "/tokenizer.json"), ReadFile(both + "/tokenizer.json"));
+    EXPECT_EQ(ReadFile(again + "/vocab.json"), ReadFile(both + "/vocab.json"));
+  }
+}
+
+// A folder with a model a language over one vocabulary in another order, read by transformers' MarianTokenizer.
+TEST(Tokenizer, ReadsAStrangersFolder) {
+  const Tokenizer tokenizer = Tokenizer::Load(TestData("tokenizer_marian"));
+  EXPECT_EQ(tokenizer.algorithm(Side::source), SubwordAlgorithm::unigram);
+  EXPECT_EQ(tokenizer.algorithm(Side::target), SubwordAlgorithm::bpe);
+  EXPECT_EQ(tokenizer.Piece(tokenizer.pad()), "<pad>");
+  const std::string folder = NewFolder("stranger");
+  tokenizer.Save(folder);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/tokenizer.json"));
+  const Tokenizer copy = Tokenizer::Load(folder);
+  const Json cases = Goldens("tokenizer_marian.json")["cases"];
+  for (const Json& golden : cases) {
+    const std::string text = golden["text"];
+    for (const Tokenizer& each : {tokenizer, copy}) {
+      Tokens source = each.Encode(text), target = each.Encode(text, Side::target);
+      source.push_back(each.eos());
+      target.push_back(each.eos());
+      EXPECT_EQ(source, golden["source"].get<Tokens>()) << golden["text"];
+      EXPECT_EQ(target, golden["target"].get<Tokens>()) << golden["text"];
+      std::erase(target, each.unk());
+      EXPECT_EQ(each.Decode(target), golden["decoded"].get<std::string>()) << golden["text"];
+    }
+  }
+}
+
+TEST_P(TokenizerOf, NeverReadsSpecialTokensInText) {
+  const Tokenizer tokenizer = Small(GetParam());
+  for (const char* text : {"</s>", "<pad>", "a</s>b", "<pad></s><unk>", ">>de<<</s>"}) {
+    const Tokens tokens = tokenizer.Encode(text);
+    EXPECT_THAT(tokens, testing::Not(testing::Contains(testing::AnyOf(tokenizer.eos(), tokenizer.pad()))));
+    EXPECT_EQ(tokenizer.Decode(tokens), text);
+  }
+}
+
+TEST(Tokenizer, DecodesSpecialTokens) {
+  const Tokenizer tokenizer = Small("bpe");
+  Tokens tokens = tokenizer.Encode("Der Hund");
+  tokens.insert(tokens.begin(), tokenizer.pad());
+  tokens.push_back(tokenizer.unk());
+  tokens.push_back(tokenizer.eos());
+  EXPECT_EQ(tokenizer.Decode(tokens), "Der Hund \u2047");
+  EXPECT_EQ(tokenizer.Decode({}), "");
+  for (const std::int32_t token : {-1, tokenizer.size()}) {
+    EXPECT_THROW(tokenizer.Decode({&token, 1}), Error);
+    EXPECT_THROW(tokenizer.Piece(token), Error);
+  }
+}
+
+TEST(Tokenizer, DropsMerges) {
+  const Tokenizer tokenizer = Small("bpe");
+  const std::string text = "Ein kleiner Hund läuft über die grüne Wiese.";
+  Random random(1);
+  EXPECT_EQ(tokenizer.EncodeSampled(text, random, 0), tokenizer.Encode(text));
+  for (const std::int32_t token : tokenizer.EncodeSampled(text, random, 1)) {
+    EXPECT_THAT(tokenizer.Piece(token), testing::SizeIs(testing::Le(3)));  // one character
+  }
+  std::set<Tokens> spellings;
+  for (int trial = 0; trial < 50; ++trial) {
+    Random again = random;
+    const Tokens tokens = tokenizer.EncodeSampled(text, random, 0.1);
+    EXPECT_EQ(tokenizer.EncodeSampled(text, again, 0.1), tokens);
+    EXPECT_EQ(tokenizer.Decode(tokens), text);
+    spellings.insert(tokens);
+  }
+  EXPECT_GT(spellings.size(), 20u);
+  EXPECT_THROW(tokenizer.EncodeSampled(text, random, 1.5), Error);
+  EXPECT_THROW(tokenizer.EncodeSampled(text, random, std::nan("")), Error);
+  EXPECT_THROW(Small("unigram").EncodeSampled(text, random, 0.1), Error);
+}
+
+TEST(Tokenizer, NamesTheByteThatIsNotUtf8) {
+  try {
+    Small("bpe").Encode("Der \xFF Hund");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "text: byte 4 is not UTF-8");
+  }
+}
+
+TEST(Tokenizer, RefusesEndlessText) { EXPECT_THROW(Small("bpe").Encode(std::string((1 << 22) + 1, 'a')), Error); }
+
+TEST_P(TokenizerOf, ServesManyThreads) {
+  const Tokenizer tokenizer = Small(GetParam());
+  const Json goldens = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"];
+  std::vector<std::thread> threads;
+  for (int count = 0; count < 4; ++count) {
+    threads.emplace_back([&, copy = tokenizer] {
+      for (const Json& golden : goldens)
+        EXPECT_EQ(copy.Encode(golden["text"].get<std::string>()), golden["ids"].get<Tokens>());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Tokenizer, RefusesBadFolders) {
+  const auto folder = [&] {
+    const std::string path = NewFolder("bad");
+    Small("bpe").Save(path);
+    return path;
+  };
+  EXPECT_THAT(LoadError(NewFolder("empty")), HasSubstr("_empty/source.spm is missing; a tokenizer is"));
+  EXPECT_THAT(LoadError(testing::TempDir() + "/nowhere"), HasSubstr("/nowhere/source.spm is missing"));
+  for (const char* file : {"source.spm", "target.spm", "vocab.json"}) {
+    const std::string path = folder();
+    std::filesystem::remove(path + "/" + file);
+    EXPECT_THAT(LoadError(path), HasSubstr(std::string(file) + " is missing"));
+    WriteFile(path + "/" + file, "");
+    EXPECT_THAT(LoadError(path), HasSubstr(file));
+    WriteFile(path + "/" + file, "{\"</s>\": 0");
+    EXPECT_THAT(LoadError(path), HasSubstr(file));
+  }
+  const std::string path = folder();
+  WriteFile(path + "/vocab.json", "{\"</s>\": 0, \"<unk>\": 1, \"a\": 2}");
+  EXPECT_THAT(LoadError(path), HasSubstr("the vocabulary lacks \"<pad>\""));
+  WriteFile(path + "/tokenizer_config.json", "{\"pad_token\": \"a\"}");
+  EXPECT_EQ(LoadError(path), "");
+  EXPECT_EQ(Tokenizer::Load(path).pad(), 2);
+}
+
+}  // namespace
+}  // namespace headlight

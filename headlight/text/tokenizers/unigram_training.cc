@@ -1,0 +1,303 @@
+#include "headlight/text/tokenizers/unigram_training.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "headlight/base/parallel.h"
+#include "headlight/text/characters.h"
+#include "headlight/text/tokenizers/byte_trie.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::size_t kLongestPiece = 16;    // characters, as SentencePiece has it
+constexpr std::size_t kMostSeeds = 1000000;  // parts of words to begin with
+constexpr double kLeastExpected = 0.5;       // a piece that is expected less often goes
+constexpr double kKept = 0.75;               // of the pieces, when some are taken away
+constexpr std::int64_t kTasks = 32;          // whatever the threads: sums are added in this order
+// In bytes. Longer words are learned from in parts: the probability of one this long is no less than a double can hold.
+constexpr std::size_t kLongestWord = 24;
+
+struct Piece {
+  std::string text;
+  double score;  // its log probability
+};
+
+// d/dx ln Gamma(x), for x > 0 (Abramowitz and Stegun, 6.3.5 and 6.3.18).
+double Digamma(double x) {
+  double result = 0;
+  for (; x < 7; ++x) result -= 1 / x;
+  const double square = 1 / (x * x);
+  return result + std::log(x) - 0.5 / x -
+         square * (1.0 / 12 - square * (1.0 / 120 - square * (1.0 / 252 - square / 240)));
+}
+
+std::vector<CountedWord> Parts(const std::vector<CountedWord>& words) {
+  std::map<std::string, std::int64_t> parts;
+  for (const CountedWord& word : words) {
+    std::string_view rest = word.text;
+    while (rest.size() > kLongestWord) {
+      std::size_t cut = kLongestWord;
+      while ((rest[cut] & 0xC0) == 0x80) --cut;
+      parts[std::string(rest.substr(0, cut))] += word.count;
+      rest.remove_prefix(cut);
+    }
+    if (!rest.empty()) parts[std::string(rest)] += word.count;
+  }
+  std::vector<CountedWord> result;
+  for (const auto& [text, count] : parts) result.push_back({text, count});
+  return result;
+}
+
+// The places where characters begin, and the end.
+std::vector<std::size_t> Boundaries(std::string_view text) {
+  std::vector<std::size_t> places;
+  ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t) { places.push_back(begin); });
+  places.push_back(text.size());
+  return places;
+}
+
+// Every character, and the parts of words that stand in them at least twice, if what follows them differs: else the
+// longer part says as much. Those that cover the most characters of the text come first.
+std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
+  struct Suffix {
+    std::string_view text;  // from a character of a word on, as much as a piece can hold
+    std::int64_t count;
+  };
+  std::vector<Suffix> suffixes;
+  std::map<std::string, std::int64_t> characters;
+  for (const CountedWord& word : words) {
+    const std::vector<std::size_t> places = Boundaries(word.text);
+    for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+      const std::size_t end = places[std::min(i + kLongestPiece, places.size() - 1)];
+      suffixes.push_back({std::string_view(word.text).substr(places[i], end - places[i]), word.count});
+      characters[word.text.substr(places[i], places[i + 1] - places[i])] += word.count;
+    }
+  }
+  std::sort(suffixes.begin(), suffixes.end(), [](const Suffix& a, const Suffix& b) { return a.text < b.text; });
+
+  struct Seed {
+    std::string_view text;
+    std::int64_t weight;
+  };
+  std::vector<Seed> seeds;
+  // The parts that the suffixes up to here begin with and that may go on, the shortest first.
+  struct Open {
+    std::size_t bytes;
+    std::int64_t count;
+  };
+  std::vector<Open> open;
+  for (std::size_t i = 0; i <= suffixes.size(); ++i) {
+    std::size_t common = 0;  // bytes, of whole characters
+    if (i > 0 && i < suffixes.size()) {
+      const std::string_view a = suffixes[i - 1].text, b = suffixes[i].text;
+      while (common < a.size() && common < b.size() && a[common] == b[common]) ++common;
+      while (common > 0 && common < b.size() && (b[common] & 0xC0) == 0x80) --common;
+      while (common > 0 && common < a.size() && (a[common] & 0xC0) == 0x80) --common;
+    }
+    std::int64_t count = i > 0 ? suffixes[i - 1].count : 0;
+    while (!open.empty() && open.back().bytes > common) {
+      open.back().count += count;
+      count = open.back().count;
+      const std::string_view text = suffixes[i - 1].text.substr(0, open.back().bytes);
+      const std::int64_t length = CountCharacters(text);
+      if (length > 1) seeds.push_back({text, count * length});
+      open.pop_back();
+    }
+    if (common == 0) continue;
+    if (!open.empty() && open.back().bytes == common) {
+      open.back().count += count;
+    } else {
+      open.push_back({common, count});
+    }
+  }
+  // A suffix that repeats as a whole, in words that are there several times, is no branch above.
+  for (const CountedWord& word : words) {
+    const std::int64_t length = CountCharacters(word.text);
+    if (word.count > 1 && length > 1 && length <= static_cast<std::int64_t>(kLongestPiece))
+      seeds.push_back({word.text, word.count * length});
+  }
+  std::sort(seeds.begin(), seeds.end(),
+            [](const Seed& a, const Seed& b) { return a.text != b.text ? a.text < b.text : a.weight > b.weight; });
+  seeds.erase(std::unique(seeds.begin(), seeds.end(), [](const Seed& a, const Seed& b) { return a.text == b.text; }),
+              seeds.end());
+  std::sort(seeds.begin(), seeds.end(),
+            [](const Seed& a, const Seed& b) { return a.weight != b.weight ? a.weight > b.weight : a.text < b.text; });
+  seeds.resize(std::min(seeds.size(), kMostSeeds));
+
+  std::vector<Piece> pieces;
+  for (const auto& [text, count] : characters) pieces.push_back({text, static_cast<double>(count)});
+  for (const Seed& seed : seeds) pieces.push_back({std::string(seed.text), static_cast<double>(seed.weight)});
+  double sum = 0;
+  for (const Piece& piece : pieces) sum += piece.score;
+  for (Piece& piece : pieces) piece.score = std::log(piece.score / sum);
+  return pieces;
+}
+
+ByteTrie TrieOf(const std::vector<Piece>& pieces) {
+  std::vector<std::pair<std::string_view, std::int32_t>> numbered;
+  for (const Piece& piece : pieces) numbered.emplace_back(piece.text, static_cast<std::int32_t>(numbered.size()));
+  return ByteTrie(std::move(numbered));
+}
+
+// Calls body(begin, end, piece) for the pieces that stand in the text, from the left.
+template <typename Body>
+void ForEachPiece(const ByteTrie& trie, std::string_view text, const Body& body) {
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    if ((text[begin] & 0xC0) == 0x80) continue;
+    std::int32_t node = 0;
+    for (std::size_t end = begin; end < text.size();) {
+      node = trie.Child(node, text[end++]);
+      if (node < 0) break;
+      if (trie.piece(node) >= 0) body(begin, end, trie.piece(node));
+    }
+  }
+}
+
+// Calls body(word, sums) for every word; the sums over some words each, one for each piece, are added in their order.
+template <typename Body>
+std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::size_t pieces, const Body& body) {
+  std::vector<std::vector<double>> sums(kTasks);
+  const auto count = static_cast<std::int64_t>(words.size());
+  ParallelFor(kTasks, [&](std::int64_t task) {
+    sums[task].resize(pieces);
+    for (std::int64_t i = task * count / kTasks; i < (task + 1) * count / kTasks; ++i) body(words[i], sums[task]);
+  });
+  for (std::int64_t task = 1; task < kTasks; ++task)
+    for (std::size_t piece = 0; piece < pieces; ++piece) sums[0][piece] += sums[task][piece];
+  return std::move(sums[0]);
+}
+
+// How often each piece is expected, over all ways to cut the words: forward and backward.
+std::vector<double> Expected(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces) {
+  const ByteTrie trie = TrieOf(pieces);
+  std::vector<double> probability;
+  for (const Piece& piece : pieces) probability.push_back(std::exp(piece.score));
+  return SumOverWords(words, pieces.size(), [&](const CountedWord& word, std::vector<double>& sums) {
+    struct Edge {
+      std::size_t begin, end;
+      std::int32_t piece;
+    };
+    std::vector<Edge> edges;
+    ForEachPiece(trie, word.text, [&](std::size_t begin, std::size_t end, std::int32_t piece) {
+      edges.push_back({begin, end, piece});
+    });
+    std::vector<double> forward(word.text.size() + 1), backward(word.text.size() + 1);
+    forward.front() = backward.back() = 1;
+    for (const Edge& edge : edges) forward[edge.end] += forward[edge.begin] * probability[edge.piece];
+    for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge)
+      backward[edge->begin] += backward[edge->end] * probability[edge->piece];
+    const double factor = static_cast<double>(word.count) / backward.front();
+    for (const Edge& edge : edges)
+      sums[edge.piece] += forward[edge.begin] * probability[edge.piece] * backward[edge.end] * factor;
+  });
+}
+
+// The pieces of the likeliest way to cut a text, from its end; `without` is not used.
+std::vector<std::int32_t> BestCut(const ByteTrie& trie, const std::vector<Piece>& pieces, std::string_view text,
+                                  std::int32_t without) {
+  struct Path {
+    double score = 0;
+    std::int32_t piece = -1;
+    std::size_t begin = 0;
+  };
+  std::vector<Path> paths(text.size() + 1);
+  ForEachPiece(trie, text, [&](std::size_t begin, std::size_t end, std::int32_t piece) {
+    if (piece == without || (begin > 0 && paths[begin].piece < 0)) return;
+    const double score = paths[begin].score + pieces[piece].score;
+    if (paths[end].piece < 0 || score > paths[end].score) paths[end] = {score, piece, begin};
+  });
+  std::vector<std::int32_t> cut;
+  for (std::size_t end = text.size(); end > 0 && paths[end].piece >= 0; end = paths[end].begin)
+    cut.push_back(paths[end].piece);
+  return cut;
+}
+
+bool IsCharacter(const Piece& piece) { return CountCharacters(piece.text) == 1; }
+
+// New probabilities, without the pieces that are hardly expected.
+std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector<double>& expected) {
+  std::vector<Piece> kept;
+  double sum = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (expected[i] < kLeastExpected && !IsCharacter(pieces[i])) continue;
+    kept.push_back({pieces[i].text, std::max(expected[i], kLeastExpected)});
+    sum += kept.back().score;
+  }
+  // A prior that prefers few pieces (variational Bayes).
+  const double log_sum = Digamma(sum);
+  for (Piece& piece : kept) piece.score = Digamma(piece.score) - log_sum;
+  return kept;
+}
+
+// The characters, and of the others those whose loss would cost the most likelihood: at most `size` in all.
+std::vector<Piece> Pruned(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces, std::size_t size) {
+  const ByteTrie trie = TrieOf(pieces);
+  const std::vector<double> used = SumOverWords(words, pieces.size(), [&](const CountedWord& word, auto& sums) {
+    for (const std::int32_t piece : BestCut(trie, pieces, word.text, -1))
+      sums[piece] += static_cast<double>(word.count);
+  });
+  double sum = 0;
+  for (const double count : used) sum += count;
+  // By how much each use's log probability falls, when the piece's uses go to the pieces that it is cut into.
+  std::vector<double> loss(pieces.size());
+  ParallelFor(kTasks, [&](std::int64_t task) {
+    const auto count = static_cast<std::int64_t>(pieces.size());
+    for (std::int64_t i = task * count / kTasks; i < (task + 1) * count / kTasks; ++i) {
+      if (used[i] == 0 || IsCharacter(pieces[i])) continue;
+      const std::vector<std::int32_t> cut = BestCut(trie, pieces, pieces[i].text, static_cast<std::int32_t>(i));
+      const double log_sum = std::log(sum + used[i] * static_cast<double>(cut.size() - 1));
+      double then = 0;
+      for (const std::int32_t part : cut) then += std::log(used[part] + used[i]) - log_sum;
+      loss[i] = used[i] * (std::log(used[i]) - std::log(sum) - then);
+    }
+  });
+  std::vector<Piece> kept;
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (IsCharacter(pieces[i])) {
+      kept.push_back(pieces[i]);
+    } else if (used[i] > 0) {
+      others.push_back(i);
+    }
+  }
+  std::stable_sort(others.begin(), others.end(), [&](std::size_t a, std::size_t b) { return loss[a] > loss[b]; });
+  for (const std::size_t i : others)
+    if (kept.size() < size) kept.push_back(pieces[i]);
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<CountedWord>& words, std::size_t size,
+                                                         const TrainingProgressCallback& progress) {
+  const std::vector<CountedWord> parts = Parts(words);
+  std::vector<Piece> pieces = Seeds(parts);
+  const std::size_t seeds = pieces.size();
+  // A little more than wanted, so that the last choice is by the probability.
+  const std::size_t enough = size + size / 10;
+  while (true) {
+    for (int round = 0; round < 2; ++round) pieces = Maximized(pieces, Expected(parts, pieces));
+    progress(static_cast<std::int64_t>(seeds - pieces.size()),
+             static_cast<std::int64_t>(seeds - std::min(seeds, enough)));
+    if (pieces.size() <= enough) break;
+    const auto fewer = static_cast<std::size_t>(kKept * static_cast<double>(pieces.size()));
+    const std::size_t before = pieces.size();
+    pieces = Pruned(parts, pieces, std::max(enough, fewer));
+    if (pieces.size() == before) break;  // only characters are left
+  }
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    const bool a_stays = IsCharacter(a), b_stays = IsCharacter(b);
+    return a_stays != b_stays ? a_stays : a.score > b.score;
+  });
+  pieces.resize(std::min(pieces.size(), size));
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.score != b.score ? a.score > b.score : a.text < b.text; });
+  std::vector<std::pair<std::string, double>> result;
+  // Sums of such scores are exact, so that ways to cut that are equally likely are equal to every implementation.
+  for (Piece& piece : pieces) result.emplace_back(std::move(piece.text), std::round(piece.score * 1024) / 1024);
+  return result;
+}
+
+}  // namespace headlight

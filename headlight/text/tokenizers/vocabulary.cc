@@ -1,0 +1,129 @@
+#include "headlight/text/tokenizers/vocabulary.h"
+
+#include <sentencepiece_trainer.h>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/random.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+namespace {
+
+// Each special token must be spellable as text (see Tokenizer), so its characters belong to every vocabulary.
+constexpr const char* kSpecialCharacters = "< / > s u n k p a d";
+
+// SentencePiece's trainer gives up the process at a word of more than 65,535 characters: lines reach it in parts.
+constexpr std::size_t kLongestLine = 4096;
+
+// An even sample of what is added to it (Vitter, "Random Sampling with a Reservoir", 1985); all of it, in order, while
+// it fits.
+class Sample {
+ public:
+  Sample(std::int64_t most, std::uint64_t seed) : most_(static_cast<std::uint64_t>(most)), random_(seed) {}
+
+  void Add(std::string_view line) {
+    if (++seen_ <= most_) {
+      lines_.emplace_back(line);
+    } else if (const std::uint64_t place = random_.Below(seen_); place < most_) {
+      lines_[place] = line;
+    }
+  }
+  std::vector<std::string>& lines() { return lines_; }
+
+ private:
+  std::uint64_t most_, seen_ = 0;
+  Random random_;
+  std::vector<std::string> lines_;
+};
+
+void AddInParts(std::string_view line, Sample& sample) {
+  while (line.size() > kLongestLine) {
+    std::size_t cut = kLongestLine;
+    while ((line[cut] & 0xC0) == 0x80) --cut;
+    sample.Add(line.substr(0, cut));
+    line.remove_prefix(cut);
+  }
+  sample.Add(line);
+}
+
+class Lines : public sentencepiece::SentenceIterator {
+ public:
+  explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
+  bool done() const override { return next_ == lines_.size(); }
+  void Next() override { ++next_; }
+  const std::string& value() const override { return lines_[next_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  const std::vector<std::string>& lines_;
+  std::size_t next_ = 0;
+};
+
+// The number that follows `mark` in the trainer's complaint, -1 where there is none.
+std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
+  const std::size_t at = message.find(mark);
+  if (at == std::string_view::npos) return -1;
+  std::int64_t number = -1;
+  std::from_chars(message.data() + at + mark.size(), message.data() + message.size(), number);
+  return number;
+}
+
+}  // namespace
+
+Tokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next, const VocabularyOptions& options) {
+  Check(options.size >= 4, "the vocabulary size is {}, it must be at least 4", options.size);
+  Check(options.most_lines >= 1, "a vocabulary cannot be learnt from {} lines", options.most_lines);
+  Sample sample(options.most_lines, options.seed);
+  std::int64_t number = 0;
+  bool words = false;
+  for (std::string_view line; next(line);) {
+    CheckUtf8(line, fmt::format("vocabulary: line {}", ++number));
+    words = words || line.find_first_not_of(" \t\r\n") != std::string_view::npos;
+    AddInParts(line, sample);
+  }
+  Check(words, "there is no text to learn a vocabulary from: {} lines, none with a word", number);
+  sample.lines().push_back(kSpecialCharacters);
+
+  // `<pad>` is added below: the trainer has no place for a last one.
+  const std::unordered_map<std::string, std::string> settings = {
+      {"model_type", options.algorithm == SubwordAlgorithm::bpe ? "bpe" : "unigram"},
+      {"vocab_size", std::to_string(options.size - 1)},
+      {"character_coverage", "1"},
+      {"normalization_rule_name", "nmt_nfkc"},
+      {"eos_id", "0"},
+      {"unk_id", "1"},
+      {"bos_id", "-1"},
+      {"pad_id", "-1"},
+      {"max_sentence_length", std::to_string(2 * kLongestLine)},
+      {"num_threads", "4"},  // whatever the machine has: the sums depend on it
+      {"minloglevel", "3"},
+  };
+  Lines lines(sample.lines());
+  std::string trained;
+  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &trained);
+  if (!status.ok()) {
+    const std::string_view message = status.error_message();
+    const std::int64_t largest = NumberAfter(message, "Please set it to a value <= ");
+    Check(largest < 0, "the vocabulary size is {}, more than this text allows: at most {}", options.size, largest + 1);
+    const std::int64_t least = NumberAfter(message, " vs ");
+    Check(least < 0, "the vocabulary size is {}, less than this text's characters need: at least {}", options.size,
+          least + 1);
+    Fail("learning the vocabulary failed: {}", message);
+  }
+  SentencePieceModel model = ParseSentencePieceModel(trained, "vocabulary");
+  if (options.algorithm == SubwordAlgorithm::unigram) {
+    // Sums of such scores are exact, so that two equally likely paths ("00" + "0" and "0" + "00") are equal whatever
+    // stands before them and however wide the sum: every implementation then chooses the same one.
+    for (SentencePiece& piece : model.pieces) piece.score = std::round(piece.score * 1024) / 1024;
+  }
+  model.pieces.push_back({"<pad>", 0, SentencePiece::Type::control});
+  return Tokenizer(std::move(model));
+}
+
+}  // namespace headlight

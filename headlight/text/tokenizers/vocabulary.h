@@ -1,0 +1,29 @@
+// Learning a subword vocabulary from text.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "headlight/base/export.h"
+#include "headlight/text/tokenizers/tokenizer.h"
+
+namespace headlight {
+
+struct VocabularyOptions {
+  SubwordAlgorithm algorithm = SubwordAlgorithm::bpe;
+  std::int32_t size = 8000;  // tokens in all, `</s>`, `<unk>` and `<pad>` included
+  // Of a larger corpus, this many lines are drawn by `seed`, each with the same chance; they are held in memory.
+  std::int64_t most_lines = 2'000'000;
+  std::uint64_t seed = 1;
+};
+
+// Trains with SentencePiece, after its nmt_nfkc normalization, so that every character of the text is a piece: `</s>`
+// is token 0, `<unk>` 1, `<pad>` the last, as MarianMT has them. Calls next(line) until it returns false; for a
+// vocabulary that two languages share, it hands over the lines of both. The same lines and options give the same
+// vocabulary. Throws Error where the text has no words, and where `size` is too large or too small for it, naming the
+// size that fits.
+HEADLIGHT_API Tokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
+                                        const VocabularyOptions& options);
+
+}  // namespace headlight
