@@ -5,6 +5,7 @@ include(CMakePackageConfigHelpers)
 # Every public header, and nothing that they include is missing here (tests/consumer compiles them in the installed tree).
 set(public_headers
   headlight/autograd/tape.h
+  headlight/base/compute.h
   headlight/base/error.h
   headlight/base/export.h
   headlight/base/file.h

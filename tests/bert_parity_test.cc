@@ -68,15 +68,14 @@ TEST(Bert, ComesBackFromItsFolder) {
 TEST(Bert, ComputesInEveryPrecision) {
   const EncoderGolden golden(FolderOf("masked_words"));
   for (const auto& [compute, tolerance] :
-       {std::pair(kernels::Compute::float32, 2e-5), std::pair(kernels::Compute::bfloat16, 0.05),
-        std::pair(kernels::Compute::int8, 0.1)}) {
+       {std::pair(Compute::float32, 2e-5), std::pair(Compute::bfloat16, 0.05), std::pair(Compute::int8, 0.1)}) {
     if (!kernels::CpuHas(compute)) continue;
     const std::unique_ptr<const Bert> model =
         LoadBert(FolderOf("masked_words"), {.compute = compute, .purpose = LoadFor::computing});
     Context context;
     const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts, golden.first);
     EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)
-        << kernels::Name(compute);
+        << Name(compute);
   }
 }
 

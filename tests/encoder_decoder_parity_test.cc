@@ -204,15 +204,14 @@ TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
   const Golden golden(GetParam());
   const Numbers expected = LogitsOf(*InDouble(FolderOf(GetParam())), golden);
   for (const auto& [compute, tolerance] :
-       {std::pair(kernels::Compute::float32, 1e-5), std::pair(kernels::Compute::bfloat16, 0.1),
-        std::pair(kernels::Compute::int8, 0.2)}) {
+       {std::pair(Compute::float32, 1e-5), std::pair(Compute::bfloat16, 0.1), std::pair(Compute::int8, 0.2)}) {
     if (!kernels::CpuHas(compute)) continue;
     const LoadModelOptions options{.compute = compute, .purpose = LoadFor::computing};
     EXPECT_LT(Deviation(LogitsOf(*LoadEncoderDecoder(FolderOf(GetParam()), options), golden), expected), tolerance)
-        << kernels::Name(compute);
+        << Name(compute);
   }
   const TemporaryFolder converted;
-  LoadEncoderDecoder(FolderOf(GetParam()))->Save(converted.path(), kernels::Compute::int8);
+  LoadEncoderDecoder(FolderOf(GetParam()))->Save(converted.path(), Compute::int8);
   EXPECT_LT(Deviation(LogitsOf(*LoadEncoderDecoder(converted.path()), golden), expected), 0.2) << "stored in 8 bits";
 }
 
@@ -318,8 +317,7 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
 TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
   const Golden golden(GetParam());
   for (const auto& [compute, good] :
-       {std::pair(kernels::Compute::float32, true), std::pair(kernels::Compute::float32, false),
-        std::pair(kernels::Compute::bfloat16, true)}) {
+       {std::pair(Compute::float32, true), std::pair(Compute::float32, false), std::pair(Compute::bfloat16, true)}) {
     if (!kernels::CpuHas(compute)) continue;
     const auto without = LoadEncoderDecoder(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing});
     const auto with =

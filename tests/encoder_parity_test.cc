@@ -109,8 +109,7 @@ TEST(Encoders, ComputeInEveryPrecision) {
   for (const char* name : {"roberta_masked_left", "deberta_masked_left", "deberta_v2"}) {
     const EncoderGolden golden(kFolders + name);
     for (const auto& [compute, tolerance] :
-         {std::pair(kernels::Compute::float32, 2e-5), std::pair(kernels::Compute::bfloat16, 0.08),
-          std::pair(kernels::Compute::int8, 0.15)}) {
+         {std::pair(Compute::float32, 2e-5), std::pair(Compute::bfloat16, 0.08), std::pair(Compute::int8, 0.15)}) {
       if (!kernels::CpuHas(compute)) continue;
       const auto model = LoadTextEncoder(kFolders + name, {.compute = compute, .purpose = LoadFor::computing});
       Context context;
@@ -118,7 +117,7 @@ TEST(Encoders, ComputeInEveryPrecision) {
       const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts,
                                           from_column ? golden.first : std::vector<std::int32_t>());
       EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)
-          << name << " " << kernels::Name(compute);
+          << name << " " << Name(compute);
     }
   }
 }

@@ -125,8 +125,7 @@ TEST_P(GptParity, RemembersInItsCache) {
   const Golden golden(name_);
   const Numbers expected = golden.Rows("logits");
   for (const auto& [compute, tolerance] :
-       {std::pair(kernels::Compute::float32, kTolerance), std::pair(kernels::Compute::bfloat16, 0.05),
-        std::pair(kernels::Compute::int8, 0.15)}) {
+       {std::pair(Compute::float32, kTolerance), std::pair(Compute::bfloat16, 0.05), std::pair(Compute::int8, 0.15)}) {
     if (!kernels::CpuHas(compute)) continue;
     const auto model = LoadLanguageModel(FolderOf(name_), {.compute = compute, .purpose = LoadFor::computing});
     for (const Sequence& text : golden.texts) {
@@ -144,7 +143,7 @@ TEST_P(GptParity, RemembersInItsCache) {
       const auto columns = static_cast<std::ptrdiff_t>(model->limits().vocabulary);
       EXPECT_LT(Deviation(logits, {expected.begin() + text.begin * columns, expected.begin() + text.end() * columns}),
                 tolerance)
-          << kernels::Name(compute);
+          << Name(compute);
     }
   }
 }
@@ -224,8 +223,8 @@ TEST_P(GptParity, ComesBackFromItsFolder) {
   // In 8 bits each number is that to a hundredth of its row's largest. Once weights are rounded, to 8 bits or 4, only
   // what they are multiplied by still is.
   const Golden golden(name_);
-  for (const kernels::Compute compute : {kernels::Compute::int8, kernels::Compute::int4}) {
-    SCOPED_TRACE(kernels::Name(compute));
+  for (const Compute compute : {Compute::int8, Compute::int4}) {
+    SCOPED_TRACE(Name(compute));
     model->Save(quantized.path(), compute);
     const auto logits = [&](LoadFor purpose) {
       const std::unique_ptr<LanguageModel> small = LoadLanguageModel(quantized.path(), {.purpose = purpose});
@@ -234,7 +233,7 @@ TEST_P(GptParity, ComesBackFromItsFolder) {
     };
     const Numbers rounded = logits(LoadFor::everything), computed = logits(LoadFor::computing);
     EXPECT_LT(Deviation(computed, rounded), 0.1);
-    if (compute == kernels::Compute::int8) {
+    if (compute == Compute::int8) {
       EXPECT_LT(Deviation(rounded, golden.Rows("logits")), 0.1);
     }
   }

@@ -16,7 +16,6 @@
 namespace headlight {
 namespace {
 
-using kernels::Compute;
 using testing::HasSubstr;
 
 std::vector<float> Logits(const Transformer& model) {

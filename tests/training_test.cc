@@ -228,20 +228,20 @@ TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
 }
 
 TEST(Training, Bfloat16LearnsAsFloat32Does) {
-  if (!kernels::CpuHas(kernels::Compute::bfloat16)) GTEST_SKIP() << "this processor has no bfloat16";
+  if (!kernels::CpuHas(Compute::bfloat16)) GTEST_SKIP() << "this processor has no bfloat16";
   const Setting setting;
   TrainingOptions options = setting.Options();
   options.steps = 60;
   std::vector<double> losses[2];
-  for (const auto compute : {kernels::Compute::float32, kernels::Compute::bfloat16}) {
+  for (const auto compute : {Compute::float32, Compute::bfloat16}) {
     const auto model = setting.Model();
     model->parameters().SetCompute(compute);
     TrainingObserver observer;
     observer.validation = [&](const ValidationReport& report) {
       losses[static_cast<int>(compute)].push_back(report.loss);
     };
-    Train(TranslationTask(*model, setting.corpus, setting.validation, options), options,
-          setting.Keep(kernels::Name(compute)), false, observer);
+    Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep(Name(compute)),
+          false, observer);
   }
   ASSERT_EQ(losses[0].size(), losses[1].size());
   EXPECT_LT(losses[0].back(), 0.9 * losses[0].front());

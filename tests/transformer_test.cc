@@ -109,7 +109,7 @@ TEST(Decode, ChoosesFromTheShortlist) {
   model.parameters().Initialise(5);
   const Pairs pairs;
   const Shortlist shortlist{{1}, {0, 0, 0, 0, 2, 4, 6, 7, 9, 9, 9, 9}, {2, 3, 4, 5, 6, 2, 8, 3, 9}};
-  for (const kernels::Compute compute : {kernels::Compute::float32, kernels::Compute::int8}) {
+  for (const Compute compute : {Compute::float32, Compute::int8}) {
     model.parameters().SetCompute(compute);
     for (const std::int32_t beam_size : {1, 3}) {
       const DecodingOptions options{.beam_size = beam_size, .max_length = 9, .shortlist = &shortlist};

@@ -27,7 +27,7 @@ constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
 struct Options {
   std::string folder, input = "-", question, context;
   std::optional<std::int64_t> max_length;
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool always = false, json = false;
 };
 

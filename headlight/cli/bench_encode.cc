@@ -22,7 +22,7 @@ namespace {
 struct Options {
   std::string folder, length = "8:128", states;
   std::int32_t batch = 32, repetitions = 10;
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   std::uint64_t seed = 1;
   bool json = false;
 };

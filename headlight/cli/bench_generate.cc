@@ -23,7 +23,7 @@ namespace {
 struct Options {
   std::string folder, tokens;
   std::int32_t batch = 1, prompt_length = 128, length = 64, repetitions = 10;
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool draft = false;
   std::uint64_t seed = 1;
   bool json = false;

@@ -70,7 +70,7 @@ void PrintBench(const BenchResult& result, bool json) {
   const double bandwidth_share = bytes / result.profiled_seconds / machine.bytes;
 
   Json::Object all = result.settings;
-  all.push_back({"compute", kernels::Name(result.compute)});
+  all.push_back({"compute", Name(result.compute)});
   all.push_back({"threads", Threads()});
   all.push_back({"repetitions", static_cast<std::int64_t>(result.latencies.size())});
   std::string key = result.tokens;
@@ -107,7 +107,7 @@ void PrintBench(const BenchResult& result, bool json) {
     const auto* text = setting.value.As<std::string>();
     WriteResult(fmt::format("{:18}{}\n", setting.name, text != nullptr ? *text : setting.value.Line()));
   }
-  WriteResult(fmt::format("{:18}{}, {} threads\n", "computed in", kernels::Name(result.compute), Threads()));
+  WriteResult(fmt::format("{:18}{}, {} threads\n", "computed in", Name(result.compute), Threads()));
   if (result.reading)
     WriteResult(fmt::format("{:18}{:.0f} tokens a second, {:.1f} ms a batch, {:.0f}% of the rate of products\n",
                             "prompts", prompt_rate, 1e3 * Percentile(result.reading->latencies, 0.5),

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/profile.h"
 #include "headlight/cli/output.h"
-#include "headlight/kernels/gemm.h"
 
 namespace headlight {
 
@@ -30,7 +30,7 @@ struct BenchResult {
   const char* unit = "a batch";          // of a repetition
   const char* tokens = "target tokens";  // those that are counted
   Json::Object settings;                 // what was measured
-  kernels::Compute compute = kernels::Compute::float32;
+  Compute compute = Compute::float32;
   std::vector<double> latencies;      // seconds of each repetition
   std::int64_t counted_tokens = 0;    // of all repetitions
   std::vector<ProfileEntry> profile;  // of a further repetition

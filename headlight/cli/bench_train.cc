@@ -54,7 +54,7 @@ class ScratchFolder {
 void Run(const Options& options) {
   Check(options.steps >= 1 && options.warmup_steps >= 0,
         "--steps must be at least 1 and --warmup-steps 0, not {} and {}", options.steps, options.warmup_steps);
-  const kernels::Compute compute = Chosen(options.compute);
+  const Compute compute = Chosen(options.compute);
   TransformerConfig config = options.model;
   config.encoder_layers = config.decoder_layers = options.layers;
   config.encoder_heads = config.decoder_heads = options.heads;

@@ -22,7 +22,7 @@ struct Options {
   std::string folder, source_length = "10:30", tokens;
   std::int32_t batch = 32, target_length = 25, repetitions = 10;
   DecodingOptions decoding;
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool draft = false;
   std::uint64_t seed = 1;
   bool json = false;

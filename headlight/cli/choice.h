@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/error.h"
 #include "headlight/kernels/gemm.h"
 
@@ -35,11 +36,11 @@ inline CLI::Option* AddTrainingCompute(CLI::App& command, ComputeChoice& choice)
       "of matrix products; weights and sums are float32 (auto: the fastest)");
 }
 
-inline kernels::Compute Chosen(ComputeChoice choice) {
-  const bool has_bfloat16 = kernels::CpuHas(kernels::Compute::bfloat16);
+inline Compute Chosen(ComputeChoice choice) {
+  const bool has_bfloat16 = kernels::CpuHas(Compute::bfloat16);
   Check(choice != ComputeChoice::bfloat16 || has_bfloat16,
         "--compute bfloat16: this processor has no instructions for it (AVX-512 BF16), only for float32");
-  return choice == ComputeChoice::float32 || !has_bfloat16 ? kernels::Compute::float32 : kernels::Compute::bfloat16;
+  return choice == ComputeChoice::float32 || !has_bfloat16 ? Compute::float32 : Compute::bfloat16;
 }
 
 }  // namespace headlight

@@ -21,7 +21,7 @@ namespace {
 struct Options {
   std::string folder, input = "-";
   std::int64_t top = 0;  // as the problem asks for
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool json = false, truncate = false;
 };
 

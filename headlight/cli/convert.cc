@@ -22,7 +22,7 @@ void Run(const Options& options) {
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
   const std::unique_ptr<Model> model = LoadModel(options.folder);
   SaveModelFolder(options.out, [&](const std::string& folder) {
-    model->Save(folder, options.compute == "int4" ? kernels::Compute::int4 : kernels::Compute::int8);
+    model->Save(folder, options.compute == "int4" ? Compute::int4 : Compute::int8);
     CopyBesideModel(options.folder, folder);
   });
   const auto megabytes = [](const std::string& folder) {

@@ -27,7 +27,7 @@ namespace {
 struct Options {
   std::string folder, input = "-", out, search;
   std::int64_t top = 10;
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool truncate = false;
 };
 

@@ -18,7 +18,7 @@ namespace {
 struct Options {
   std::string folder, input = "-";
   std::int64_t top = 5;
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool json = false;
 };
 

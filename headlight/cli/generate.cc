@@ -21,7 +21,7 @@ namespace {
 struct Options {
   std::string folder, prompts = "-";
   std::optional<std::string> prompt;
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool draft = false;
   GenerateOptions generate;
   bool json = false;

@@ -35,7 +35,7 @@ Json::Object Common(const std::string& family, const Model& model, std::int64_t 
   return {{"family", family},
           {"positions", positions},
           {"parameters", model.parameters().count()},
-          {"compute", kernels::Name(model.parameters().all().front().compute)},
+          {"compute", Name(model.parameters().all().front().compute)},
           {"memory_bytes", Bytes(model.parameters())}};
 }
 

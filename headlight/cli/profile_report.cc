@@ -9,6 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/kernels/gemm.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
@@ -41,7 +42,7 @@ std::string Rate(const ProfileEntry& entry, const MachineRates& machine) {
 
 }  // namespace
 
-MachineRates MeasureMachine(kernels::Compute compute) {
+MachineRates MeasureMachine(Compute compute) {
   constexpr std::int64_t size = 1024;
   const Tensor a = Tensor::Zeros({4 * size, size}), b = Tensor::Zeros({size, size}),
                c = Tensor::Empty({4 * size, size});

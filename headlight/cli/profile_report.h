@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/profile.h"
-#include "headlight/kernels/gemm.h"
 
 namespace headlight {
 
@@ -16,7 +16,7 @@ struct MachineRates {
 };
 
 // Takes about half a second.
-MachineRates MeasureMachine(kernels::Compute compute);
+MachineRates MeasureMachine(Compute compute);
 
 // Bytes a second that all threads together read of memory that no cache holds.
 double MeasureReads();

@@ -22,7 +22,7 @@ namespace {
 
 struct Options {
   std::string folder, input = "-";
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   std::int64_t batch_tokens = 2048;
   bool tokens = false, json = false;
 };

@@ -16,7 +16,7 @@ namespace {
 
 struct Options {
   std::string folder, input = "-";
-  std::optional<kernels::Compute> compute;
+  std::optional<Compute> compute;
   bool json = false;
 };
 

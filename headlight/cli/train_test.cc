@@ -162,7 +162,7 @@ TEST_F(TrainTest, NamesImpossibleHyperparameters) {
 
 TEST_F(TrainTest, SaysWhatItComputesIn) {
   EXPECT_THAT(RunProgram(Command({"--compute", "float32"})).err, HasSubstr("computing in float32"));
-  const bool has = kernels::CpuHas(kernels::Compute::bfloat16);
+  const bool has = kernels::CpuHas(Compute::bfloat16);
   const Outcome automatic = RunProgram(Command({"--compute", "auto"}, "train.de", "auto"));
   EXPECT_THAT(automatic.err, HasSubstr(has ? "computing in bfloat16" : "computing in float32"));
   const Outcome asked = RunProgram(Command({"--compute", "bfloat16"}, "train.de", "asked"));

@@ -45,7 +45,7 @@ void DrawCurves(const std::string& out) {
 // Looks at fifty steps after the first five, or at fewer where a validation comes, and then tells what it saw.
 class StepProfiler {
  public:
-  StepProfiler(kernels::Compute compute, std::int64_t validate_every, TrainingProgress& progress)
+  StepProfiler(Compute compute, std::int64_t validate_every, TrainingProgress& progress)
       : compute_(compute), validate_every_(validate_every), progress_(progress) {}
 
   void Step(const StepReport& report) {
@@ -67,7 +67,7 @@ class StepProfiler {
     return validate_every_ > 0 ? report.step % validate_every_ == 0 : report.batch == report.batches_in_epoch;
   }
 
-  kernels::Compute compute_;
+  Compute compute_;
   std::int64_t validate_every_;
   TrainingProgress& progress_;
   MachineRates machine_;
@@ -85,9 +85,9 @@ std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
 }
 
 // What a resumed training must have in common with the one that began. What only says when it ends may differ.
-Json RunOf(const TrainingOptions& training, kernels::Compute compute, Json run) {
+Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   const Json::Object options = {{"seed", training.seed},
-                                {"compute", kernels::Name(compute)},
+                                {"compute", Name(compute)},
                                 {"batch_tokens", training.batches.batch_tokens},
                                 {"accumulation", training.accumulation},
                                 {"label_smoothing", training.label_smoothing},
@@ -137,7 +137,7 @@ void CatchInterrupts() {
 TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, const TrainingRun& run,
                            TrainingProgress& progress) {
   progress.Note(fmt::format("a model of {:.1f} million parameters, computing in {}",
-                            static_cast<double>(task.model->parameters().count()) / 1e6, kernels::Name(run.compute)));
+                            static_cast<double>(task.model->parameters().count()) / 1e6, Name(run.compute)));
   task.model->parameters().SetCompute(run.compute);
   const bool falls = FallsToZero(options.schedule.kind);
   if (falls) options.schedule.total = StepsOf(options, task);

@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/training_progress.h"
-#include "headlight/kernels/gemm.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {
@@ -15,10 +15,10 @@ namespace headlight {
 constexpr std::int64_t kWarmupUnlessGiven = -1;
 
 struct TrainingRun {
-  std::string out;                                       // the folder of the model and of all that the training keeps
-  Json of;                                               // what a resumed run must have in common besides the options
-  std::function<void(const std::string& folder)> save;   // the model as it is, into a folder that exists
-  kernels::Compute compute = kernels::Compute::float32;  // of matrix products; weights and sums stay float32
+  std::string out;                                      // the folder of the model and of all that the training keeps
+  Json of;                                              // what a resumed run must have in common besides the options
+  std::function<void(const std::string& folder)> save;  // the model as it is, into a folder that exists
+  Compute compute = Compute::float32;                   // of matrix products; weights and sums stay float32
   bool resume = false;
   bool profile = false;  // tells after some steps where their time went
 };

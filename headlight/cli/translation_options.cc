@@ -9,11 +9,9 @@
 
 namespace headlight {
 
-void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& compute) {
-  const std::map<std::string, kernels::Compute> names = {{"float32", kernels::Compute::float32},
-                                                         {"bfloat16", kernels::Compute::bfloat16},
-                                                         {"int8", kernels::Compute::int8},
-                                                         {"int4", kernels::Compute::int4}};
+void AddComputeOption(CLI::App& command, std::optional<Compute>& compute) {
+  const std::map<std::string, Compute> names = {
+      {"float32", Compute::float32}, {"bfloat16", Compute::bfloat16}, {"int8", Compute::int8}, {"int4", Compute::int4}};
   command
       .add_option(
           "--compute", compute,

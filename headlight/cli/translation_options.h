@@ -3,21 +3,19 @@
 
 #include <optional>
 
+#include "headlight/base/compute.h"
+
 namespace CLI {
 class App;
 }
 
 namespace headlight {
 
-namespace kernels {
-enum class Compute;
-}
-
 struct LoadOptions;
 struct TranslateOptions;
 
 // Binds --compute to `compute`, which must outlive the program.
-void AddComputeOption(CLI::App& command, std::optional<kernels::Compute>& compute);
+void AddComputeOption(CLI::App& command, std::optional<Compute>& compute);
 
 // Binds --draft, likewise.
 void AddDraftOption(CLI::App& command, bool& draft);

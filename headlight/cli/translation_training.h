@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "headlight/base/compute.h"
 #include "headlight/data/corpus.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/tokenizers/vocabulary.h"
@@ -19,7 +20,7 @@ struct TranslationTraining {
   CorpusOptions corpus;
   double bpe_dropout = 0;
   TrainingOptions training;
-  kernels::Compute compute = kernels::Compute::float32;  // of matrix products; weights and sums stay float32
+  Compute compute = Compute::float32;  // of matrix products; weights and sums stay float32
   bool resume = false;
   bool quiet = false;    // tells nothing but warnings and errors
   bool profile = false;  // tells after some steps where their time went

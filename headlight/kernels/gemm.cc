@@ -138,11 +138,6 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
 
 }  // namespace
 
-const char* Name(Compute compute) {
-  if (IsQuantized(compute)) return compute == Compute::int8 ? "int8" : "int4";
-  return compute == Compute::bfloat16 ? "bfloat16" : "float32";
-}
-
 bool CpuHas(Compute compute) { return compute != Compute::bfloat16 || CpuHasBfloat16(); }
 
 template <typename T>

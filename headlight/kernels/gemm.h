@@ -6,20 +6,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
 #include "headlight/kernels/activation.h"
 
 namespace headlight::kernels {
-
-// What the factors of a float32 product are rounded to before they are multiplied. Sums are float32, and exact for
-// int8: there each row of the left side and each column of the right has a scale, the largest of it over 127. int4
-// (kernels/int4.h) has 4 bits for the right side and 8 for the left. Both are for models that learn no more.
-enum class Compute { float32, bfloat16, int8, int4 };
-
-constexpr bool IsQuantized(Compute compute) { return compute == Compute::int8 || compute == Compute::int4; }
-
-HEADLIGHT_API const char* Name(Compute compute);
 
 // Whether this processor has instructions for it.
 HEADLIGHT_API bool CpuHas(Compute compute);

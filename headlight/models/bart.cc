@@ -179,7 +179,7 @@ std::unique_ptr<Bart> LoadBart(const std::string& folder, const LoadModelOptions
   return Load(OpenModelFolder(folder), options);
 }
 
-void Bart::Save(const std::string& folder, kernels::Compute compute) const {
+void Bart::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);
 }
 

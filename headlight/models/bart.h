@@ -48,7 +48,7 @@ class HEADLIGHT_API Bart : public EncoderDecoder {
     return output_bias_ == nullptr ? Tensor() : context.Use(*output_bias_);
   }
   const Limits& limits() const override { return limits_; }
-  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const BartConfig& config() const { return config_; }
 
  private:

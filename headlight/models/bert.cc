@@ -219,7 +219,7 @@ std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& heads) const
   return std::make_unique<Bert>(config, parameters_.dtype());
 }
 
-void Bert::Save(const std::string& folder, kernels::Compute compute) const {
+void Bert::Save(const std::string& folder, Compute compute) const {
   Json json = BertSettings(config_, "bert");
   WriteTextHeads(json, config_.on_top, "Bert");
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);

@@ -91,7 +91,7 @@ class HEADLIGHT_API Bert : public TextEncoder {
 
   const BertConfig& config() const { return config_; }
   const Limits& limits() const override { return limits_; }
-  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override;
 
  private:

@@ -282,7 +282,7 @@ std::unique_ptr<TextEncoder> Deberta::WithHeads(const TextHeadsConfig& heads) co
   return std::make_unique<Deberta>(config, parameters_.dtype());
 }
 
-void Deberta::Save(const std::string& folder, kernels::Compute compute) const {
+void Deberta::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, DebertaSettings(config_, "deberta", "Deberta"), parameters_, compute);
 }
 

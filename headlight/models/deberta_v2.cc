@@ -184,7 +184,7 @@ std::unique_ptr<TextEncoder> DebertaV2::WithHeads(const TextHeadsConfig& heads) 
   return std::make_unique<DebertaV2>(config, parameters_.dtype());
 }
 
-void DebertaV2::Save(const std::string& folder, kernels::Compute compute) const {
+void DebertaV2::Save(const std::string& folder, Compute compute) const {
   Json json = DebertaSettings(config_.base, kType, "DebertaV2");
   json.Set("position_buckets", config_.buckets > 0 ? config_.buckets : -1);
   json.Set("share_att_key", config_.share_projections);

@@ -83,7 +83,7 @@ class DistilBert : public TextEncoder {
 
   const DistilBertConfig& config() const { return config_; }
   const Limits& limits() const override { return limits_; }
-  void Save(const std::string& folder, kernels::Compute compute) const override;
+  void Save(const std::string& folder, Compute compute) const override;
   std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override {
     DistilBertConfig config = config_;
     config.bert.on_top = heads;
@@ -144,7 +144,7 @@ namespace families {
 extern const Family distilbert = {.model_types = {kType}, .text_encoder = LoadAs<TextEncoder, Load>};
 }  // namespace families
 
-void DistilBert::Save(const std::string& folder, kernels::Compute compute) const {
+void DistilBert::Save(const std::string& folder, Compute compute) const {
   const BertConfig& bert = config_.bert;
   Json json = Json::Object{{"model_type", kType},
                            {"dim", bert.model},

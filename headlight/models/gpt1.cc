@@ -149,7 +149,7 @@ std::unique_ptr<Gpt1> LoadGpt1(const std::string& folder, const LoadModelOptions
   return Load(OpenModelFolder(folder), options);
 }
 
-void Gpt1::Save(const std::string& folder, kernels::Compute compute) const {
+void Gpt1::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);
 }
 

@@ -58,7 +58,7 @@ class HEADLIGHT_API Gpt1 : public LanguageModel {
   ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
   const Limits& limits() const override { return limits_; }
   const Gpt1Config& config() const { return config_; }
-  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
   Gpt1Config config_;

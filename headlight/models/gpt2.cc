@@ -163,7 +163,7 @@ std::unique_ptr<Gpt2> LoadGpt2(const std::string& folder, const LoadModelOptions
   return Load(OpenModelFolder(folder), options);
 }
 
-void Gpt2::Save(const std::string& folder, kernels::Compute compute) const {
+void Gpt2::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);
 }
 

@@ -176,7 +176,7 @@ std::unique_ptr<Gpt3> LoadGpt3(const std::string& folder, const LoadModelOptions
   return Load(OpenModelFolder(folder), options);
 }
 
-void Gpt3::Save(const std::string& folder, kernels::Compute compute) const {
+void Gpt3::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);
 }
 

@@ -123,7 +123,7 @@ std::unique_ptr<TextEncoder> Roberta::WithHeads(const TextHeadsConfig& heads) co
   return std::make_unique<Roberta>(config, parameters_.dtype());
 }
 
-void Roberta::Save(const std::string& folder, kernels::Compute compute) const {
+void Roberta::Save(const std::string& folder, Compute compute) const {
   Json json = BertSettings(config_.encoder, config_.xlm ? kXlmType : kType);
   WriteTextHeads(json, config_.encoder.on_top, config_.xlm ? "XLMRoberta" : "Roberta");
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);

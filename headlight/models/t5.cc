@@ -260,7 +260,7 @@ std::unique_ptr<T5> LoadT5(const std::string& folder, const LoadModelOptions& op
   return Load(OpenModelFolder(folder), options);
 }
 
-void T5::Save(const std::string& folder, kernels::Compute compute) const {
+void T5::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);
 }
 

@@ -103,7 +103,7 @@ class HEADLIGHT_API T5 : public EncoderDecoder {
   ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
   Tensor OutputBias(Context& /*context*/) const override { return {}; }
   const Limits& limits() const override { return limits_; }
-  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const T5Config& config() const { return config_; }
 
  private:

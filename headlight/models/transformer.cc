@@ -217,7 +217,7 @@ std::unique_ptr<Transformer> LoadTransformer(const std::string& folder, const Lo
   return Load(OpenModelFolder(folder), options);
 }
 
-void Transformer::Save(const std::string& folder, kernels::Compute compute) const {
+void Transformer::Save(const std::string& folder, Compute compute) const {
   const Json generation = Json::Object{{"pad_token_id", config_.pad_id},
                                        {"decoder_start_token_id", config_.start_id},
                                        {"eos_token_id", config_.end_id},

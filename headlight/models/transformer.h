@@ -45,7 +45,7 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
   Tensor OutputBias(Context& context) const override { return context.Use(*output_bias_); }
   const Limits& limits() const override { return limits_; }
   // generation_config.json too.
-  void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const TransformerConfig& config() const { return config_; }
 
  private:

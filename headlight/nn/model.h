@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
-#include "headlight/kernels/gemm.h"
 #include "headlight/nn/parameters.h"
 
 namespace headlight {
@@ -18,7 +18,7 @@ class HEADLIGHT_API Model {
 
   // Writes what Load needs, config.json and model.safetensors among it, into `folder`, which exists. For int8 and
   // int4 the matrices of products are stored so, which only headlight reads.
-  virtual void Save(const std::string& folder, kernels::Compute compute = kernels::Compute::float32) const = 0;
+  virtual void Save(const std::string& folder, Compute compute = Compute::float32) const = 0;
 
  protected:
   explicit Model(DType dtype) : parameters_(dtype) {}

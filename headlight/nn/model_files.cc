@@ -77,13 +77,13 @@ constexpr std::string_view kHarmless[] = {
 };
 
 // What the folder's matrices of products are stored as.
-kernels::Compute StoredCompute(const JsonView& config) {
+Compute StoredCompute(const JsonView& config) {
   const JsonView quantization = config["quantization_config"];
-  if (!quantization.present()) return kernels::Compute::float32;
+  if (!quantization.present()) return Compute::float32;
   quantization["quant_method"].String({kQuantization});
   const std::int64_t bits = quantization["bits"].Integer(4, 8);
   Check(bits == 4 || bits == 8, "{}: {} bits, where 4 and 8 are known", quantization["bits"].place(), bits);
-  return bits == 4 ? kernels::Compute::int4 : kernels::Compute::int8;
+  return bits == 4 ? Compute::int4 : Compute::int8;
 }
 
 }  // namespace
@@ -98,9 +98,8 @@ void RefuseUnreadSettings(const JsonView& config, std::initializer_list<std::str
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const std::function<bool(std::string_view name)>& harmless) {
   const bool only_computes = options.purpose != LoadFor::everything;
-  const kernels::Compute compute =
-      options.compute.value_or(only_computes ? StoredCompute(files.config) : kernels::Compute::float32);
-  Check(options.purpose != LoadFor::computing_with_draft || !kernels::IsQuantized(compute),
+  const Compute compute = options.compute.value_or(only_computes ? StoredCompute(files.config) : Compute::float32);
+  Check(options.purpose != LoadFor::computing_with_draft || !IsQuantized(compute),
         "{}: words are drafted in int8 for a model that computes in float32 or bfloat16, not in {}",
         files.weights.path(), Name(compute));
   parameters.SetCompute(compute);
@@ -114,11 +113,11 @@ bool SameAsTied(const Safetensors& file, std::string_view name, std::string_view
   return true;
 }
 
-void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters,
-                          kernels::Compute compute, std::vector<StoredTensor> more) {
-  if (kernels::IsQuantized(compute))
+void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,
+                          std::vector<StoredTensor> more) {
+  if (IsQuantized(compute))
     config.Set("quantization_config",
-               Json::Object{{"quant_method", kQuantization}, {"bits", compute == kernels::Compute::int4 ? 4 : 8}});
+               Json::Object{{"quant_method", kQuantization}, {"bits", compute == Compute::int4 ? 4 : 8}});
   WriteFile(folder + "/config.json", config.Text());
   SaveParameters(parameters, folder + "/model.safetensors", std::move(more), compute);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/nn/stored_parameters.h"
@@ -20,7 +21,7 @@ namespace headlight {
 void RefuseUnreadSettings(const JsonView& config, std::initializer_list<std::string_view> harmless = {});
 
 struct LoadModelOptions {
-  std::optional<kernels::Compute> compute = {};  // of products; as the folder is stored unless given
+  std::optional<Compute> compute = {};  // of products; as the folder is stored unless given
   LoadFor purpose = LoadFor::everything;
 };
 
@@ -33,7 +34,7 @@ void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Para
 bool SameAsTied(const Safetensors& file, std::string_view name, std::string_view tied);
 
 // Writes config.json and model.safetensors into `folder`; with `more` tensors, that others may want besides.
-void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters,
-                          kernels::Compute compute, std::vector<StoredTensor> more = {});
+void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,
+                          std::vector<StoredTensor> more = {});
 
 }  // namespace headlight

@@ -91,7 +91,7 @@ void Parameters::Unpack() {
   for (Parameter& parameter : parameters_) parameter.packed = {};
 }
 
-void Parameters::SetCompute(kernels::Compute compute) {
+void Parameters::SetCompute(Compute compute) {
   Check(kernels::CpuHas(compute),
         "this processor has no instructions for {} (AVX-512 BF16), only for float32, int8 and int4", Name(compute));
   const bool packed = std::ranges::any_of(parameters_, [](const Parameter& p) { return p.packed.columns() != 0; });

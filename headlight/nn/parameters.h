@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/tensor/tensor.h"
@@ -31,15 +32,15 @@ struct Parameter {
   std::vector<std::string> names;
   Shape shape;
   Initialisation initialisation;
-  bool trained = true;                                   // false: part of the checkpoint, but constant
-  bool stored_transposed = false;                        // on disk a matrix is [inputs, outputs]
-  bool in_products = false;                              // a matrix that rows are multiplied by
-  bool looked_up = false;                                // a table of which rows are read
-  kernels::Compute compute = kernels::Compute::float32;  // of those products
-  Tensor value;                                          // empty where only the packed form is kept
-  Tensor gradient;                                       // empty until Parameters::PrepareTraining
-  kernels::PackedMatrix<float> packed;                   // of products; empty while nobody keeps it
-  kernels::PackedMatrix<float> draft;                    // the same in int8, where words are drafted with it
+  bool trained = true;                  // false: part of the checkpoint, but constant
+  bool stored_transposed = false;       // on disk a matrix is [inputs, outputs]
+  bool in_products = false;             // a matrix that rows are multiplied by
+  bool looked_up = false;               // a table of which rows are read
+  Compute compute = Compute::float32;   // of those products
+  Tensor value;                         // empty where only the packed form is kept
+  Tensor gradient;                      // empty until Parameters::PrepareTraining
+  kernels::PackedMatrix<float> packed;  // of products; empty while nobody keeps it
+  kernels::PackedMatrix<float> draft;   // the same in int8, where words are drafted with it
 };
 
 // The parameters of one model, in the order of their declaration, in contiguous memory.
@@ -69,7 +70,7 @@ class HEADLIGHT_API Parameters {
 
   // What the factors of products are rounded to, of every matrix; values and gradients stay as they are. Throws Error
   // where the processor has no instructions for it.
-  void SetCompute(kernels::Compute compute);
+  void SetCompute(Compute compute);
 
   const std::deque<Parameter>& all() const { return parameters_; }
   std::deque<Parameter>& all() { return parameters_; }

@@ -61,11 +61,11 @@ std::string ScaleName(const std::string& name) { return name + "_scale"; }
 std::string GroupScaleName(const std::string& name) { return name + "_group_scale"; }
 
 // What a parameter is stored as: by the type of its first tensor.
-kernels::Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
+Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
   const StoredType type = file.At(parameter.names.front()).type;
-  if (!parameter.in_products) return kernels::Compute::float32;
-  if (type == StoredType::i8) return kernels::Compute::int8;
-  return type == StoredType::u8 ? kernels::Compute::int4 : kernels::Compute::float32;
+  if (!parameter.in_products) return Compute::float32;
+  if (type == StoredType::i8) return Compute::int8;
+  return type == StoredType::u8 ? Compute::int4 : Compute::float32;
 }
 
 const StoredTensor& AtOfType(const Safetensors& file, const std::string& name, StoredType type,
@@ -135,8 +135,8 @@ QuantizedInt4 ReadQuantizedInt4(const Parameter& parameter, const Safetensors& f
 }
 
 void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor& value) {
-  const kernels::Compute stored_as = StoredAs(parameter, file);
-  if (stored_as == kernels::Compute::int4) {
+  const Compute stored_as = StoredAs(parameter, file);
+  if (stored_as == Compute::int4) {
     const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
     const std::int64_t depth = parameter.shape[1], groups = kernels::Int4Groups(depth);
     std::vector<float> numbers(static_cast<std::size_t>(depth));
@@ -148,7 +148,7 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
     }
     return;
   }
-  if (stored_as == kernels::Compute::float32) {
+  if (stored_as == Compute::float32) {
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const Tensor stored = file.Read(parameter.names[index], value.dtype());
       Part(parameter, value, index).CopyFrom(parameter.stored_transposed ? Transposed(stored) : stored);
@@ -166,14 +166,14 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
 
 // The packed form, and the values only where they are needed besides.
 void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_draft) {
-  const kernels::Compute stored_as = StoredAs(parameter, file);
-  if (!kernels::IsQuantized(stored_as) || parameter.compute != stored_as) {
+  const Compute stored_as = StoredAs(parameter, file);
+  if (!IsQuantized(stored_as) || parameter.compute != stored_as) {
     parameter.value = Tensor::Empty(parameter.shape, DType::float32);
     ReadInto(parameter, file, parameter.value);
   }
   if (!parameter.in_products) return;
   parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], parameter.compute);
-  if (parameter.value.empty() && stored_as == kernels::Compute::int4) {
+  if (parameter.value.empty() && stored_as == Compute::int4) {
     const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
     parameter.packed.PackQuantized(quantized.codes.data(), quantized.group_scales.data(), quantized.scales.data());
   } else if (parameter.value.empty()) {
@@ -182,11 +182,11 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
   } else {
     parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
     if (with_draft) {
-      parameter.draft = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], kernels::Compute::int8);
+      parameter.draft = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], Compute::int8);
       parameter.draft.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
     }
     // What is packed for int8 or int4 can be unpacked row by row.
-    if (!parameter.looked_up || kernels::IsQuantized(parameter.compute)) parameter.value = {};
+    if (!parameter.looked_up || IsQuantized(parameter.compute)) parameter.value = {};
   }
 }
 
@@ -236,7 +236,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
 }
 
 void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more,
-                    kernels::Compute compute) {
+                    Compute compute) {
   std::deque<std::vector<std::int8_t>> quantized;  // until they are written
   std::deque<std::vector<std::uint8_t>> all_codes;
   std::deque<Tensor> kept;
@@ -246,11 +246,11 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const std::string& name = parameter.names[index];
       const Tensor part = Part(parameter, parameter.value, index);
-      if (!parameter.in_products || !kernels::IsQuantized(compute)) {
+      if (!parameter.in_products || !IsQuantized(compute)) {
         more.push_back(Stored(name, parameter.stored_transposed ? kept.emplace_back(Transposed(part)) : part));
         continue;
       }
-      if (compute == kernels::Compute::int4) {
+      if (compute == Compute::int4) {
         const std::int64_t groups = kernels::Int4Groups(part.columns());
         auto& codes = all_codes.emplace_back(static_cast<std::size_t>(part.rows() * groups * kernels::kInt4GroupBytes));
         auto& group_scales = quantized.emplace_back(static_cast<std::size_t>(part.rows() * groups));

@@ -28,7 +28,6 @@ HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& fil
 // With `more` tensors, that others may want besides. For int8 and int4, the matrices of products as LoadParameters
 // describes.
 HEADLIGHT_API void SaveParameters(const Parameters& parameters, const std::string& path,
-                                  std::vector<StoredTensor> more = {},
-                                  kernels::Compute compute = kernels::Compute::float32);
+                                  std::vector<StoredTensor> more = {}, Compute compute = Compute::float32);
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/kernels/activation.h"
 #include "headlight/kernels/gemm.h"
@@ -17,7 +18,7 @@ namespace headlight::ops {
 struct Weight {
   Tensor value;                                          // [outputs, inputs]
   const kernels::PackedMatrix<float>* packed = nullptr;  // value^T, for y = x value^T
-  kernels::Compute compute = kernels::Compute::float32;  // of all products with it
+  Compute compute = Compute::float32;                    // of all products with it
 
   Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
 };

@@ -10,7 +10,7 @@ struct Answerer::State {
   EncoderFolder loaded;
 };
 
-Answerer Answerer::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
+Answerer Answerer::Load(const std::string& folder, std::optional<Compute> compute) {
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   Check(loaded.model->heads().question_spans, "{}: the model has no head for answers", folder);
   return Answerer(std::make_shared<State>(State{std::move(loaded)}));

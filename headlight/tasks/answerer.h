@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
-#include "headlight/kernels/gemm.h"
 
 namespace headlight {
 
@@ -38,7 +38,7 @@ class HEADLIGHT_API Answerer {
  public:
   // A folder of an encoder with a head for answers. Throws Error naming the file and what is wrong with it or not
   // supported.
-  static Answerer Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+  static Answerer Load(const std::string& folder, std::optional<Compute> compute = {});
 
   // Each question's best answer. A span scores the probability that an answer begins with its first token times that
   // that it ends with its last, among the passage's tokens and the one in front of all, where a model that declines

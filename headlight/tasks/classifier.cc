@@ -13,7 +13,7 @@ struct Classifier::State {
   EncoderFolder loaded;
 };
 
-Classifier Classifier::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
+Classifier Classifier::Load(const std::string& folder, std::optional<Compute> compute) {
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   Check(loaded.model->heads().sequence_classes, "{}: the model has no head for classes of texts", folder);
   return Classifier(std::make_shared<State>(State{std::move(loaded)}));

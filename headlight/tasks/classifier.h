@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
-#include "headlight/kernels/gemm.h"
 #include "headlight/nn/heads.h"
 
 namespace headlight {
@@ -36,7 +36,7 @@ class HEADLIGHT_API Classifier {
  public:
   // A folder of an encoder with a head for classes of texts. Throws Error naming the file and what is wrong with it or
   // not supported.
-  static Classifier Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+  static Classifier Load(const std::string& folder, std::optional<Compute> compute = {});
 
   Classified Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
 

@@ -99,7 +99,7 @@ struct Embedder::State {
   std::int64_t longest;
 };
 
-Embedder Embedder::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
+Embedder Embedder::Load(const std::string& folder, std::optional<Compute> compute) {
   const Reading reading = ReadModules(folder);
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   const std::int64_t positions = loaded.model->limits().positions;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
-#include "headlight/kernels/gemm.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
@@ -32,7 +32,7 @@ class HEADLIGHT_API Embedder {
   // normalisation are read from its `modules.json`; without that a vector is the mean of the tokens'. Throws Error
   // naming the file and what is wrong with it or not supported, and where the processor does not have the type to
   // compute in.
-  static Embedder Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+  static Embedder Load(const std::string& folder, std::optional<Compute> compute = {});
 
   // Throws Error where a text is not UTF-8, or too long and not to be truncated.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;

@@ -29,7 +29,7 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<kernels::Compute> compute) {
+EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<Compute> compute) {
   TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
   auto model = LoadTextEncoder(folder, {.compute = compute, .purpose = LoadFor::computing});
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,

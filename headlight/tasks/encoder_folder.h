@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/text/tokenizers/tokenizer_pipeline.h"
@@ -24,7 +25,7 @@ struct EncoderFolder {
 };
 
 // Throws Error where the folder holds no such model, or a tokenizer with more tokens than the model has.
-EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<kernels::Compute> compute);
+EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<Compute> compute);
 
 // What a text is called in errors, by its number from 0: "text 1" for the first, unless one is given.
 using TextName = std::function<std::string(std::size_t text)>;

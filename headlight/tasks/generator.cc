@@ -113,7 +113,7 @@ std::size_t Certain(std::string_view text, const std::vector<std::string>& stop)
 double TextScore::perplexity() const { return std::exp(-log_probability / static_cast<double>(scored)); }
 double TextScore::bits_per_byte() const { return -log_probability / std::numbers::ln2 / static_cast<double>(bytes); }
 
-Generator Generator::Load(const std::string& folder, std::optional<kernels::Compute> compute, bool draft) {
+Generator Generator::Load(const std::string& folder, std::optional<Compute> compute, bool draft) {
   TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
   auto model = LoadLanguageModel(
       folder, {.compute = compute, .purpose = draft ? LoadFor::computing_with_draft : LoadFor::computing});

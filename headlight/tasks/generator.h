@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/inspect/attention_record.h"
-#include "headlight/kernels/gemm.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
@@ -74,7 +74,7 @@ class HEADLIGHT_API Generator {
   // A folder of a language model with its tokenizer. Throws Error naming the file and what is wrong with it or not
   // supported, and where the processor does not have the type to compute in. `draft`: whether to keep an int8
   // copy of the weights, which drafts what is written alone and greedily (Generate).
-  static Generator Load(const std::string& folder, std::optional<kernels::Compute> compute = {}, bool draft = false);
+  static Generator Load(const std::string& folder, std::optional<Compute> compute = {}, bool draft = false);
 
   // Continues each prompt. A special token that stands in one is that token; an empty one is the model's first token,
   // where it has one. Throws Error where a prompt is not UTF-8, is empty though the model has no first token or is

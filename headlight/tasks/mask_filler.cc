@@ -20,7 +20,7 @@ struct MaskFiller::State {
   std::int32_t mask_id;
 };
 
-MaskFiller MaskFiller::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
+MaskFiller MaskFiller::Load(const std::string& folder, std::optional<Compute> compute) {
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   Check(loaded.model->heads().masked_words, "{}: the model has no head for masked words", folder);
   for (const char* mask : {"[MASK]", "<mask>"})

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
-#include "headlight/kernels/gemm.h"
 
 namespace headlight {
 
@@ -32,7 +32,7 @@ class HEADLIGHT_API MaskFiller {
  public:
   // A folder of an encoder with a head for masked words. Throws Error naming the file and what is wrong with it or not
   // supported, and where its tokenizer has no mask.
-  static MaskFiller Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+  static MaskFiller Load(const std::string& folder, std::optional<Compute> compute = {});
 
   // For each text its masks in order. Throws Error for a text without a mask, or with more tokens than the model reads.
   std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;

@@ -55,7 +55,7 @@ struct Tagger::State {
   EncoderFolder loaded;
 };
 
-Tagger Tagger::Load(const std::string& folder, std::optional<kernels::Compute> compute) {
+Tagger Tagger::Load(const std::string& folder, std::optional<Compute> compute) {
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   Check(loaded.model->heads().token_classes, "{}: the model has no head for classes of tokens", folder);
   return Tagger(std::make_shared<State>(State{std::move(loaded)}));

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
-#include "headlight/kernels/gemm.h"
 
 namespace headlight {
 
@@ -31,7 +31,7 @@ class HEADLIGHT_API Tagger {
  public:
   // A folder of an encoder with a head for classes of tokens. Throws Error naming the file and what is wrong with it or
   // not supported.
-  static Tagger Load(const std::string& folder, std::optional<kernels::Compute> compute = {});
+  static Tagger Load(const std::string& folder, std::optional<Compute> compute = {});
 
   // The spans of each text in their order: a span begins where a label B-X stands, or I-X or X behind another X's, and
   // goes on while tokens are I-X or X; O is no label. A text of more tokens than the model reads is read in windows, of

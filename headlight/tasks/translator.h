@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/nn/encoder_decoder.h"
@@ -22,7 +23,7 @@ namespace headlight {
 struct LoadOptions {
   // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,
   // int8 or int4.
-  std::optional<kernels::Compute> compute = {};
+  std::optional<Compute> compute = {};
   // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`): often faster.
   bool shortlist = false;
   // Whether to keep an int8 copy of the weights, which drafts what is written alone and greedily (Decode).

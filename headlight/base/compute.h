@@ -1,0 +1,28 @@
+// The precision of matrix products.
+#pragma once
+
+namespace headlight {
+
+// The type to which the factors of a product of floats are rounded before they are multiplied. bfloat16 sums in
+// float32. int8 sums exactly in 32-bit integers; each row of the left side and each column of the right side has its
+// own scale, its largest magnitude / 127. int4 (kernels/int4.h) has 4 bits for the right side and 8 for the left. The
+// quantized types are for inference only.
+enum class Compute { float32, bfloat16, int8, int4 };
+
+constexpr bool IsQuantized(Compute compute) { return compute == Compute::int8 || compute == Compute::int4; }
+
+constexpr const char* Name(Compute compute) {
+  switch (compute) {
+    case Compute::float32:
+      return "float32";
+    case Compute::bfloat16:
+      return "bfloat16";
+    case Compute::int8:
+      return "int8";
+    case Compute::int4:
+      return "int4";
+  }
+  return "";
+}
+
+}  // namespace headlight
