@@ -64,13 +64,16 @@ bool WantsGradient(std::initializer_list<const Tensor*> inputs) {
 
 Tensor Record(const Tensor& output, std::initializer_list<const Tensor*> inputs,
               std::function<void(const Tensor&)> backward) {
+  Tape* tape = nullptr;
   for (const Tensor* input : inputs) {
     if (input == nullptr || input->node() == nullptr) continue;
-    Node* node = input->node()->tape->Add(output);
-    node->backward = std::move(backward);
-    return output.WithNode(node);
+    Check(tape == nullptr || tape == input->node()->tape, "an operation's inputs are on two tapes");
+    tape = input->node()->tape;
   }
-  return output.Detached();
+  if (tape == nullptr) return output.Detached();
+  Node* node = tape->Add(output);
+  node->backward = std::move(backward);
+  return output.WithNode(node);
 }
 
 Tensor RecordView(const Tensor& view, const Tensor& x, std::function<Tensor(const Tensor&)> same_view) {
@@ -87,16 +90,21 @@ GradientSlot SlotFor(Node* node) {
   }
   if (node->gradient.empty()) {
     node->gradient = Tensor::Empty(node->shape, node->dtype);
+    node->exclusive = node->overwritten = true;
     return {node->gradient, false};
   }
+  Ensure(!node->overwritten || !node->gradient.SharesStorage(), "two slots of one gradient are open, one overwrites");
+  node->overwritten = false;
   // Another node may have been given the same tensor; a leaf's is its owner's and stays where it is.
-  if (node->backward && node->gradient.SharesStorage()) node->gradient = node->gradient.Clone();
+  if (node->backward && !node->exclusive && node->gradient.SharesStorage()) node->gradient = node->gradient.Clone();
+  node->exclusive = true;
   return {node->gradient, true};
 }
 
 Tensor SumSlotFor(Node* node) {
   const GradientSlot slot = SlotFor(node);
   if (!slot.accumulate) slot.tensor.Fill(0);
+  node->overwritten = false;
   return slot.tensor;
 }
 

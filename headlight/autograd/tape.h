@@ -28,8 +28,10 @@ struct Node {
   DType dtype = DType::float32;
   std::function<void(const Tensor& gradient)> backward;  // empty: a leaf or a view
   Tensor gradient;                                       // empty until the first part of it arrives
-  Node* viewed = nullptr;                                // set where this is a view of `viewed`
-  std::function<Tensor(const Tensor&)> view;             // from the gradient of `viewed` to this one's
+  bool exclusive = false;    // whether `gradient` is this node's alone, so that what shares it are its own open slots
+  bool overwritten = false;  // whether the last slot was one that overwrites
+  Node* viewed = nullptr;    // set where this is a view of `viewed`
+  std::function<Tensor(const Tensor&)> view;  // from the gradient of `viewed` to this one's
 };
 
 class HEADLIGHT_API Tape {
@@ -63,7 +65,7 @@ class HEADLIGHT_API Tape {
 HEADLIGHT_API bool WantsGradient(std::initializer_list<const Tensor*> inputs);
 
 // `output` on the tape of its inputs, or as it is where none of them wants a gradient. `backward` gets the gradient of
-// the output, of the output's shape, possibly a view.
+// the output, of the output's shape, possibly a view. Throws Error where the inputs are on different tapes.
 HEADLIGHT_API Tensor Record(const Tensor& output, std::initializer_list<const Tensor*> inputs,
                             std::function<void(const Tensor& gradient)> backward);
 
@@ -74,7 +76,9 @@ HEADLIGHT_API Tensor RecordView(const Tensor& view, const Tensor& x,
 // Adds `gradient` to what the node (null: nothing happens) has received so far; takes it over where it is the first.
 HEADLIGHT_API void Accumulate(Node* node, const Tensor& gradient);
 
-// Where a kernel that can add to its output writes a gradient directly: adds if `accumulate`, else overwrites.
+// Where a kernel that can add to its output writes a gradient directly: adds if `accumulate`, else overwrites. Slots of
+// several views of one node may be open (not yet destroyed) at once; a second one of a node whose open slot overwrites
+// is an error, since it would depend on which is written first. A slot's tensor is not passed to Accumulate.
 struct GradientSlot {
   Tensor tensor;
   bool accumulate = false;

@@ -59,6 +59,40 @@ TEST(Tape, AViewsGradientIsAViewOfTheWhole) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 3)}));
 }
 
+// An operation that opens the slots of all its inputs before it writes to any of them.
+TEST(Tape, SlotsOfViewsOfOneNodeMayBeOpenTogether) {
+  const auto f = [](const std::vector<Tensor>& in) {
+    const Tensor x = Square(in[0]);
+    const auto columns = [&](std::int64_t begin) {
+      return RecordView(x.ViewColumns(begin, 1), x, [begin](const Tensor& dx) { return dx.ViewColumns(begin, 1); });
+    };
+    const Tensor a = columns(0), b = columns(1);
+    const Tensor sum = Add(a.Detached(), b.Detached());
+    return Record(sum, {&a, &b}, [a = a.node(), b = b.node()](const Tensor& dy) {
+      const GradientSlot to[] = {SlotFor(a), SlotFor(b)};
+      for (const GradientSlot& slot : to)
+        for (std::int64_t row = 0; row < dy.rows(); ++row)
+          slot.tensor.matrix<double>().row(row)[0] += dy.matrix<double>().row(row)[0];
+    });
+  };
+  EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 4)}));
+}
+
+TEST(Tape, RefusesTwoOpenSlotsOfWhichOneOverwrites) {
+  Tape tape;
+  const Tensor x = tape.Watch(Tensor::From<double>({3}, {1}));
+  const Tensor y = Record(x.Detached(), {&x}, [node = x.node()](const Tensor&) {
+    const GradientSlot first = SlotFor(node), second = SlotFor(node);
+  });
+  EXPECT_THROW(tape.Backward(y), Error);
+}
+
+TEST(Tape, RefusesInputsOnTwoTapes) {
+  Tape one, other;
+  const Tensor x = Tensor::From<double>({3}, {1});
+  EXPECT_THROW(Add(one.Watch(x), other.Watch(x)), Error);
+}
+
 TEST(Tape, AddsToTheLeafsOwnGradient) {
   Tape tape;
   const Tensor x = Tensor::From<double>({3}, {1}), gradient = Tensor::From<double>({10}, {1});

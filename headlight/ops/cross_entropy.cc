@@ -5,8 +5,8 @@
 
 #include "headlight/autograd/tape.h"
 #include "headlight/base/error.h"
-#include "headlight/kernels/arithmetic.h"
 #include "headlight/kernels/cross_entropy.h"
+#include "headlight/ops/loss_gradient.h"
 
 namespace headlight::ops {
 
@@ -14,7 +14,7 @@ Tensor CrossEntropy(const Tensor& logits, std::span<const std::int32_t> labels, 
   Check(logits.shape().rank() == 2 && static_cast<std::int64_t>(labels.size()) == logits.rows(),
         "CrossEntropy: logits of shape {} do not fit {} labels", ToString(logits.shape()), labels.size());
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
-  // The gradient is computed here, for a gradient of the loss of 1.
+  // Computed here, for an incoming gradient of 1.
   const Tensor d_logits = logits.node() != nullptr ? logits.Clone() : Tensor();
   std::vector<double> losses(labels.size());
   Dispatch(logits.dtype(), [&]<typename T>(T) {
@@ -25,9 +25,7 @@ Tensor CrossEntropy(const Tensor& logits, std::span<const std::int32_t> labels, 
     loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(losses.begin(), losses.end(), 0.0));
   });
   return Record(loss, {&logits}, [x = logits.node(), d_logits](const Tensor& gradient) {
-    Dispatch(gradient.dtype(), [&]<typename T>(T) {
-      Ensure(gradient.data<T>()[0] == 1, "CrossEntropy: it must be the loss that gradients start from");
-    });
+    ScaleByIncoming(d_logits, gradient);
     Accumulate(x, d_logits);
   });
 }

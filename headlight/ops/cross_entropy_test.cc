@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/autograd/gradient_check.h"
+#include "headlight/ops/arithmetic.h"
 #include "headlight/ops/softmax.h"
 
 namespace headlight::ops {
@@ -23,6 +24,19 @@ TEST(CrossEntropy, Gradients) {
   EXPECT_EQ(CheckGradients([&](const auto& inputs) { return CrossEntropy(inputs[0], labels, 0.25); },
                            {RandomTensor({4, 6}, 2, 3)}),
             "");
+}
+
+TEST(CrossEntropy, GradientsInsideAFunction) {
+  const std::vector<std::int32_t> first = {0, 3, -1, 1}, second = {5, 5, 0, 2};
+  const auto weighted_sum = [&](const std::vector<Tensor>& in) {
+    return Add(Scale(CrossEntropy(in[0], first, 0.25), -1.5), Scale(CrossEntropy(in[0], second, 1), 0.3));
+  };
+  const auto square = [&](const std::vector<Tensor>& in) {
+    const Tensor loss = CrossEntropy(Scale(in[0], 2), first, 0.25);
+    return Multiply(loss, loss);
+  };
+  EXPECT_EQ(CheckGradients(weighted_sum, {RandomTensor({4, 6}, 2, 3)}), "");
+  EXPECT_EQ(CheckGradients(square, {RandomTensor({4, 6}, 2, 3)}), "");
 }
 
 }  // namespace

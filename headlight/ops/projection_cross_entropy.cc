@@ -1,11 +1,12 @@
 #include "headlight/ops/projection_cross_entropy.h"
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "headlight/autograd/tape.h"
-#include "headlight/kernels/arithmetic.h"
 #include "headlight/kernels/cross_entropy.h"
+#include "headlight/ops/loss_gradient.h"
 #include "headlight/ops/weight_product.h"
 
 namespace headlight::ops {
@@ -26,10 +27,11 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
         ToString(shape), labels.size());
   Ensure(bias.node() == nullptr, "ProjectionCrossEntropy: its bias gets no gradient");
   const std::int64_t vocab = shape[0];
-  // The gradients are computed here, while a block's scores exist, for a gradient of the loss of 1.
+  // The gradients are computed here, while a block's scores exist, for an incoming gradient of 1. That of the weight
+  // has memory of its own until the walk back, which may scale it or never come here.
   const bool wants_gradient = WantsGradient({&x, &w});
-  const Tensor dx = wants_gradient ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();
-  const Tensor dw = w.node() != nullptr ? SumSlotFor(w.node()) : Tensor();
+  const Tensor dx = x.node() != nullptr ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();
+  const Tensor dw = w.node() != nullptr ? Tensor::Zeros(shape, x.dtype()) : Tensor();
   const Tensor loss = Tensor::Empty({1}, x.dtype());
   const Tensor scores = Tensor::Empty({std::min(kBlockRows, x.rows()), vocab}, x.dtype());
   std::vector<double> losses(labels.size());
@@ -54,11 +56,12 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
     }
     loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(losses.begin(), losses.end(), 0.0));
   });
-  return Record(loss, {&x, &w}, [x = x.node(), dx](const Tensor& gradient) {
-    Dispatch(gradient.dtype(), [&]<typename T>(T) {
-      Ensure(gradient.data<T>()[0] == 1, "ProjectionCrossEntropy: it must be the loss that gradients start from");
-    });
-    if (x != nullptr) Accumulate(x, dx);
+  return Record(loss, {&x, &w}, [x = x.node(), w = w.node(), dx, dw](const Tensor& gradient) {
+    for (const auto& [node, saved] : {std::pair(x, dx), std::pair(w, dw)}) {
+      if (node == nullptr) continue;
+      ScaleByIncoming(saved, gradient);
+      Accumulate(node, saved);
+    }
   });
 }
 

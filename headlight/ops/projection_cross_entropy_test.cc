@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "headlight/autograd/gradient_check.h"
+#include "headlight/autograd/tape.h"
+#include "headlight/ops/arithmetic.h"
 
 namespace headlight::ops {
 namespace {
@@ -17,6 +19,24 @@ TEST(ProjectionCrossEntropy, GradientsMatchFiniteDifferences) {
     };
     EXPECT_EQ("", CheckGradients(f, {RandomTensor({4, 3}, 1), RandomTensor({5, 3}, 2)}));
   }
+}
+
+TEST(ProjectionCrossEntropy, GradientsInsideAFunction) {
+  const std::vector<std::int32_t> labels = {2, -1, 0, 4}, others = {1, 3, 3, 0};
+  const auto f = [&](const std::vector<Tensor>& in) {
+    const Tensor loss = ProjectionCrossEntropy(in[0], Weight{in[1]}, {}, labels, 0.1, 0.3);
+    return Add(Multiply(loss, loss), Scale(ProjectionCrossEntropy(in[0], Weight{in[1]}, {}, others, 0, 1), -0.7));
+  };
+  EXPECT_EQ("", CheckGradients(f, {RandomTensor({4, 3}, 1), RandomTensor({5, 3}, 2)}));
+}
+
+TEST(ProjectionCrossEntropy, AddsNoGradientWhereItIsNotPartOfTheLoss) {
+  Tape tape;
+  const Tensor x = tape.Watch(RandomTensor({1, 3}, 1)), w = tape.Watch(RandomTensor({5, 3}, 2));
+  const std::vector<std::int32_t> labels = {2};
+  ProjectionCrossEntropy(x, Weight{w}, {}, labels, 0, 1);
+  tape.Backward(Sum(x));
+  EXPECT_EQ(tape.GradientOf(w).ToVector<double>(), std::vector<double>(15));
 }
 
 // The loss of the same definition from scores that exist all at once, over several blocks of rows.

@@ -5,6 +5,7 @@
 #include "headlight/autograd/tape.h"
 #include "headlight/base/error.h"
 #include "headlight/kernels/cross_entropy.h"
+#include "headlight/ops/loss_gradient.h"
 
 namespace headlight::ops {
 
@@ -14,7 +15,7 @@ Tensor SequenceCrossEntropy(const Tensor& scores, const Sequences& sequences, st
         "SequenceCrossEntropy: scores of shape {} in {} sequences do not fit {} labels", ToString(scores.shape()),
         sequences.size(), labels.size());
   const Tensor loss = Tensor::Empty({1}, scores.dtype());
-  // The gradient is computed here, for a gradient of the loss of 1.
+  // Computed here, for an incoming gradient of 1.
   const Tensor d_scores = scores.node() != nullptr ? Tensor::Zeros(scores.shape(), scores.dtype()) : Tensor();
   Dispatch(scores.dtype(), [&]<typename T>(T) {
     double sum = 0;
@@ -44,9 +45,7 @@ Tensor SequenceCrossEntropy(const Tensor& scores, const Sequences& sequences, st
     loss.data<T>()[0] = static_cast<T>(scale * sum);
   });
   return Record(loss, {&scores}, [x = scores.node(), d_scores](const Tensor& gradient) {
-    Dispatch(gradient.dtype(), [&]<typename T>(T) {
-      Ensure(gradient.data<T>()[0] == 1, "SequenceCrossEntropy: it must be the loss that gradients start from");
-    });
+    ScaleByIncoming(d_scores, gradient);
     Accumulate(x, d_scores);
   });
 }

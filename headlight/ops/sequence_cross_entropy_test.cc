@@ -8,6 +8,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/base/test_support.h"
+#include "headlight/ops/arithmetic.h"
 
 namespace headlight::ops {
 namespace {
@@ -31,6 +32,15 @@ TEST(SequenceCrossEntropy, Gradients) {
                 },
                 {RandomTensor({8, 2}, 2, 3)}),
             "");
+}
+
+TEST(SequenceCrossEntropy, GradientsInsideAFunction) {
+  const std::vector<std::int32_t> labels = {3, 0, -1, 1};
+  const auto f = [&](const std::vector<Tensor>& in) {
+    const Tensor loss = SequenceCrossEntropy(in[0], {{1, 4}, {5, 2}}, labels, 0.25);
+    return Add(Multiply(loss, loss), Scale(SequenceCrossEntropy(in[0], {{0, 4}, {4, 4}}, labels, 1), 0.3));
+  };
+  EXPECT_EQ(CheckGradients(f, {RandomTensor({8, 2}, 2, 3)}), "");
 }
 
 TEST(SequenceCrossEntropy, RefusesWhatDoesNotFit) {
