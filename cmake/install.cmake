@@ -27,7 +27,6 @@ set(public_headers
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
   headlight/base/json.h
-  headlight/base/json_view.h
   headlight/io/model_folder.h
   headlight/io/safetensors.h
   headlight/kernels/activation.h

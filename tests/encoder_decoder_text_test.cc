@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headlight/base/file.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/tasks/translator.h"
 

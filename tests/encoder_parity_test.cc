@@ -8,7 +8,7 @@
 #include <string>
 
 #include "headlight/base/file.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/models/deberta_v2.h"
 #include "headlight/models/family.h"

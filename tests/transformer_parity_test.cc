@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/generate/decode.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/transformer.h"

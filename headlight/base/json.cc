@@ -90,6 +90,19 @@ class Printer {
 
 Json::Json(float value) : value_(std::isfinite(value) ? std::strtod(Shortest(value).c_str(), nullptr) : value) {}
 
+bool Json::operator==(const Json& other) const {
+  const Object *members = As<Object>(), *others = other.As<Object>();
+  if (members == nullptr || others == nullptr) return value_ == other.value_;
+  const auto sorted = [](const Object& object) {
+    std::vector<const Member*> order;
+    for (const Member& member : object) order.push_back(&member);
+    std::ranges::sort(order, {}, [](const Member* member) -> const std::string& { return member->name; });
+    return order;
+  };
+  return std::ranges::equal(sorted(*members), sorted(*others),
+                            [](const Member* a, const Member* b) { return *a == *b; });
+}
+
 const Json* Json::Find(std::string_view name) const {
   const Object* members = As<Object>();
   if (members == nullptr) return nullptr;
@@ -107,6 +120,8 @@ void Json::Set(std::string_view name, Json value) {
     members->push_back({std::string(name), std::move(value)});
   }
 }
+
+Json operator""_json(const char* text, std::size_t size) { return ParseJson({text, size}, "a JSON literal"); }
 
 std::string Json::Text() const {
   std::string text;

@@ -1,10 +1,17 @@
-// JSON values: built in code and printed, or parsed from text that is distrusted.
+// The program's one JSON: values that are built in code and printed, a strict bounded parser for untrusted text, and
+// views that check what is read from it. No other file includes the JSON library.
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,8 +26,8 @@ struct Named {
   bool operator==(const Named&) const = default;
 };
 
-// null, true or false, a number, a string, an array of values or an object of named ones, which keeps the order in
-// which its members were read or written:
+// null, true or false, a number, a string, an array of values or an object of named ones, which keeps its members in
+// the order in which they were read or set:
 //   Json config = Json::Object{{"model_type", "marian"}, {"d_model", 512}, {"eos_token_ids", Json::Array{0, 2}}};
 class HEADLIGHT_API Json {
  public:
@@ -59,18 +66,77 @@ class HEADLIGHT_API Json {
   std::string Text() const;  // members and items on lines of their own, indented by 2, with a final newline
   std::string Line() const;  // without any space or newline
 
-  bool operator==(const Json& other) const { return value_ == other.value_; }
+  bool operator==(const Json& other) const;  // members may stand in another order
 
  private:
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
 };
 
-// Parses text that nobody vouches for: strict JSON in UTF-8, at most 64 deep and 2^21 values, no name twice in an
-// object, no NaN and no Infinity. `source` is its file's path for the errors, which give line and column.
+// Parses untrusted text: strict JSON in UTF-8, at most 64 deep and 2^22 values, no key twice in an object, no NaN and
+// no Infinity. Errors begin with `source`, the file's path, and the line and column, or the byte of a single line.
 HEADLIGHT_API Json ParseJson(std::string_view text, std::string_view source);
 
-// A string from a stranger's file made fit for an error message: in single quotes, on one line, control characters
-// escaped, cut after 100 bytes.
+// R"({"type": "NFKC"})"_json
+HEADLIGHT_API Json operator""_json(const char* text, std::size_t size);
+
+// An untrusted string made fit for an error message: in single quotes, on one line, control characters escaped, cut
+// after 100 bytes.
 HEADLIGHT_API std::string Quoted(std::string_view text);
+
+// A value of a JSON file, which knows its place in it. A missing member and one that is null are the same: absent.
+// Views are cheap to copy. Views of one file must not be used from several threads at once.
+//   const JsonView config = ReadJson("model/config.json");
+//   const std::int64_t layers = config["encoder_layers"].Integer(1);             // required, at least 1
+//   const double dropout = config.Get("dropout", 0.1).Number(0, 1);              // 0.1 where absent
+//   config.RefuseUnread({"architectures", "transformers_version"});
+class HEADLIGHT_API JsonView {
+ public:
+  JsonView(Json root, std::string source);  // `source`: the file's path, for errors
+
+  // The member of that name, which may be absent; an Error where this is not an object.
+  JsonView operator[](std::string_view name) const;
+  // The same, with a value to use where it is absent.
+  JsonView Get(std::string_view name, Json fallback) const;
+
+  bool present() const { return !value_->is_null(); }
+  const Json& value() const { return *value_; }
+  // Where this value stands, to begin an error with: "model/config.json: key 'id2label.0'".
+  std::string place() const;
+
+  // The content, or an Error that says what was expected and what stands there. Bounds are inclusive.
+  bool Bool() const;
+  std::int64_t Integer(std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                       std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
+  std::uint64_t Unsigned() const;
+  double Number(double least = std::numeric_limits<double>::lowest(),
+                double most = std::numeric_limits<double>::max()) const;
+  // One of `allowed`, or any string where it is empty.
+  std::string String(std::initializer_list<std::string_view> allowed = {}) const;
+  const Json::Array& Array() const;  // the plain values: for arrays and objects of many
+  const Json::Object& Object() const;
+  std::vector<JsonView> Items() const;                            // of an array
+  std::vector<std::string> Strings() const;                       // of an array of strings
+  std::vector<std::pair<std::string, JsonView>> Members() const;  // of an object
+
+  // Members of this object that were not read by name and are neither null nor harmless could change the meaning of the
+  // file: an Error lists them.
+  void RefuseUnread(std::span<const std::string_view> harmless) const;
+  void RefuseUnread(std::initializer_list<std::string_view> harmless) const {
+    RefuseUnread(std::span(harmless.begin(), harmless.size()));
+  }
+
+ private:
+  struct File;
+  JsonView(std::shared_ptr<File> file, std::shared_ptr<const Json> value, std::string key);
+  JsonView Child(std::string_view name, std::shared_ptr<const Json> value) const;
+  [[noreturn]] void Refuse(std::string_view expected) const;
+
+  std::shared_ptr<File> file_;
+  std::shared_ptr<const Json> value_;
+  std::string key_;  // names and indices from the root to here: "layers[2].name"
+};
+
+// Reads a JSON file of at most 64 MiB, distrusting it as ParseJson does.
+HEADLIGHT_API JsonView ReadJson(const std::string& path);
 
 }  // namespace headlight

@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "headlight/base/error.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 
 namespace headlight {
 namespace {

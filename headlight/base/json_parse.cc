@@ -9,10 +9,11 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
-constexpr std::int64_t kMaxValues = std::int64_t{1} << 21;
+constexpr std::int64_t kMaxValues = std::int64_t{1} << 22;  // Gemma's tokenizer.json has 1.8 million
 
 std::string Place(std::string_view text, std::size_t position) {
   const std::string_view before = text.substr(0, std::min(position, text.size()));
+  if (text.find('\n') == std::string_view::npos) return fmt::format("byte {}", std::max<std::size_t>(before.size(), 1));
   const auto line = 1 + std::ranges::count(before, '\n');
   const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
   return fmt::format("line {}, column {}", line, std::max<std::size_t>(before.size() - line_begin, 1));

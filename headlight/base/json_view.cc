@@ -1,10 +1,9 @@
-#include "headlight/base/json_view.h"
-
 #include <algorithm>
 #include <set>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 
 namespace headlight {
 
@@ -27,7 +26,7 @@ JsonView JsonView::Child(std::string_view name, std::shared_ptr<const Json> valu
 JsonView JsonView::operator[](std::string_view name) const { return Get(name, Json()); }
 
 JsonView JsonView::Get(std::string_view name, Json fallback) const {
-  if (value_->As<Json::Object>() == nullptr) Refuse("an object");
+  Object();
   const Json* found = value_->Find(name);
   if (found != nullptr) file_->asked_for.insert(found);
   if (found == nullptr || found->is_null()) return Child(name, std::make_shared<const Json>(std::move(fallback)));
@@ -87,23 +86,34 @@ std::string JsonView::String(std::initializer_list<std::string_view> allowed) co
   Refuse(fmt::format("{}'{}'", allowed.size() > 1 ? "one of " : "", fmt::join(allowed, "', '")));
 }
 
-std::vector<JsonView> JsonView::Items() const {
+const Json::Array& JsonView::Array() const {
   const auto* items = value_->As<Json::Array>();
   if (items == nullptr) Refuse("an array");
+  return *items;
+}
+
+const Json::Object& JsonView::Object() const {
+  const auto* members = value_->As<Json::Object>();
+  if (members == nullptr) Refuse("an object");
+  return *members;
+}
+
+std::vector<JsonView> JsonView::Items() const {
   std::vector<JsonView> views;
-  for (const Json& item : *items) {
-    views.push_back({file_, {value_, &item}, fmt::format("{}[{}]", key_, views.size())});
-  }
+  for (const Json& item : Array()) views.push_back({file_, {value_, &item}, fmt::format("{}[{}]", key_, views.size())});
   return views;
 }
 
+std::vector<std::string> JsonView::Strings() const {
+  std::vector<std::string> strings;
+  for (const JsonView& item : Items()) strings.push_back(item.String());
+  return strings;
+}
+
 std::vector<std::pair<std::string, JsonView>> JsonView::Members() const {
-  const auto* members = value_->As<Json::Object>();
-  if (members == nullptr) Refuse("an object");
   std::vector<std::pair<std::string, JsonView>> views;
-  for (const Json::Member& member : *members) {
+  for (const Json::Member& member : Object())
     views.emplace_back(member.name, Child(member.name, {value_, &member.value}));
-  }
   return views;
 }
 

@@ -1,8 +1,7 @@
-#include "headlight/base/json_view.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
 namespace headlight {
@@ -10,7 +9,7 @@ namespace {
 
 JsonView View(std::string_view text) { return {ParseJson(text, "m/config.json"), "m/config.json"}; }
 
-TEST(JsonView, ReadsWhatItIsAskedFor) {
+TEST(JsonView, ReadsEveryKind) {
   const JsonView config = View(R"({"n": 3, "x": 0.5, "one": 1, "yes": true, "s": "relu", "big": 18446744073709551615,
                                    "none": null, "list": [1, {"a": "b"}], "map": {"0": "LABEL_0", "1": "LABEL_1"}})");
   EXPECT_EQ(config["n"].Integer(), 3);
@@ -23,6 +22,7 @@ TEST(JsonView, ReadsWhatItIsAskedFor) {
   EXPECT_EQ(config["s"].String({"gelu", "relu"}), "relu");
   EXPECT_EQ(config["list"].Items().size(), 2u);
   EXPECT_EQ(config["list"].Items()[1]["a"].String(), "b");
+  EXPECT_EQ(View(R"(["a", "b"])").Strings(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(config["map"].Members()[1].first, "1");
   EXPECT_EQ(config["map"].Members()[1].second.String(), "LABEL_1");
 }
@@ -71,7 +71,7 @@ TEST(JsonView, ErrorsNameFileKeyAndRule) {
   EXPECT_EQ(message([&] { View("[1]")["t"]; }), "m/config.json: expected an object, got an array");
 }
 
-TEST(JsonView, KeysNobodyAskedForAreListed) {
+TEST(JsonView, UnreadKeysAreListed) {
   const JsonView config = View(R"({"n": 3, "rope": "yarn", "architectures": ["M"], "moe": 8, "none": null})");
   config["n"].Integer();
   EXPECT_EQ(ErrorOf([&] { config.RefuseUnread({"architectures"}); }),

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/tasks/generator.h"

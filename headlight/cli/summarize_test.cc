@@ -1,7 +1,7 @@
 // The commands with a T5 and a BART; tests/encoder_decoder_text_test.cc says that they write what Transformers writes.
 #include <gmock/gmock.h>
 
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/io/safetensors.h"
 

@@ -8,7 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/profile_report.h"
 #include "headlight/inspect/drawing/training_drawing.h"
 #include "headlight/train/checkpoint.h"

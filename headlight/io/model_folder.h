@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "headlight/base/export.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/io/safetensors.h"
 
 namespace headlight {

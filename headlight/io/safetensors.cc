@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 
 namespace headlight {
 namespace {

@@ -1,7 +1,7 @@
 // What Hugging Face's configurations call activations.
 #pragma once
 
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/kernels/activation.h"
 
 namespace headlight {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 
 namespace headlight {
 

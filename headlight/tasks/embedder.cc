@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/tasks/encoder_folder.h"
 
 namespace headlight {

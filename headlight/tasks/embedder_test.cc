@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "headlight/base/file.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
 namespace headlight {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "headlight/base/file.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/classifier.h"

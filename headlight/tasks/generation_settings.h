@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/generate/hypothesis.h"
 
 namespace headlight {

@@ -4,7 +4,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kernels/arithmetic.h"
 

@@ -6,7 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/base/json_view.h"
+#include "headlight/base/json.h"
 #include "headlight/data/lines.h"
 
 namespace headlight {
