@@ -306,7 +306,7 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
     for (const auto& best : Decode(model, ids, sentences, options)) written.hypotheses.push_back(best.front());
   };
   add(golden.source.ids, golden.source.sentences);
-  for (const auto& [begin, length] : golden.source.sentences)
+  for (const auto& [begin, length, step] : golden.source.sentences)
     add(std::span(golden.source.ids).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)),
         {{0, length}});
   return written;

@@ -97,7 +97,7 @@ TEST_P(EncoderParity, DoesNotMindCompany) {
   const EncoderGolden golden(kFolders + GetParam());
   Context context;
   const Tensor together = model->Encode(context, golden.ids, golden.types, golden.texts);
-  for (const auto& [begin, length] : golden.texts) {
+  for (const auto& [begin, length, step] : golden.texts) {
     const auto own = [&, first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(length)](
                          const std::vector<std::int32_t>& all) { return std::span(all).subspan(first, count); };
     EXPECT_EQ(model->Encode(context, own(golden.ids), own(golden.types), {{0, length}}).ToVector<float>(),

@@ -230,7 +230,7 @@ TEST(Transformer, ASentenceDecodesTheSameAloneAndInAnyBatch) {
     const DecodingOptions options{.beam_size = beam_size, .n_best = beam_size, .max_length = 12};
     const auto together = Decode(model, pairs.source, pairs.sources, options);
     for (std::size_t i = 0; i < 2; ++i) {
-      const auto [begin, length] = pairs.sources[i];
+      const auto [begin, length, step] = pairs.sources[i];
       const auto alone = Decode(model, std::span(pairs.source).subspan(begin, length), {{0, length}}, options);
       ASSERT_EQ(alone[0].size(), together[i].size());
       for (std::size_t n = 0; n < alone[0].size(); ++n) {

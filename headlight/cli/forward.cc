@@ -82,10 +82,10 @@ Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::strin
 Tensor Pad(const Tensor& rows, const Padded& padded) {
   const Tensor result = Tensor::Zeros({padded.batch, padded.length, rows.columns()});
   for (std::int64_t b = 0; b < padded.batch; ++b) {
-    const auto [begin, length] = padded.sentences[static_cast<std::size_t>(b)];
+    const Sequence sentence = padded.sentences[static_cast<std::size_t>(b)];
     const std::int64_t row = b * padded.length + padded.begin[static_cast<std::size_t>(b)];
-    for (std::int64_t i = 0; i < length; ++i)
-      std::copy_n(rows.matrix<float>().row(begin + i), rows.columns(), result.matrix<float>().row(row + i));
+    for (std::int32_t i = 0; i < sentence.length; ++i)
+      std::copy_n(rows.matrix<float>().row(sentence.row(i)), rows.columns(), result.matrix<float>().row(row + i));
   }
   return result;
 }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/attention_head.h"
@@ -11,13 +12,13 @@ namespace headlight::kernels {
 
 namespace {
 
-bool ShareRows(std::span<const Sequence> sequences) {
-  thread_local Sequences sorted;
-  sorted.clear();
-  std::ranges::copy_if(sequences, std::back_inserter(sorted), [](Sequence rows) { return rows.length > 0; });
-  std::ranges::sort(sorted, {}, &Sequence::begin);
-  return std::ranges::adjacent_find(sorted, [](Sequence one, Sequence next) { return next.begin < one.end(); }) !=
-         sorted.end();
+bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
+  thread_local std::vector<char> taken;
+  taken.assign(static_cast<std::size_t>(rows), 0);
+  for (const Sequence& sequence : sequences)
+    for (std::int32_t i = 0; i < sequence.length; ++i)
+      if (std::exchange(taken[static_cast<std::size_t>(sequence.row(i))], 1) != 0) return true;
+  return false;
 }
 
 }  // namespace
@@ -39,15 +40,19 @@ void CheckAttention(const AttentionInput<T>& input) {
         dropout.probability);
   const std::int64_t positions = key_rows.empty() ? key.rows : static_cast<std::int64_t>(key_rows.size());
   const auto check_range = [](const char* what, std::size_t sentence, Sequence rows, std::int64_t limit) {
-    Check(rows.begin >= 0 && rows.length >= 0 && std::int64_t{rows.begin} + rows.length <= limit,
-          "attention: sentence {} has {} {} to {} of {}", sentence, what, rows.begin,
-          std::int64_t{rows.begin} + rows.length, limit);
+    const std::int64_t last = rows.begin + (std::int64_t{rows.length} - 1) * rows.step;
+    Check(rows.begin >= 0 && rows.length >= 0 && rows.step >= 1 && rows.begin <= limit && last < limit,
+          "attention: sentence {} has {} {} to {} of {}, in steps of {}", sentence, what, rows.begin, last + 1, limit,
+          rows.step);
   };
   for (std::size_t sentence = 0; sentence < queries.size(); ++sentence) {
     check_range("queries", sentence, queries[sentence], query.rows);
     check_range("keys", sentence, keys[sentence], positions);
   }
-  Check(!ShareRows(queries), "attention: two sentences share rows of queries");
+  for (const Sequence& rows : keys)
+    Check(key_rows.empty() || rows.step == 1, "attention: keys that are found through an index have a step of {}",
+          rows.step);
+  Check(!ShareRows(queries, query.rows), "attention: two sentences share rows of queries");
   for (const std::int32_t row : key_rows) {
     Check(row >= 0 && row < key.rows, "attention: key row {} of {}", row, key.rows);
   }

@@ -47,8 +47,8 @@ struct AttentionInput {
   Matrix<const T> key;    // [key tokens, heads * head_dim]
   Matrix<const T> value;  // [key tokens, heads * value_dim]
 
-  // One entry a sentence. Queries must not share rows. Keys may: beams of one sentence share its source's keys (and are
-  // computed together where they lie one after another).
+  // One entry per sentence, perhaps with a step between its rows. Queries must not share rows. Keys may: beams of one
+  // sentence share its source's keys (and are computed together where they lie one after another).
   std::span<const Sequence> queries, keys;
 
   // Where given, position p of keys[b] is not row keys[b].begin + p of key and value but row

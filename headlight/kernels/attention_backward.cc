@@ -33,8 +33,11 @@ class BackwardHead {
   BackwardHead(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head_index)
       : arguments_(arguments),
         head_(arguments.input, sentence, head_index),
-        output_(head_.Part(arguments.output, head_.query_rows.begin, head_.queries, head_.value_dim)),
-        d_output_(head_.Part(arguments.d_output, head_.query_rows.begin, head_.queries, head_.value_dim)),
+        output_(head_.OfQueries(arguments.output)),
+        d_output_(head_.OfQueries(arguments.d_output)),
+        d_query_(head_.OfQueries(arguments.d_query.to)),
+        d_key_(head_.OfKeys(arguments.d_key.to)),
+        d_value_(head_.OfKeys(arguments.d_value.to)),
         query_columns_(WholeVectors<T>(head_.head_dim)),
         value_columns_(WholeVectors<T>(head_.value_dim)) {}
 
@@ -55,7 +58,7 @@ class BackwardHead {
       Recompute(tile);
       Product<false, T>(Of(d_scores_, keys_, sums, tile.keys), count, query_columns_);
     }
-    Give(sums, head_.input.scale, head_.query_rows.begin + first_query, count, head_.head_dim, arguments_.d_query);
+    GiveQueries(sums, first_query, count);
   }
 
   // All three gradients, in one walk over the tiles.
@@ -69,7 +72,7 @@ class BackwardHead {
     for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
       AddKeyBlock(key, sums, scratch);
     }
-    Give(sums, head_.input.scale, head_.query_rows.begin, head_.queries, head_.head_dim, arguments_.d_query);
+    GiveQueries(sums, 0, head_.queries);
   }
 
  private:
@@ -97,8 +100,9 @@ class BackwardHead {
         Product<false, T>(Of(d_scores_, keys_, sums, count), tile.queries, query_columns_);
       }
     }
-    Give(d_keys, head_.input.scale, head_.key_rows.begin + first_key, count, head_.head_dim, arguments_.d_key);
-    Give(d_values, KeepScale(), head_.key_rows.begin + first_key, count, head_.value_dim, arguments_.d_value);
+    if (arguments_.d_key.wanted()) Give(d_keys, head_.input.scale, d_key_.Rows(first_key, count), arguments_.d_key.add);
+    if (arguments_.d_value.wanted())
+      Give(d_values, KeepScale(), d_value_.Rows(first_key, count), arguments_.d_value.add);
   }
 
   std::int64_t TileSize() const {
@@ -156,7 +160,7 @@ class BackwardHead {
     for (std::int32_t i = 0; i < tile.queries; ++i) {
       const std::int32_t query = tile.query + i;
       const T delta = DotOf(output_.row(query), d_output_.row(query), head_.value_dim);
-      const std::int64_t row = (std::int64_t{head_.query_rows.begin} + query) * head_.input.heads + head_.head;
+      const std::int64_t row = std::int64_t{head_.query_rows.row(query)} * head_.input.heads + head_.head;
       SoftmaxRowGradient(weights_.row(i), d_scores_.row(i), columns, SeenIn(head_, query, tile), scale,
                          DropoutOf(head_, query, tile.key), KeepScale(),
                          arguments_.log_sum_exp[static_cast<std::size_t>(row)], delta);
@@ -173,19 +177,21 @@ class BackwardHead {
     return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
   }
 
-  // Hands scale * sums to this head's columns of a gradient, from row `first` on.
-  void Give(const Packed<T>& sums, T scale, std::int64_t first, std::int32_t count, std::int32_t dim,
-            const GradientTo<T>& gradient) {
-    if (!gradient.wanted()) return;
-    const Matrix<T> to = head_.Part(gradient.to, first, count, dim);
-    for (std::int32_t i = 0; i < count; ++i) StoreScaled(sums.row(i), scale, dim, gradient.add, to.row(i));
+  // to = scale * sums, or is added to.
+  static void Give(const Packed<T>& sums, T scale, const Matrix<T>& to, bool add) {
+    for (std::int32_t i = 0; i < to.rows; ++i)
+      StoreScaled(sums.row(i), scale, static_cast<std::int32_t>(to.columns), add, to.row(i));
+  }
+  void GiveQueries(const Packed<T>& sums, std::int32_t first, std::int32_t count) {
+    if (arguments_.d_query.wanted()) Give(sums, head_.input.scale, d_query_.Rows(first, count), arguments_.d_query.add);
   }
 
   T KeepScale() const { return static_cast<T>(1 / (1 - head_.input.dropout.probability)); }
 
   const kernels::BackwardArguments<T>& arguments_;
   AttentionHead<T> head_;
-  Matrix<const T> output_, d_output_;  // this head's
+  Matrix<const T> output_, d_output_;    // this head's
+  Matrix<T> d_query_, d_key_, d_value_;  // without data where not wanted
   std::int32_t query_columns_, value_columns_;
   // A tile: its weights (after dropout) and the gradient of its scores [queries, keys]; its keys and values packed
   // both ways as far as they are needed, and its queries and their gradients.
@@ -235,14 +241,48 @@ struct Part {
 template <typename T>
 void ZeroUnnamed(const GradientTo<T>& gradient, std::span<const Sequence> sequences) {
   if (gradient.add || !gradient.wanted()) return;
-  thread_local std::vector<Sequence> sorted;
-  sorted.assign(sequences.begin(), sequences.end());
-  std::ranges::sort(sorted, {}, &Sequence::begin);
-  sorted.push_back({static_cast<std::int32_t>(gradient.to.rows), 0});
-  std::int32_t row = 0;
-  for (const Sequence& named : sorted) {
-    for (; row < named.begin; ++row) std::fill_n(gradient.to.row(row), gradient.to.columns, T{0});
-    row = std::max(row, named.end());
+  thread_local std::vector<char> named;
+  named.assign(static_cast<std::size_t>(gradient.to.rows), 0);
+  for (const Sequence& rows : sequences)
+    for (std::int32_t i = 0; i < rows.length; ++i) named[static_cast<std::size_t>(rows.row(i))] = 1;
+  for (std::int64_t row = 0; row < gradient.to.rows; ++row)
+    if (named[static_cast<std::size_t>(row)] == 0) std::fill_n(gradient.to.row(row), gradient.to.columns, T{0});
+}
+
+// Reorders sentences, so that those whose keys share rows come one after another, and marks the last of each such
+// group: `ends[place]`. Groups stay in the order of their first sentences.
+template <typename T>
+void GroupByKeys(const AttentionInput<T>& input, std::vector<std::int32_t>& order, std::vector<char>& ends) {
+  thread_local std::vector<std::int32_t> owner, group;  // of a row: a place in the order; of a place: an earlier one
+  owner.assign(static_cast<std::size_t>(input.key.rows), -1);
+  group.resize(order.size());
+  const auto first_of = [&](std::int32_t place) {
+    while (group[static_cast<std::size_t>(place)] != place) place = group[static_cast<std::size_t>(place)];
+    return place;
+  };
+  bool shared = false;
+  for (std::int32_t place = 0; place < std::ssize(order); ++place) {
+    group[static_cast<std::size_t>(place)] = place;
+    const Sequence keys = input.keys[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
+    for (std::int32_t i = 0; i < keys.length; ++i) {
+      std::int32_t& of_row = owner[static_cast<std::size_t>(keys.row(i))];
+      if (of_row >= 0 && of_row != place) {
+        const std::int32_t one = first_of(of_row), other = first_of(place);
+        group[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
+        shared = true;
+      }
+      of_row = place;
+    }
+  }
+  ends.assign(order.size(), 1);
+  if (!shared) return;
+  std::vector<std::pair<std::int32_t, std::int32_t>> sorted;  // the group's first place, the place
+  for (std::int32_t place = 0; place < std::ssize(order); ++place) sorted.emplace_back(first_of(place), place);
+  std::ranges::sort(sorted);
+  const std::vector<std::int32_t> before = order;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    order[place] = before[static_cast<std::size_t>(sorted[place].second)];
+    ends[place] = place + 1 == order.size() || sorted[place + 1].first != sorted[place].first;
   }
 }
 
@@ -251,21 +291,20 @@ void ZeroUnnamed(const GradientTo<T>& gradient, std::span<const Sequence> sequen
 // into blocks; the result has the same bits, for 7 products of tiles instead of 5.
 template <typename T>
 void Divide(const AttentionInput<T>& input, bool may_cut, std::vector<std::int32_t>& order, std::vector<Part>& parts) {
+  thread_local std::vector<char> ends;
   order.resize(input.keys.size());
   std::int64_t scores = 0;
   for (std::size_t sentence = 0; sentence < order.size(); ++sentence) {
     order[sentence] = static_cast<std::int32_t>(sentence);
     scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
   }
-  const auto keys_of = [&](std::size_t place) { return input.keys[static_cast<std::size_t>(order[place])]; };
   std::ranges::sort(order, {}, [&](std::int32_t sentence) { return std::pair(input.keys[sentence].begin, sentence); });
+  GroupByKeys(input, order, ends);
   parts.clear();
   for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
-    std::int32_t end = keys_of(first).end();
-    for (last = first + 1; last < order.size() && keys_of(last).begin < end; ++last) {
-      end = std::max(end, keys_of(last).end());
-    }
-    const std::int32_t queries = input.queries[order[first]].length, keys = keys_of(first).length;
+    last = first + 1;
+    while (ends[last - 1] == 0) ++last;
+    const std::int32_t queries = input.queries[order[first]].length, keys = input.keys[order[first]].length;
     if (may_cut && last == first + 1 && std::int64_t{queries} * keys * Threads() > scores * input.heads) {
       for (std::int32_t key = 0; key < keys; key += kBackwardKeys) parts.push_back({Part::keys, first, last, key});
       for (std::int32_t query = 0; query < queries; query += kBackwardQueries) {
@@ -292,9 +331,8 @@ void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t
       if (!gradient->wanted()) continue;
       for (std::size_t place = part.first; place < part.last && !gradient->add; ++place) {
         const Sequence rows = arguments.input.keys[static_cast<std::size_t>(order[place])];
-        for (std::int32_t row = rows.begin; row < rows.end(); ++row) {
-          std::fill_n(gradient->to.row(row) + head * columns, columns, T{0});
-        }
+        for (std::int32_t i = 0; i < rows.length; ++i)
+          std::fill_n(gradient->to.row(rows.row(i)) + head * columns, columns, T{0});
       }
       gradient->add = true;
     }

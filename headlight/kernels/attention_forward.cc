@@ -87,14 +87,14 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     }
   }
 
-  const Matrix<T> to = head.Part(output, head.query_rows.begin + first_query, queries, head.value_dim);
+  const Matrix<T> to = head.OfQueries(output).Rows(first_query, queries);
   const T keep_scale = static_cast<T>(1 / (1 - input.dropout.probability));
   for (std::int32_t i = 0; i < queries; ++i) {
     const T sum = softmax[i].sum;
     StoreScaled(sums.row(i), sum == 0 ? 0 : keep_scale / sum, head.value_dim, false, to.row(i));
   }
   for (std::int32_t i = 0; i < queries && log_sum_exp != nullptr; ++i) {
-    const std::int64_t row = std::int64_t{head.query_rows.begin} + first_query + i;
+    const std::int64_t row = head.query_rows.row(first_query + i);
     const auto [max, sum] = softmax[i];
     log_sum_exp[row * input.heads + head_index] = sum == 0 ? std::numeric_limits<T>::infinity() : max + std::log(sum);
   }
@@ -122,7 +122,8 @@ AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequ
   keys.clear();
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     const Sequence rows = input.queries[sentence];
-    if (!keys.empty() && keys.back() == input.keys[sentence] && queries.back().end() == rows.begin) {
+    if (!keys.empty() && keys.back() == input.keys[sentence] &&
+        queries.back().row(queries.back().length) == rows.begin && queries.back().step == rows.step) {
       queries.back().length += rows.length;
     } else {
       queries.push_back(rows);

@@ -42,9 +42,9 @@ struct AttentionHead {
         past(keys - queries),
         head_dim(static_cast<std::int32_t>(from.query.columns / from.heads)),
         value_dim(static_cast<std::int32_t>(from.value.columns / from.heads)),
-        query(RowsOf(from.query, query_rows.begin, head_dim)),
-        key(KeyedRowsOf(from.key, head_dim)),
-        value(KeyedRowsOf(from.value, value_dim)),
+        query(RowsOf(OfQueries(from.query))),
+        key(KeyedRowsOf(from.key)),
+        value(KeyedRowsOf(from.value)),
         dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sentence) * 0x10000 +
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
@@ -66,10 +66,14 @@ struct AttentionHead {
     return {Visible(first_query).begin, Visible(first_query + count - 1).end};
   }
 
-  // This head's columns of some rows.
+  // This head's part, of all the sentence's queries or keys, of a matrix with columns for every head.
   template <typename U>
-  Matrix<U> Part(const Matrix<U>& matrix, std::int64_t first_row, std::int32_t rows, std::int32_t dim) const {
-    return matrix.Rows(first_row, rows).Columns(std::int64_t{head} * dim, dim);
+  Matrix<U> OfQueries(const Matrix<U>& matrix) const {
+    return Part(matrix, query_rows, head, input.heads);
+  }
+  template <typename U>
+  Matrix<U> OfKeys(const Matrix<U>& matrix) const {
+    return Part(matrix, key_rows, head, input.heads);
   }
 
   const AttentionInput<T>& input;
@@ -81,12 +85,15 @@ struct AttentionHead {
   std::uint32_t dropout_threshold;
 
  private:
-  HeadRows<T> RowsOf(const Matrix<const T>& matrix, std::int64_t first, std::int32_t dim) const {
-    return {matrix.row(first) + std::int64_t{head} * dim, matrix.stride, nullptr};
+  template <typename U>
+  static Matrix<U> Part(const Matrix<U>& matrix, Sequence rows, std::int32_t of_head, std::int32_t heads) {
+    const std::int64_t dim = matrix.columns / heads;
+    return {matrix.row(rows.begin) + of_head * dim, rows.length, dim, matrix.stride * rows.step};
   }
-  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix, std::int32_t dim) const {
-    if (input.key_rows.empty()) return RowsOf(matrix, key_rows.begin, dim);
-    HeadRows<T> rows = RowsOf(matrix, 0, dim);
+  static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {matrix.data, matrix.stride, nullptr}; }
+  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix) const {
+    if (input.key_rows.empty()) return RowsOf(OfKeys(matrix));
+    HeadRows<T> rows = RowsOf(Part(matrix, {}, head, input.heads));
     rows.index = input.key_rows.data() + key_rows.begin;
     return rows;
   }

@@ -39,6 +39,8 @@ std::vector<AttentionCase> Cases() {
       {"beams", {{1, 33}, {1, 33}, {1, 33}, {1, 33}, {2, 33}}, 2, 8, 8, false, 0, none, 0, true},
       {"indexed keys", {{1, 33}, {2, 5}, {20, 130}}, 2, 8, 8, true, 0, none, 0, false, true},
       {"indexed shared keys", {{1, 33}, {1, 33}, {4, 33}}, 2, 8, 8, false, 0, none, 0, true, true},
+      {"columns", {{9, 20}, {70, 130}, {0, 4}, {3, 65}}, 2, 8, 8, false, 0, none, 0, false, false, true},
+      {"columns, causal", {{33, 33}, {33, 33}, {33, 33}}, 2, 8, 8, true, 0, none, 0.2, false, false, true},
   };
 }
 
@@ -57,7 +59,7 @@ std::string Difference(const char* what, const std::vector<double>& expected, Ma
   double worst = 0;
   std::string sentence;
   for (const Sequence& sequence : rows) {
-    for (std::int64_t row = sequence.begin; row < sequence.end(); ++row) {
+    for (std::int64_t row = sequence.begin; row < sequence.end(); row += sequence.step) {
       for (std::int64_t column = 0; column < got.columns; ++column) {
         const double wanted = expected[static_cast<std::size_t>(row * got.columns + column)];
         const double difference = std::abs(got.row(row)[column] - wanted);
@@ -172,6 +174,7 @@ TEST(Attention, GradientsAreThoseOfFiniteDifferences) {
       {"bias", {{3, 4}, {4, 4}}, 2, 3, 2, false, 0, relative},
       {"dropout", {{6, 5}, {3, 7}}, 2, 3, 2, false, 0, none, 0.4},
       {"shared", {{2, 4}, {3, 4}}, 1, 3, 2, false, 0, dense, 0.2, true},
+      {"columns", {{3, 4}, {3, 4}}, 2, 3, 2, true, 0, none, 0, false, false, true},
   };
   for (const AttentionCase& c : cases) EXPECT_LT(WorstGradient(c), 1e-8) << c.name;
   EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
@@ -202,7 +205,8 @@ TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
                                  {"two heads", {{300, 200}}, 2, 16, 8},
                                  {"many", {{15, 15}, {20, 20}, {3, 3}, {200, 9}}, 4, 32, 32},
                                  {"bias", {{15, 15}, {20, 20}, {80, 80}}, 3, 8, 8, false, 0, relative},
-                                 {"shared", {{15, 40}, {20, 40}, {80, 40}}, 3, 8, 8, false, 0, none, 0, true}}) {
+                                 {"shared", {{15, 40}, {20, 40}, {80, 40}}, 3, 8, 8, false, 0, none, 0, true},
+                                 {"columns", {{300, 300}, {20, 40}}, 1, 8, 8, false, 0, none, 0, false, false, true}}) {
     SetThreads(1);
     AttentionProblem<float> problem(c);
     const std::vector<float> expected = Bits(problem);
@@ -262,6 +266,36 @@ TEST(Attention, AFewQueriesAreTheSameOneByOne) {
               << keys << " keys, row " << row;
       }
   });
+}
+
+// The columns of a grid, read where they lie, give the bits of the same sentences copied one after another.
+TEST(Attention, AStepBetweenRowsChangesNoBits) {
+  const std::vector<std::pair<std::int32_t, std::int32_t>> lengths(3, {70, 70});
+  AttentionProblem<float> packed({"", lengths, 2, 16, 8, true});
+  AttentionProblem<float> columns({"", lengths, 2, 16, 8, true, 0, none, 0, false, false, true});
+  const auto copy = [&](auto of, const Sequences& from, const Sequences& to) {
+    for (std::size_t b = 0; b < lengths.size(); ++b)
+      for (std::int32_t i = 0; i < from[b].length; ++i)
+        std::copy_n((packed.*of).view().row(from[b].row(i)), (packed.*of).view().columns,
+                    (columns.*of).view().row(to[b].row(i)));
+  };
+  using P = AttentionProblem<float>;
+  for (const auto of : {&P::query, &P::d_output}) copy(of, packed.rows.queries, columns.rows.queries);
+  for (const auto of : {&P::key, &P::value}) copy(of, packed.rows.keys, columns.rows.keys);
+  for (P* const problem : {&packed, &columns}) {
+    problem->Forward();
+    problem->Backward();
+  }
+  const auto expect_same = [&](auto of, const Sequences& one, const Sequences& other) {
+    for (std::size_t b = 0; b < lengths.size(); ++b)
+      for (std::int32_t i = 0; i < one[b].length; ++i)
+        EXPECT_EQ(std::memcmp((packed.*of).view().row(one[b].row(i)), (columns.*of).view().row(other[b].row(i)),
+                              static_cast<std::size_t>((packed.*of).view().columns) * sizeof(float)),
+                  0)
+            << b << " " << i;
+  };
+  for (const auto of : {&P::output, &P::d_query}) expect_same(of, packed.rows.queries, columns.rows.queries);
+  for (const auto of : {&P::d_key, &P::d_value}) expect_same(of, packed.rows.keys, columns.rows.keys);
 }
 
 TEST(Attention, ComputesOnlyTheGradientsThatAreWanted) {
@@ -351,6 +385,12 @@ TEST(Attention, WhatDoesNotFitIsRefused) {
   refuses("sentence 1 has keys", [](P& p) { p.rows.keys[1] = {1, 2147483647}; });
   refuses("sentence 0 has queries", [](P& p) { p.rows.queries[0].length = -1; });
   refuses("share rows", [](P& p) { p.rows.queries[1].begin = 4; });
+  refuses("in steps of 0", [](P& p) { p.rows.keys[1].step = 0; });
+  refuses("sentence 0 has keys 3 to 25 of", [](P& p) { p.rows.keys[0].step = 7; });
+  refuses("index have a step of 2", [](P& p) {
+    p.input.key_rows = p.rows.index = std::vector<std::int32_t>(20, 1);
+    p.rows.keys[1].step = 2;
+  });
   refuses("window of -1", [](P& p) { p.input.window = -1; });
   refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });
   refuses("dropout is nan", [](P& p) { p.input.dropout.probability = std::nan(""); });

@@ -57,12 +57,22 @@ struct AttentionCase {
   double dropout = 0;
   bool shared_keys = false;  // all sentences have the keys of the first
   bool indexed = false;      // keys are found through key_rows
+  bool interleaved = false;  // sentence b is column b of a grid
 };
 
 // The sentences of a case in rows, with some rows before, after and (in keys) between that belong to nobody.
 struct AttentionRows {
   explicit AttentionRows(const AttentionCase& c) {
+    const auto columns = static_cast<std::int32_t>(c.lengths.size());
     for (const auto& [query_count, key_count] : c.lengths) {
+      if (c.interleaved) {
+        const auto column = static_cast<std::int32_t>(queries.size());
+        queries.push_back({2 + column, query_count, columns});
+        keys.push_back({3 + column, key_count, columns});
+        query_rows = std::max(query_rows, queries.back().end());
+        key_rows = std::max(key_rows, keys.back().end() + 1);
+        continue;
+      }
       queries.push_back({query_rows, query_count});
       query_rows += query_count;
       const bool share = c.shared_keys && !keys.empty();
@@ -148,13 +158,13 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
     for (std::int32_t h = 0; h < in.heads; ++h) {
       const std::uint64_t seed = AttentionHead<T>(in, static_cast<std::int32_t>(b), h).dropout_seed;
       for (std::int32_t i = 0; i < queries; ++i) {
-        const std::int64_t query_row = in.queries[b].begin + i;
+        const std::int64_t query_row = in.queries[b].row(i);
         const T* const query = in.query.row(query_row) + h * head_dim;
         std::vector<double> weight(static_cast<std::size_t>(keys)), kept(weight), d_weight(weight);
         std::vector<std::int64_t> rows;
         double sum = 0, delta = 0;
         for (std::int32_t j = 0; j < keys; ++j) {
-          const std::int32_t position = in.keys[b].begin + j;
+          const std::int32_t position = in.keys[b].row(j);
           rows.push_back(in.key_rows.empty() ? position : in.key_rows[static_cast<std::size_t>(position)]);
           double score = 0;
           for (std::int64_t d = 0; d < head_dim; ++d) score += double{query[d]} * in.key.row(rows[j])[h * head_dim + d];

@@ -119,9 +119,9 @@ Pooler::Pooler(const Scope& scope, std::int64_t model, Activation activation, do
 
 Tensor Pooler::operator()(Context& context, const Tensor& hidden, const Sequences& texts) const {
   std::vector<std::int32_t> first;
-  for (const auto& [begin, length] : texts) {
-    Check(length > 0, "an empty text has no first token");
-    first.push_back(begin);
+  for (const Sequence& text : texts) {
+    Check(text.length > 0, "an empty text has no first token");
+    first.push_back(text.begin);
   }
   return dense_(context, ops::Drop(ops::Embedding(hidden, first), context.NextDropout(dropout_)), activation_);
 }

@@ -105,12 +105,12 @@ Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids
                              std::span<const std::int32_t> first_positions) const {
   std::vector<std::int32_t> positions(ids.size());
   for (std::size_t sentence = 0; sentence < sentences.size(); ++sentence) {
-    const auto [begin, length] = sentences[sentence];
+    const auto [begin, length, step] = sentences[sentence];
     const std::int32_t first = first_positions.empty() ? 0 : first_positions[sentence];
     Check(first + length <= positions_.positions(), "a sentence of {} tokens is longer than the model's {} positions",
           first + length, positions_.positions());
     for (std::int32_t token = 0; token < length; ++token)
-      positions[static_cast<std::size_t>(begin + token)] = positions_.first() + first + token;
+      positions[static_cast<std::size_t>(begin + token * step)] = positions_.first() + first + token;
   }
   const Dropout dropout = context.NextDropout(dropout_), fused = norm_ ? Dropout{} : dropout;
   Tensor embedded;
