@@ -25,8 +25,11 @@ void Run(const Options& options) {
     model->Save(folder, options.compute == "int4" ? Compute::int4 : Compute::int8);
     CopyBesideModel(options.folder, folder);
   });
-  const auto megabytes = [](const std::string& folder) {
-    return static_cast<double>(std::filesystem::file_size(folder + "/model.safetensors")) / 1e6;
+  const auto megabytes = [](const std::string& folder) {  // of weights, in one file or several
+    const ModelFolder files = OpenModelFolder(folder);
+    std::size_t bytes = 0;
+    for (const auto& [name, tensor] : files.weights.tensors()) bytes += tensor.bytes.size();
+    return static_cast<double>(bytes) / 1e6;
   };
   Note("{} has {:.1f} MB of weights, where {} has {:.1f}", options.out, megabytes(options.out), options.folder,
        megabytes(options.folder));

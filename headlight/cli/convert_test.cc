@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/io/model_folder.h"
 
@@ -32,6 +33,28 @@ TEST_F(ConvertTest, WritesAFolderThatTranslatesAsTheModelDoesInItsBits) {
   EXPECT_EQ(RunProgram({"translate", out}, input).out,
             RunProgram({"translate", model, "--compute", "int4"}, input).out);
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int4"));
+}
+
+TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
+  const std::string one = RunProgram({"convert", model, folder.File("from_one"), "--compute", "int8"}).err;
+  {
+    const Safetensors weights(model + "/model.safetensors");
+    std::vector<StoredTensor> parts[2];
+    Json::Object map;
+    for (const auto& [name, tensor] : weights.tensors()) {
+      const std::size_t part = map.size() % 2;
+      map.push_back({name, fmt::format("model-{}.safetensors", part)});
+      parts[part].push_back(tensor);
+    }
+    for (const std::size_t part : {0, 1})
+      WriteSafetensors(fmt::format("{}/model-{}.safetensors", model, part), parts[part]);
+    WriteFile(model + "/model.safetensors.index.json", Json(Json::Object{{"weight_map", std::move(map)}}).Text());
+  }
+  std::filesystem::remove(model + "/model.safetensors");
+  const Outcome outcome = RunProgram({"convert", model, out, "--compute", "int8"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err.substr(out.size()), one.substr(folder.File("from_one").size()));
+  EXPECT_EQ(ReadFile(out + "/model.safetensors"), ReadFile(folder.File("from_one/model.safetensors")));
 }
 
 TEST_F(ConvertTest, LosesNothing) {

@@ -92,6 +92,11 @@ class Decoding {
   }
 
  private:
+  void CheckScores(const kernels::TopLogits<float>& likeliest, std::int32_t length) const {
+    if (std::ranges::any_of(likeliest.values, [](float value) { return std::isnan(value); }))
+      model_.parameters().FailNotFinite(fmt::format("decoding step {}", length));
+  }
+
   std::int32_t MaxLength(std::int32_t source_length) const {
     if (options_.max_length != 0) return options_.max_length;
     const std::int64_t before = options_.min_length + rules_.given;
@@ -127,6 +132,7 @@ class Decoding {
     kernels::TopLogits<float> likeliest =
         output.Likeliest(context, hidden, sentences, length > options_.min_length,
                          rules_.candidates() + static_cast<std::int64_t>(most_repeating));
+    CheckScores(likeliest, length);
     if (length == 1 && options_.first_token) {
       likeliest = {likeliest.rows, 1};
       std::ranges::fill(likeliest.columns, *options_.first_token);
@@ -149,8 +155,11 @@ class Decoding {
                            std::int32_t length) const {
     const auto read = [&](std::span<const std::int32_t> words) {
       const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}}, memory);
-      return output.Likeliest(context, hidden, std::vector(words.size(), search.sentence), length > options_.min_length,
-                              rules_.candidates());
+      kernels::TopLogits<float> likeliest =
+          output.Likeliest(context, hidden, std::vector(words.size(), search.sentence), length > options_.min_length,
+                           rules_.candidates());
+      CheckScores(likeliest, length);
+      return likeliest;
     };
     return WriteDrafted(context, search, length, UntilRulesChange(search, length, options_.min_length), rules_, read);
   }

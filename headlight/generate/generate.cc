@@ -125,7 +125,7 @@ class Generation {
     for (Search& search : searches)
       for (const Beam& beam : search.beams) texts.push_back({prompts_[search.prompt], beam.ids, &search.random});
     const kernels::TopLogits<float> likeliest =
-        NextWords(model_, context, hidden, texts, options_, length > options_.min_new_tokens, rules_.candidates());
+        NextWords(model_, context, hidden, texts, options_, length, rules_.candidates());
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
@@ -144,7 +144,7 @@ class Generation {
   std::int32_t DraftedStep(Context& context, Search& search, std::int32_t length) const {
     const auto read = [&](std::span<const std::int32_t> words) {
       const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}});
-      return NextWords(model_, context, hidden, {}, options_, length > options_.min_new_tokens, rules_.candidates());
+      return NextWords(model_, context, hidden, {}, options_, length, rules_.candidates());
     };
     const auto written = [&](std::int32_t its_length, std::vector<std::size_t>& from) {
       if (options_.on_token) Tell(search, its_length, from);
@@ -204,6 +204,7 @@ std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<
       const auto next = static_cast<std::size_t>(rows[i]) + 1;
       results[next] = logits.row(static_cast<std::int64_t>(i))[ids[next]] - sums.max[i] -
                       std::log(static_cast<double>(sums.sum[i]));
+      if (!std::isfinite(sums.sum[i])) model.parameters().FailNotFinite(fmt::format("scoring token {}", next));
     }
   }
   return results;

@@ -103,12 +103,12 @@ std::int64_t LogitRowsAtOnce(const LanguageModel& model) {
 }
 
 kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context, const Tensor& hidden,
-                                    std::span<const Unfinished> texts, const GenerationOptions& options, bool may_end,
-                                    std::int64_t count) {
+                                    std::span<const Unfinished> texts, const GenerationOptions& options,
+                                    std::int32_t length, std::int64_t count) {
   const std::int64_t vocabulary = model.limits().vocabulary, at_once = LogitRowsAtOnce(model);
   const bool rules = options.repetition_penalty != 1 || options.no_repeat_ngram_size > 0;
   std::vector<std::int32_t> never;
-  if (!may_end) never = options.end_ids;
+  if (length <= options.min_new_tokens) never = options.end_ids;
 
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, vocabulary));
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
@@ -118,6 +118,8 @@ kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context
     // Sums of exponentials are those of the model's own logits.
     kernels::TopLogits<float> own(rows, rules || options.sample ? 1 : result.k);
     kernels::AddColumns<float>(logits, 0, rules || options.sample ? std::span<const std::int32_t>() : never, own);
+    for (const float sum : own.sum)  // before the draw compares scores: a NaN has no order
+      if (!(sum > 0 && std::isfinite(sum))) model.parameters().FailNotFinite(fmt::format("decoding step {}", length));
     kernels::TopLogits<float> top = own;
     if (rules || options.sample) {
       std::vector<Changed> changed(static_cast<std::size_t>(rows));
@@ -143,8 +145,6 @@ kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context
       top.sum = own.sum;
     }
     kernels::ToLogProbabilities(top);
-    for (const float value : top.values)
-      Check(!std::isnan(value), "the model's scores of words are no numbers: its weights are damaged");
     std::ranges::copy(top.values, result.values.begin() + begin * result.k);
     std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
   }

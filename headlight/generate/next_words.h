@@ -19,11 +19,12 @@ struct Unfinished {
 };
 
 // The `count` likeliest words after each hidden state [rows, model], where row i belongs to texts[i], with their
-// log-probabilities; where options.sample, the one that is drawn. The ends are not among them unless they may be
-// (`may_end`). What may not be written has -infinity. Without sampling and penalties nobody looks at the texts.
+// log-probabilities; where options.sample, the one that is drawn. They are to be the texts' `length`-th, and the ends
+// are not among them up to options.min_new_tokens. What may not be written has -infinity. `texts` may be empty without
+// sampling and penalties. Throws Error where the model gives NaN.
 kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context, const Tensor& hidden,
-                                    std::span<const Unfinished> texts, const GenerationOptions& options, bool may_end,
-                                    std::int64_t count);
+                                    std::span<const Unfinished> texts, const GenerationOptions& options,
+                                    std::int32_t length, std::int64_t count);
 
 // So many rows of logits are made at once that they take 16 MB.
 std::int64_t LogitRowsAtOnce(const LanguageModel& model);

@@ -100,6 +100,10 @@ void Parameters::SetCompute(Compute compute) {
   if (packed) Pack();
 }
 
+void Parameters::FailNotFinite(std::string_view step) const {
+  Fail("{}: {}: the model gives NaN or infinite numbers: its weights are damaged", source_, step);
+}
+
 bool Parameters::have_draft() const {
   return std::ranges::any_of(parameters_, [](const Parameter& p) { return p.draft.columns() != 0; });
 }

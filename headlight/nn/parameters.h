@@ -76,6 +76,12 @@ class HEADLIGHT_API Parameters {
   std::deque<Parameter>& all() { return parameters_; }
   std::int64_t count() const;  // of numbers
   DType dtype() const { return dtype_; }
+  // The file that the values were loaded from; "the model" where there is none.
+  const std::string& source() const { return source_; }
+  void SetSource(const std::string& path) { source_ = path; }
+  // Throws Error: at `step`, such as "decoding step 3", the model gave NaN or an infinity, which sound weights do not.
+  [[noreturn]] void FailNotFinite(std::string_view step) const;
+
   // All trained parameters as one vector, and their gradients in the same order.
   const Tensor& values() const { return values_; }
   const Tensor& gradients() const { return gradients_; }
@@ -84,6 +90,7 @@ class HEADLIGHT_API Parameters {
   DType dtype_;
   std::deque<Parameter> parameters_;
   Tensor values_, gradients_;
+  std::string source_ = "the model";
 };
 
 // A place in a model's tree of names: Scope(parameters, "model") / "encoder" / "layers" / 0.

@@ -195,6 +195,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
 void LoadParameters(Parameters& parameters, const Safetensors& file,
                     const std::function<bool(std::string_view)>& harmless, LoadFor purpose) {
   const std::string& path = file.path();
+  parameters.SetSource(path);
   std::set<std::string, std::less<>> known;
   std::vector<std::string> missing, unknown, misshapen;
   const auto expect = [&](const std::string& name, const Shape& shape) {

@@ -38,9 +38,11 @@ std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const Ans
   const auto look = [&](Context& context, const Tensor& hidden, const Sequences& places,
                         std::span<const std::size_t> which) {
     const Tensor logits = model.SpanLogits(context, hidden);
-    for (std::size_t i = 0; i < which.size(); ++i)
-      found[which[i]] = BestSpan(logits.ViewRows(places[i].begin, places[i].length).matrix<float>(), *windows[which[i]],
-                                 options.longest_answer);
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      const Tensor own = logits.ViewRows(places[i].begin, places[i].length);
+      CheckFinite(own, model, "answering " + NameOf(options.name_of, question_of[which[i]]));
+      found[which[i]] = BestSpan(own.matrix<float>(), *windows[which[i]], options.longest_answer);
+    }
   };
   EncodeInBatches(model, inputs, options.batch_tokens, look);
 

@@ -34,6 +34,9 @@ Classified Classifier::Classify(std::span<const TextOrPair> texts, const Classif
   const auto classify = [&](Context& context, const Tensor& hidden, const Sequences& places,
                             std::span<const std::size_t> which) {
     Tensor scores = model.SequenceClassLogits(context, hidden, places);
+    for (std::size_t i = 0; i < which.size(); ++i)
+      CheckFinite(scores.ViewRows(static_cast<std::int64_t>(i), 1), model,
+                  "classifying " + NameOf(options.name_of, which[i]));
     if (problem() == Problem::one_label) scores = ops::Softmax(scores);
     if (problem() == Problem::several_labels)
       for (float& score : scores.span<float>()) score = 1 / (1 + std::exp(-score));

@@ -82,7 +82,7 @@ void Pool(const Tensor& hidden, const Reading& reading, float* vector) {
   for (std::int64_t row = 1; row < rows.rows && reading.pooling != Pooling::first; ++row)
     for (std::int64_t i = 0; i < columns; ++i)
       vector[i] =
-          reading.pooling == Pooling::mean ? vector[i] + rows.row(row)[i] : std::max(vector[i], rows.row(row)[i]);
+          reading.pooling == Pooling::mean ? vector[i] + rows.row(row)[i] : std::max(rows.row(row)[i], vector[i]);
   float scale = reading.pooling == Pooling::mean ? 1 / static_cast<float>(rows.rows) : 1;
   if (reading.normalize) {
     const float norm = std::sqrt(std::inner_product(vector, vector + columns, vector, 0.0F));
@@ -120,9 +120,12 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
   }
   EncodeInBatches(*state_->loaded.model, encodings, options.batch_tokens,
                   [&](Context&, const Tensor& hidden, const Sequences& sentences, std::span<const std::size_t> which) {
-                    for (std::size_t i = 0; i < which.size(); ++i)
+                    for (std::size_t i = 0; i < which.size(); ++i) {
+                      const Tensor vector = result.vectors.ViewRows(static_cast<std::int64_t>(which[i]), 1);
                       Pool(hidden.ViewRows(sentences[i].begin, sentences[i].length), state_->reading,
-                           result.vectors.matrix<float>().row(static_cast<std::int64_t>(which[i])));
+                           vector.data<float>());
+                      CheckFinite(vector, *state_->loaded.model, fmt::format("embedding text {}", which[i] + 1));
+                    }
                   });
   return result;
 }

@@ -1,6 +1,7 @@
 #include "headlight/tasks/encoder_folder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "headlight/base/error.h"
@@ -59,6 +60,11 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
   const std::int64_t longest = model.limits().positions;
   Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {} at once", name,
         encoding.ids.size(), longest);
+}
+
+void CheckFinite(const Tensor& result, const TextEncoder& model, const std::string& step) {
+  const auto finite = [](float number) { return std::isfinite(number); };
+  if (!std::ranges::all_of(result.span<float>(), finite)) model.parameters().FailNotFinite(step);
 }
 
 bool Truncate(Encoding& encoding, std::int64_t longest) {

@@ -39,6 +39,10 @@ AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
 // Throws Error for an encoding of no tokens, or of more than the model reads.
 void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name);
 
+// Throws Error naming the model and `step`, such as "embedding text 3", where a number of the result is NaN or
+// infinite.
+void CheckFinite(const Tensor& result, const TextEncoder& model, const std::string& step);
+
 // Takes tokens from the end of the text, or of the longer of two, until there are at most `longest`; special tokens
 // stay. Whether any was taken. Throws Error where special tokens alone are more.
 bool Truncate(Encoding& encoding, std::int64_t longest);

@@ -65,6 +65,8 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
                                                std::min(kMasksAtOnce, rows.size() - first));
       const Tensor probabilities = ops::Softmax(loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, some)));
       for (std::size_t row = 0; row < some.size(); ++row) {
+        CheckFinite(probabilities.ViewRows(static_cast<std::int64_t>(row), 1), *loaded.model,
+                    "filling " + NameOf(options.name_of, text_of[first + row]));
         const float* const p = probabilities.matrix<float>().row(static_cast<std::int64_t>(row));
         std::iota(order.begin(), order.end(), 0);
         std::partial_sort(order.begin(), best, order.end(),

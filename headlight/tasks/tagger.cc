@@ -87,6 +87,8 @@ std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> tex
                          std::span<const std::size_t> which) {
     const Tensor probabilities = ops::Softmax(model.TokenClassLogits(context, hidden));
     for (std::size_t i = 0; i < which.size(); ++i) {
+      CheckFinite(probabilities.ViewRows(places[i].begin, places[i].length), model,
+                  "tagging " + NameOf(options.name_of, text_of[which[i]]));
       const Window& window = windows[which[i]];
       const std::size_t text = text_of[which[i]], number = which[i] - first_of[which[i]];
       const std::int32_t first = windows[first_of[which[i]]].begin;

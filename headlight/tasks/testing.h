@@ -3,9 +3,12 @@
 
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "headlight/io/safetensors.h"
 #include "headlight/models/gpt2.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/tokenizers/tokenizer_pipeline.h"
@@ -61,6 +64,22 @@ inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, 
     if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
   model.parameters().Initialise(/*seed=*/3);
   model.Save(folder);
+}
+
+// Makes a number of every stored float32 tensor NaN, as a diverged training leaves them.
+inline void DamageWeights(const std::string& folder) {
+  const std::string path = folder + "/model.safetensors";
+  std::vector<Tensor> values;
+  std::vector<StoredTensor> stored;
+  {
+    const Safetensors file(path);
+    for (const auto& [name, tensor] : file.tensors()) {
+      const Tensor& value = values.emplace_back(file.Read(name));
+      value.data<float>()[value.elements() / 2] = std::numeric_limits<float>::quiet_NaN();
+      stored.push_back(Stored(name, value));
+    }
+  }
+  WriteSafetensors(path, stored);
 }
 
 }  // namespace headlight

@@ -1,0 +1,57 @@
+// Weights with NaN in them, as a training that diverged or a damaged disk leaves them.
+#include <gmock/gmock.h>
+
+#include "headlight/cli/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
+  struct Case {
+    std::string folder;  // of the repository; else a tiny model is made
+    std::vector<std::string> command;
+    std::string input, step;
+  };
+  const std::string encoders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
+  const TemporaryFolder texts;
+  WriteFile(texts.File("source"), "Ein Hund.\n");
+  WriteFile(texts.File("target"), "A dog.\n");
+  const std::vector<Case> cases = {
+      {"marian", {"translate"}, "Ein Hund.\n", "decoding step 1"},
+      {"marian", {"translate", "--beam-size", "1"}, "Ein Hund.\n", "decoding step 1"},
+      {"marian", {"translate", "--beam-size", "1", "--draft"}, "Ein Hund.\n", "decoding step 1"},
+      {"marian", {"summarize"}, "Ein Hund.\n", "decoding step 1"},
+      {"marian",
+       {"evaluate", "--source", texts.File("source"), "--reference", texts.File("target")},
+       "",
+       "decoding step 1"},
+      {"gpt", {"generate"}, "A dog\n", "decoding step 1"},
+      {"gpt", {"generate", "--beam-size", "3"}, "A dog\n", "decoding step 1"},
+      {"gpt", {"generate", "--top-k", "5", "--top-p", "0.5"}, "A dog\n", "decoding step 1"},
+      {"gpt", {"score"}, "A dog\n", "scoring token 1"},
+      {HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", {"embed"}, "Two dogs.\n", "embedding text 1"},
+      {encoders + "classify", {"classify"}, "A small dog runs.\n", "classifying standard input: line 1"},
+      {encoders + "tag", {"tag"}, "dog\n", "tagging standard input: line 1"},
+      {encoders + "answer", {"answer"}, "dogs?\tTwo men, two dogs.\n", "answering standard input: line 1"},
+      {encoders + "fill_mask", {"fill-mask"}, "A small <mask> runs.\n", "filling standard input: line 1"},
+  };
+  for (const Case& one : cases) {
+    const TemporaryFolder folder;
+    if (one.folder == "marian")
+      SaveTinyModel(folder.path());
+    else if (one.folder == "gpt")
+      SaveTinyGpt(folder.path());
+    else
+      std::filesystem::copy(one.folder, folder.path(), std::filesystem::copy_options::recursive);
+    DamageWeights(folder.path());
+    std::vector<std::string> command = one.command;
+    command.insert(command.begin() + 1, folder.path());
+    EXPECT_THAT(RefusalOf(command, one.input), HasSubstr(folder.File("model.safetensors") + ": " + one.step + ": "))
+        << one.command.front();
+  }
+}
+
+}  // namespace
+}  // namespace headlight
