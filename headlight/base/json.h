@@ -112,8 +112,11 @@ class HEADLIGHT_API JsonView {
                 double most = std::numeric_limits<double>::max()) const;
   // One of `allowed`, or any string where it is empty.
   std::string String(std::initializer_list<std::string_view> allowed = {}) const;
-  const Json::Array& Array() const;  // the plain values: for arrays and objects of many
-  const Json::Object& Object() const;
+  // The plain values, for large arrays and objects. They live as long as a view of them.
+  const Json::Array& Array() const&;
+  const Json::Object& Object() const&;
+  void Array() && = delete;
+  void Object() && = delete;
   std::vector<JsonView> Items() const;                            // of an array
   std::vector<std::string> Strings() const;                       // of an array of strings
   std::vector<std::pair<std::string, JsonView>> Members() const;  // of an object

@@ -86,13 +86,13 @@ std::string JsonView::String(std::initializer_list<std::string_view> allowed) co
   Refuse(fmt::format("{}'{}'", allowed.size() > 1 ? "one of " : "", fmt::join(allowed, "', '")));
 }
 
-const Json::Array& JsonView::Array() const {
+const Json::Array& JsonView::Array() const& {
   const auto* items = value_->As<Json::Array>();
   if (items == nullptr) Refuse("an array");
   return *items;
 }
 
-const Json::Object& JsonView::Object() const {
+const Json::Object& JsonView::Object() const& {
   const auto* members = value_->As<Json::Object>();
   if (members == nullptr) Refuse("an object");
   return *members;

@@ -3,17 +3,18 @@
 #include <array>
 #include <filesystem>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/text/characters.h"
-#include "headlight/text/tokenizers/json_files-inl.h"
-#include "headlight/text/tokenizers/older_tokenizer_settings-inl.h"
+#include "headlight/text/tokenizers/base64.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 
 namespace headlight {
 namespace {
 
-using Json = nlohmann::json;
 using Type = SentencePiece::Type;
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
@@ -28,74 +29,64 @@ constexpr std::array<const char*, 52> kLanguages = {
     "te_IN", "th_TH", "tl_XX", "uk_UA", "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
 constexpr std::size_t kFirstLanguages = 25;
 
-// A vocabulary on its way to a `tokenizer.json`.
+// The parts of a vocabulary that a `tokenizer.json` is made of.
 struct Vocabulary {
   const TokenizerSettings& settings;
   SentencePieceModel model;
   std::vector<SentencePiece> pieces;                 // numbered as the model that reads them has them
   std::unordered_map<std::string, std::size_t> ids;  // of those, and of tokens that were added
-  std::size_t size = 0;                              // the largest id and one
-  Json added = Json::array();
+  std::size_t size = 0;                              // largest id + 1
+  Json::Array added;                                 // the file's added_tokens
+  std::unordered_set<std::string> added_contents;
 
   void Append(const std::string& piece, Type type) { pieces.push_back({piece, 0, type}); }
-  std::string Special(const char* name, const char* usual) const { return SpecialToken(settings.config, name, usual); }
+  std::string Special(const char* name, const char* fallback) const { return settings.Special(name, fallback); }
 
   void Number() {
     for (; size < pieces.size(); ++size) ids.emplace(pieces[size].text, size);
   }
-  // What a token's object says of how it is looked for is kept; one that the vocabulary lacks comes after all others.
+  // Keeps the flags of the token's object, if it is one. A token that the vocabulary lacks gets the next id.
   void Add(const std::string& content, bool special, const Json& token = Json(), bool lstrip = false) {
-    if (std::any_of(added.begin(), added.end(), [&](const Json& other) { return other["content"] == content; })) return;
+    if (!added_contents.insert(content).second) return;
     const auto [found, is_new] = ids.emplace(content, size);
     if (is_new) ++size;
-    Json entry = {{"id", found->second}, {"content", content}, {"special", special}, {"normalized", false}};
-    entry["lstrip"] = lstrip;
+    Json entry = AddedTokenJson(found->second, content, special, lstrip);
     for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"})
-      if (token.is_object() && token.contains(flag)) entry[flag] = token[flag];
+      if (const Json* const given = token.Find(flag)) entry.Set(flag, *given);
     added.push_back(std::move(entry));
-  }
-  Json Named(const std::string& piece) const {
-    const auto found = ids.find(piece);
-    Check(found != ids.end(), "{}: the vocabulary lacks \"{}\"", settings.folder, piece);
-    return {{"id", piece}, {"ids", Json::array({found->second})}, {"tokens", Json::array({piece})}};
   }
 };
 
-std::string TextOf(const Json& token) {
-  return token.is_object() ? token.at("content").get<std::string>() : token.get<std::string>();
-}
-
-// The tokens that are looked for in a text: special ones, and those that somebody added.
+// Adds the tokens that are looked for in a text: special ones, and those that a user added.
 void AddTokens(Vocabulary& vocabulary, bool mask_takes_space,
                const std::vector<std::pair<const char*, const char*>>& usual) {
-  const Json& config = vocabulary.settings.config;
-  if (const auto found = config.find("added_tokens_decoder"); found != config.end()) {
-    for (const auto& [id, token] : found->items()) {
-      const std::string content = TextOf(token);
-      Check(!id.empty() && id.size() < 9 && id.find_first_not_of("0123456789") == std::string::npos,
-            "{}: tokenizer_config.json: added_tokens_decoder: \"{}\" is no id", vocabulary.settings.folder, id);
+  const JsonView& config = vocabulary.settings.config;
+  if (const JsonView decoder = config["added_tokens_decoder"]; decoder.present()) {
+    for (const auto& [id, token] : decoder.Members()) {
+      const std::string content = TextOfToken(token);
+      Check(!id.empty() && id.size() < 9 && id.find_first_not_of("0123456789") == std::string::npos, "{}: {} is no id",
+            decoder.place(), Quoted(id));
       if (!vocabulary.ids.contains(content)) vocabulary.ids.emplace(content, std::stoul(id));
       vocabulary.size = std::max(vocabulary.size, vocabulary.ids.at(content) + 1);
-      vocabulary.Add(content, token.value("special", false), token);
+      const Json* const special = token.value().Find("special");
+      vocabulary.Add(content, special != nullptr && *special == Json(true), token.value());
     }
   }
   std::vector<std::pair<std::int64_t, std::string>> more;
-  for (const auto& [piece, id] : vocabulary.settings.added.items()) more.emplace_back(id.get<std::int64_t>(), piece);
+  for (const auto& [piece, id] : vocabulary.settings.added.Members())
+    more.emplace_back(id.Integer(0, (1 << 22) - 1), piece);
   for (const auto& [id, piece] : more) {
-    Check(id >= 0 && id < 1 << 22, "{}: added_tokens.json: the id of \"{}\" is {}", vocabulary.settings.folder, piece,
-          id);
     if (vocabulary.ids.emplace(piece, id).second)
       vocabulary.size = std::max(vocabulary.size, static_cast<std::size_t>(id) + 1);
   }
   for (const auto& [name, text] : usual) {
-    const Json token = config.contains(name) ? config[name] : Json();
-    vocabulary.Add(SpecialToken(config, name, text), true, token,
+    vocabulary.Add(vocabulary.Special(name, text), true, config[name].value(),
                    mask_takes_space && name == std::string_view("mask_token"));
   }
   for (const char* name : {"additional_special_tokens", "extra_special_tokens"}) {
-    const auto found = config.find(name);
-    if (found == config.end() || found->is_null()) continue;
-    for (const Json& token : *found) vocabulary.Add(TextOf(token), true, token);
+    const JsonView tokens = config[name];
+    if (!tokens.present()) continue;
+    for (const JsonView& token : tokens.Items()) vocabulary.Add(TextOfToken(token), true, token.value());
   }
   std::sort(more.begin(), more.end());
   for (const auto& [id, piece] : more) vocabulary.Add(piece, false);
@@ -106,7 +97,7 @@ void AddTokens(Vocabulary& vocabulary, bool mask_takes_space,
 }
 
 // By the order in which SentencePiece would merge: of pieces of one score, the merges with the shorter parts first.
-Json MergesOf(const Vocabulary& vocabulary) {
+Json MergesJson(const Vocabulary& vocabulary) {
   struct Merge {
     float score;
     std::string left, right;
@@ -126,57 +117,51 @@ Json MergesOf(const Vocabulary& vocabulary) {
     });
   }
   std::stable_sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) { return a.score > b.score; });
-  Json json = Json::array();
-  for (Merge& merge : merges) json.push_back({std::move(merge.left), std::move(merge.right)});
+  Json::Array json;
+  for (Merge& merge : merges) json.emplace_back(std::vector{std::move(merge.left), std::move(merge.right)});
   return json;
 }
 
-Json ModelOf(const Vocabulary& vocabulary) {
+Json ModelJson(const Vocabulary& vocabulary) {
   const auto& pieces = vocabulary.pieces;
   const auto unknown =
       std::find_if(pieces.begin(), pieces.end(), [](const auto& p) { return p.type == Type::unknown; });
-  Json json = {{"byte_fallback", vocabulary.model.byte_fallback}};
+  Json json = Json::Object{{"byte_fallback", vocabulary.model.byte_fallback}};
   if (vocabulary.model.algorithm == SubwordAlgorithm::unigram) {
-    json["type"] = "Unigram";
-    json["unk_id"] = unknown - pieces.begin();
-    Json& list = json["vocab"] = Json::array();
-    for (const SentencePiece& piece : pieces) list.push_back({piece.text, piece.score});
+    Json::Array list;
+    for (const SentencePiece& piece : pieces)
+      list.emplace_back(Json::Array{piece.text, static_cast<double>(piece.score)});
+    json.Set("type", "Unigram");
+    json.Set("unk_id", unknown - pieces.begin());
+    json.Set("vocab", std::move(list));
     return json;
   }
-  json["type"] = "BPE";
-  json["unk_token"] = unknown->text;
-  json["fuse_unk"] = true;
-  json["merges"] = MergesOf(vocabulary);
-  Json& numbered = json["vocab"] = Json::object();
-  for (std::size_t id = 0; id < pieces.size(); ++id) {
-    Check(!numbered.contains(pieces[id].text), "{}: \"{}\" is there twice", vocabulary.settings.folder,
-          pieces[id].text);
-    numbered[pieces[id].text] = id;
+  Json::Object numbered;
+  std::unordered_set<std::string_view> seen;
+  for (const SentencePiece& piece : pieces) {
+    Check(seen.insert(piece.text).second, "{}: {} is there twice", vocabulary.settings.folder, Quoted(piece.text));
+    numbered.push_back({piece.text, numbered.size()});
   }
+  json.Set("type", "BPE");
+  json.Set("unk_token", unknown->text);
+  json.Set("fuse_unk", true);
+  json.Set("merges", MergesJson(vocabulary));
+  json.Set("vocab", std::move(numbered));
   return json;
 }
 
-// A template such as {"<s>", "$A", "</s>"}; what follows $B is of the second part where `second_type` is 1.
-Json TemplateOf(const std::vector<std::string>& parts, int second_type) {
-  Json json = Json::array();
-  int type = 0;
-  for (const std::string& part : parts) {
-    if (part == "$B") type = second_type;
-    const bool text = part == "$A" || part == "$B";
-    json.push_back({{text ? "Sequence" : "SpecialToken", {{"id", text ? part.substr(1) : part}, {"type_id", type}}}});
-  }
+// The parts in which the families differ. `single` and `pair`: see TemplateProcessorJson.
+Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector<std::string>& single,
+                const std::vector<std::string>& pair, int second_type = 0) {
+  Json json = Json::Object{};
+  json.Set("normalizer", std::move(normalizer));
+  json.Set("post_processor", TemplateProcessorJson(single, pair, second_type, [&](const std::string& token) {
+             const auto found = vocabulary.ids.find(token);
+             Check(found != vocabulary.ids.end(), "{}: the vocabulary lacks {}", vocabulary.settings.folder,
+                   Quoted(token));
+             return found->second;
+           }));
   return json;
-}
-
-Json ProcessorOf(const Vocabulary& vocabulary, const std::vector<std::string>& single,
-                 const std::vector<std::string>& pair, int second_type) {
-  Json special = Json::object();
-  for (const std::string& part : single)
-    if (part != "$A") special[part] = vocabulary.Named(part);
-  return {{"type", "TemplateProcessing"},
-          {"single", TemplateOf(single, second_type)},
-          {"pair", TemplateOf(pair, second_type)},
-          {"special_tokens", std::move(special)}};
 }
 
 // The pieces without the model's first three, <unk>, <s> and </s>, behind <s>, <pad>, </s> and <unk>, as fairseq
@@ -196,30 +181,19 @@ const std::vector<std::pair<const char*, const char*>> kFairseqTokens = {
     {"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},  {"sep_token", "</s>"},
     {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>"}};
 
-Json PrecompiledOf(const Vocabulary& vocabulary) {
+Json PrecompiledJson(const Vocabulary& vocabulary) {
   if (vocabulary.model.charsmap.empty()) return Json();
-  return {{"type", "Precompiled"}, {"precompiled_charsmap", EncodeBase64(vocabulary.model.charsmap)}};
-}
-
-Json SequenceOf(const char* name, Json steps) {
-  Json present = Json::array();
-  for (Json& step : steps)
-    if (!step.is_null()) present.push_back(std::move(step));
-  return {{"type", "Sequence"}, {name, std::move(present)}};
+  return Json::Object{{"type", "Precompiled"}, {"precompiled_charsmap", EncodeBase64(vocabulary.model.charsmap)}};
 }
 
 Json T5(Vocabulary& vocabulary) {
-  const Json& config = vocabulary.settings.config;
   vocabulary.pieces = vocabulary.model.pieces;
-  const auto extra = config.value("extra_ids", std::int64_t{100});
-  Check(extra >= 0 && extra <= kMostExtraIds, "{}: tokenizer_config.json: \"extra_ids\" is {}, it must be from 0 to {}",
-        vocabulary.settings.folder, extra, kMostExtraIds);
+  const std::int64_t extra = vocabulary.settings.config.Get("extra_ids", 100).Integer(0, kMostExtraIds);
   for (std::int64_t id = extra; id-- > 0;) vocabulary.Append(fmt::format("<extra_id_{}>", id), Type::control);
   vocabulary.Number();
   AddTokens(vocabulary, false, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}});
   const std::string eos = vocabulary.Special("eos_token", "</s>");
-  return {{"normalizer", PrecompiledOf(vocabulary)},
-          {"post_processor", ProcessorOf(vocabulary, {"$A", eos}, {"$A", eos, "$B", eos}, 0)}};
+  return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {"$A", eos}, {"$A", eos, "$B", eos});
 }
 
 Json XlmRoberta(Vocabulary& vocabulary) {
@@ -228,8 +202,7 @@ Json XlmRoberta(Vocabulary& vocabulary) {
   vocabulary.Number();
   AddTokens(vocabulary, true, kFairseqTokens);
   const std::string bos = vocabulary.Special("bos_token", "<s>"), eos = vocabulary.Special("eos_token", "</s>");
-  return {{"normalizer", PrecompiledOf(vocabulary)},
-          {"post_processor", ProcessorOf(vocabulary, {bos, "$A", eos}, {bos, "$A", eos, eos, "$B", eos}, 0)}};
+  return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {bos, "$A", eos}, {bos, "$A", eos, eos, "$B", eos});
 }
 
 // The language of the text stands behind it or, in mBART-50, before it.
@@ -241,17 +214,14 @@ Json Mbart(Vocabulary& vocabulary, bool fifty) {
   vocabulary.Number();
   AddTokens(vocabulary, true, kFairseqTokens);
   const std::string language = vocabulary.Special("src_lang", "en_XX"), eos = vocabulary.Special("eos_token", "</s>");
-  const Json spaces = {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}};
-  if (!fifty) {
-    return {{"normalizer", PrecompiledOf(vocabulary)},
-            {"post_processor", ProcessorOf(vocabulary, {"$A", eos, language}, {"$A", "$B", eos, language}, 0)}};
-  }
-  return {{"normalizer", SequenceOf("normalizers", {PrecompiledOf(vocabulary), spaces})},
-          {"post_processor", ProcessorOf(vocabulary, {language, "$A", eos}, {language, "$A", "$B", eos}, 0)}};
+  if (!fifty)
+    return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {"$A", eos, language}, {"$A", "$B", eos, language});
+  return FamilyJson(vocabulary,
+                    SequenceJson("normalizers", {PrecompiledJson(vocabulary), ReplaceJson("Regex", " {2,}", " ")}),
+                    {language, "$A", eos}, {language, "$A", "$B", eos});
 }
 
 Json DebertaV2(Vocabulary& vocabulary) {
-  const Json& config = vocabulary.settings.config;
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
   AddTokens(vocabulary, false,
@@ -263,19 +233,20 @@ Json DebertaV2(Vocabulary& vocabulary) {
              {"cls_token", "[CLS]"},
              {"mask_token", "[MASK]"}});
   const std::string cls = vocabulary.Special("cls_token", "[CLS]"), sep = vocabulary.Special("sep_token", "[SEP]");
-  const Json lower = config.value("do_lower_case", false) ? Json::object({{"type", "Lowercase"}}) : Json();
-  const Json strip = {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}};
-  const Json spaces = {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}};
-  return {{"normalizer", SequenceOf("normalizers", {lower, strip, PrecompiledOf(vocabulary), spaces})},
-          {"post_processor", ProcessorOf(vocabulary, {cls, "$A", sep}, {cls, "$A", sep, "$B", sep}, 1)}};
+  const bool lower = vocabulary.settings.config.Get("do_lower_case", false).Bool();
+  return FamilyJson(vocabulary,
+                    SequenceJson("normalizers", {lower ? R"({"type": "Lowercase"})"_json : Json(),
+                                                 R"({"type": "Strip", "strip_left": true, "strip_right": true})"_json,
+                                                 PrecompiledJson(vocabulary), ReplaceJson("Regex", " {2,}", " ")}),
+                    {cls, "$A", sep}, {cls, "$A", sep, "$B", sep}, 1);
 }
 
 }  // namespace
 
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path) {
-  Vocabulary vocabulary{settings, ParseSentencePieceModel(model, path), {}, {}, 0, Json::array()};
+  Vocabulary vocabulary{settings, ParseSentencePieceModel(model, path), {}, {}, 0, {}, {}};
   const auto is = [&](const char* name) { return settings.kind.find(name) != std::string::npos; };
-  Json words = Json::object({{"type", "WhitespaceSplit"}}), json;
+  Json words = R"({"type": "WhitespaceSplit"})"_json, json;
   if (is("XLMRoberta") || is("xlm-roberta")) {
     json = XlmRoberta(vocabulary);
   } else if (is("MBart50")) {
@@ -285,22 +256,22 @@ Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string
     json = Mbart(vocabulary, false);
   } else if (is("DebertaV2") || is("deberta-v2")) {
     json = DebertaV2(vocabulary);
-    words = settings.config.value("split_by_punct", false) ? Json::object({{"type", "Punctuation"}}) : Json();
+    words = settings.config.Get("split_by_punct", false).Bool() ? R"({"type": "Punctuation"})"_json : Json();
   } else if (is("T5") || is("t5")) {  // after MBart50, which has it in its name
     json = T5(vocabulary);
   } else {
     Fail(
-        "{}: whose vocabulary this is, neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) "
-        "says; known are those of T5, XLM-RoBERTa, mBART and DeBERTa-v2",
+        "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family this "
+        "vocabulary is of; known are T5, XLM-RoBERTa, mBART and DeBERTa-v2",
         path);
   }
-  const char* const prepend = settings.config.value("add_prefix_space", true) ? "always" : "never";
-  const Json metaspace = {{"type", "Metaspace"}, {"replacement", kSpaceSymbol}, {"prepend_scheme", prepend}};
-  const Json bytes = vocabulary.model.byte_fallback ? Json::object({{"type", "ByteFallback"}}) : Json();
-  json["pre_tokenizer"] = SequenceOf("pretokenizers", {words, metaspace});
-  json["decoder"] = SequenceOf("decoders", {bytes, metaspace});
-  json["model"] = ModelOf(vocabulary);
-  json["added_tokens"] = std::move(vocabulary.added);
+  Json metaspace = R"({"type": "Metaspace", "replacement": "\u2581"})"_json;
+  metaspace.Set("prepend_scheme", settings.config.Get("add_prefix_space", true).Bool() ? "always" : "never");
+  json.Set("pre_tokenizer", SequenceJson("pretokenizers", {std::move(words), metaspace}));
+  const bool bytes = vocabulary.model.byte_fallback;
+  json.Set("decoder", SequenceJson("decoders", {bytes ? R"({"type": "ByteFallback"})"_json : Json(), metaspace}));
+  json.Set("model", ModelJson(vocabulary));
+  json.Set("added_tokens", std::move(vocabulary.added));
   return json;
 }
 

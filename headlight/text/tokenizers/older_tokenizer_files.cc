@@ -1,31 +1,30 @@
 #include "headlight/text/tokenizers/older_tokenizer_files.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 #include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/text/tokenizers/json_part-inl.h"
-#include "headlight/text/tokenizers/older_tokenizer_settings-inl.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes
 
 bool Exists(const std::string& path) {
-  std::error_code error;  // what cannot be looked at is left to whoever opens it
+  std::error_code error;  // a path that cannot be examined is left to whoever opens it
   return std::filesystem::exists(path, error) || error;
 }
 
-Json ReadObject(const std::string& path) {
-  if (!Exists(path)) return Json::object();
-  return WithJson(ReadFile(path, kLargestFile), path, [&](const Json& json) {
-    Check(json.is_object(), "{}: it must be an object", path);
-    return json;
-  });
+JsonView ReadObject(const std::string& path) {
+  if (!Exists(path)) return {Json::Object{}, path};
+  JsonView json = ReadJson(path);
+  json.Object();  // refuses anything else
+  return json;
 }
 
 std::vector<std::string> Lines(const std::string& path) {
@@ -42,144 +41,156 @@ std::vector<std::string> Lines(const std::string& path) {
 }
 
 struct Files : TokenizerSettings {
-  Json vocabulary;  // pieces and their ids
+  Json::Object vocabulary;  // pieces and their ids
 
-  std::uint64_t IdOf(const std::string& piece) const {
-    const auto found = vocabulary.find(piece);
-    Check(found != vocabulary.end(), "{}: the vocabulary lacks \"{}\"", folder, piece);
-    return found->get<std::uint64_t>();
+  const Json* Find(std::string_view piece) const {
+    const auto found = std::ranges::find(vocabulary, piece, &Json::Member::name);
+    return found == vocabulary.end() ? nullptr : &found->value;
   }
-  Json Named(const std::string& piece) const { return {piece, IdOf(piece)}; }
-  // The special tokens that the vocabulary has, as added tokens.
-  Json Added(const std::vector<std::string>& pieces) const {
-    Json tokens = Json::array();
-    for (const std::string& piece : pieces) {
-      if (!vocabulary.contains(piece)) continue;
-      tokens.push_back({{"id", vocabulary[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
-    }
-    return tokens;
+  // A piece and its id.
+  Json Named(const std::string& piece) const {
+    const Json* const id = Find(piece);
+    Check(id != nullptr, "{}: the vocabulary lacks {}", folder, Quoted(piece));
+    return Json::Array{piece, *id};
+  }
+  // Adds the special tokens that the vocabulary has. The mask may be a word, with the space before it.
+  void AddTokens(const std::vector<std::string>& pieces, bool lstrip, Json::Array& tokens) const {
+    for (const std::string& piece : pieces)
+      if (const Json* const id = Find(piece))
+        tokens.push_back(AddedTokenJson(static_cast<std::size_t>(*id->As<std::int64_t>()), piece, true, lstrip));
   }
 };
 
-Json BertNormalizerOf(const Json& config) {
-  return {{"type", "BertNormalizer"},
-          {"clean_text", true},
-          {"handle_chinese_chars", config.value("tokenize_chinese_chars", true)},
-          {"strip_accents", config.contains("strip_accents") ? config["strip_accents"] : Json()},
-          {"lowercase", config.value("do_lower_case", true)}};
+Json BertNormalizerJson(const JsonView& config) {
+  Json normalizer = R"({"type": "BertNormalizer", "clean_text": true})"_json;
+  normalizer.Set("handle_chinese_chars", config.Get("tokenize_chinese_chars", true).Bool());
+  normalizer.Set("strip_accents", config["strip_accents"].value());
+  normalizer.Set("lowercase", config.Get("do_lower_case", true).Bool());
+  return normalizer;
 }
 
-Json Bert(const Files& files) {
-  const std::string cls = SpecialToken(files.config, "cls_token", "[CLS]"),
-                    sep = SpecialToken(files.config, "sep_token", "[SEP]");
-  const std::string unk = SpecialToken(files.config, "unk_token", "[UNK]"),
-                    pad = SpecialToken(files.config, "pad_token", "[PAD]");
-  const std::string mask = SpecialToken(files.config, "mask_token", "[MASK]");
-  return {{"added_tokens", files.Added({pad, unk, cls, sep, mask})},
-          {"normalizer", BertNormalizerOf(files.config)},
-          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-          {"post_processor", {{"type", "BertProcessing"}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}}},
-          {"decoder", {{"type", "WordPiece"}}},
-          {"model", {{"type", "WordPiece"}, {"unk_token", unk}, {"vocab", files.vocabulary}}}};
+// What stands before and after a text.
+Json SurroundJson(const char* type, const Files& files, const std::string& cls, const std::string& sep) {
+  return Json::Object{{"type", type}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}};
 }
 
-Json Gpt1(const Files& files, Json merges) {
-  const std::string unk = SpecialToken(files.config, "unk_token", "<unk>");
-  return {{"added_tokens", files.Added({unk})},
-          {"normalizer", BertNormalizerOf(files.config)},
-          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-          {"decoder", {{"type", "BPEDecoder"}, {"suffix", "</w>"}}},
-          {"model",
-           {{"type", "BPE"},
-            {"unk_token", unk},
-            {"end_of_word_suffix", "</w>"},
-            {"vocab", files.vocabulary},
-            {"merges", std::move(merges)}}}};
+Json BpeJson(Json::Object vocabulary, Json::Array merges) {
+  Json model = R"({"type": "BPE"})"_json;
+  model.Set("vocab", std::move(vocabulary));
+  model.Set("merges", std::move(merges));
+  return model;
 }
 
-Json ByteLevel(const Files& files, Json merges, bool roberta) {
-  const bool prefix = files.config.value("add_prefix_space", false);
-  Json json = {{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix}}},
-               {"decoder", {{"type", "ByteLevel"}}},
-               {"model", {{"type", "BPE"}, {"vocab", files.vocabulary}, {"merges", std::move(merges)}}}};
-  if (!roberta) {
-    json["added_tokens"] = files.Added({SpecialToken(files.config, "eos_token", "<|endoftext|>")});
-    json["post_processor"] = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", false}};
-    return json;
-  }
-  const std::string bos = SpecialToken(files.config, "bos_token", "<s>"),
-                    eos = SpecialToken(files.config, "eos_token", "</s>");
-  const std::string cls = SpecialToken(files.config, "cls_token", "<s>"),
-                    sep = SpecialToken(files.config, "sep_token", "</s>");
-  const std::string unk = SpecialToken(files.config, "unk_token", "<unk>"),
-                    pad = SpecialToken(files.config, "pad_token", "<pad>");
-  json["added_tokens"] = files.Added({bos, pad, eos, unk});
-  const std::string mask = SpecialToken(files.config, "mask_token", "<mask>");
-  for (Json& token : files.Added({mask})) {
-    token["lstrip"] = true;  // the mask is a word, with the space before it
-    json["added_tokens"].push_back(token);
-  }
-  json["post_processor"] = {{"type", "RobertaProcessing"},
-                            {"sep", files.Named(sep)},
-                            {"cls", files.Named(cls)},
-                            {"trim_offsets", true},
-                            {"add_prefix_space", prefix}};
+Json BertJson(Files files) {
+  const std::string cls = files.Special("cls_token", "[CLS]"), sep = files.Special("sep_token", "[SEP]");
+  const std::string unk = files.Special("unk_token", "[UNK]"), pad = files.Special("pad_token", "[PAD]");
+  Json::Array added;
+  files.AddTokens({pad, unk, cls, sep, files.Special("mask_token", "[MASK]")}, false, added);
+  Json json = R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece"}})"_json;
+  json.Set("added_tokens", std::move(added));
+  json.Set("normalizer", BertNormalizerJson(files.config));
+  json.Set("post_processor", SurroundJson("BertProcessing", files, cls, sep));
+  Json model = R"({"type": "WordPiece"})"_json;
+  model.Set("unk_token", unk);
+  model.Set("vocab", std::move(files.vocabulary));
+  json.Set("model", std::move(model));
   return json;
 }
 
-Json Deberta(const Files& files, Json merges) {
-  const std::string cls = SpecialToken(files.config, "cls_token", "[CLS]"),
-                    sep = SpecialToken(files.config, "sep_token", "[SEP]");
-  Json json = ByteLevel(files, std::move(merges), false);
-  json["added_tokens"] = files.Added(
-      {cls, sep, SpecialToken(files.config, "unk_token", "[UNK]"), SpecialToken(files.config, "pad_token", "[PAD]")});
-  for (Json& token : files.Added({SpecialToken(files.config, "mask_token", "[MASK]")})) {
-    token["lstrip"] = true;
-    json["added_tokens"].push_back(token);
+Json Gpt1Json(Files files, Json::Array merges) {
+  const std::string unk = files.Special("unk_token", "<unk>");
+  Json::Array added;
+  files.AddTokens({unk}, false, added);
+  Json json = R"({"pre_tokenizer": {"type": "BertPreTokenizer"},
+                  "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})"_json;
+  json.Set("added_tokens", std::move(added));
+  json.Set("normalizer", BertNormalizerJson(files.config));
+  Json model = BpeJson(std::move(files.vocabulary), std::move(merges));
+  model.Set("unk_token", unk);
+  model.Set("end_of_word_suffix", "</w>");
+  json.Set("model", std::move(model));
+  return json;
+}
+
+enum class ByteLevelKind { gpt2, roberta, deberta };
+
+Json ByteLevelJson(Files files, Json::Array merges, ByteLevelKind kind) {
+  const bool prefix = files.config.Get("add_prefix_space", false).Bool();
+  Json level = R"({"type": "ByteLevel"})"_json, processor;
+  Json json = Json::Object{};
+  json.Set("decoder", level);
+  level.Set("add_prefix_space", prefix);
+  json.Set("pre_tokenizer", level);
+  Json::Array added;
+  if (kind == ByteLevelKind::gpt2) {
+    files.AddTokens({files.Special("eos_token", "<|endoftext|>")}, false, added);
+    level.Set("trim_offsets", false);
+    processor = std::move(level);
+  } else if (kind == ByteLevelKind::roberta) {
+    const std::string cls = files.Special("cls_token", "<s>"), sep = files.Special("sep_token", "</s>");
+    files.AddTokens({files.Special("bos_token", "<s>"), files.Special("pad_token", "<pad>"),
+                     files.Special("eos_token", "</s>"), files.Special("unk_token", "<unk>")},
+                    false, added);
+    files.AddTokens({files.Special("mask_token", "<mask>")}, true, added);
+    processor = SurroundJson("RobertaProcessing", files, cls, sep);
+    processor.Set("trim_offsets", true);
+    processor.Set("add_prefix_space", prefix);
+  } else {
+    const std::string cls = files.Special("cls_token", "[CLS]"), sep = files.Special("sep_token", "[SEP]");
+    files.AddTokens({cls, sep, files.Special("unk_token", "[UNK]"), files.Special("pad_token", "[PAD]")}, false, added);
+    files.AddTokens({files.Special("mask_token", "[MASK]")}, true, added);
+    processor = SurroundJson("BertProcessing", files, cls, sep);
   }
-  json["post_processor"] = {{"type", "BertProcessing"}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}};
+  json.Set("post_processor", std::move(processor));
+  json.Set("added_tokens", std::move(added));
+  json.Set("model", BpeJson(std::move(files.vocabulary), std::move(merges)));
   return json;
 }
 
 Json FromMerges(Files files) {
   const std::string path = files.folder + "/vocab.json";
-  files.vocabulary = ReadObject(path);
-  PiecesById(files.vocabulary, path);  // refuses what is none
-  Json merges = Json::array();
+  const JsonView vocabulary = ReadObject(path);
+  PiecesById(vocabulary);  // refuses ids that are none
+  files.vocabulary = vocabulary.Object();
+  Json::Array merges;
   for (const std::string& line : Lines(files.folder + "/merges.txt")) {
-    if (!line.empty() && !line.starts_with("#version")) merges.push_back(line);
+    if (!line.empty() && !line.starts_with("#version")) merges.emplace_back(line);
   }
   const auto is = [&](const char* name) { return files.kind.find(name) != std::string::npos; };
-  if (is("OpenAIGPT") || is("openai-gpt")) return Gpt1(files, std::move(merges));
-  if (is("GPT2") || is("gpt2") || is("gpt_neo")) return ByteLevel(files, std::move(merges), false);
-  if (is("Roberta") || is("roberta") || is("Bart") || is("bart")) return ByteLevel(files, std::move(merges), true);
-  if (is("Deberta") || is("deberta")) return Deberta(files, std::move(merges));
+  if (is("OpenAIGPT") || is("openai-gpt")) return Gpt1Json(std::move(files), std::move(merges));
+  const auto byte_level = [&](ByteLevelKind kind) { return ByteLevelJson(std::move(files), std::move(merges), kind); };
+  if (is("GPT2") || is("gpt2") || is("gpt_neo")) return byte_level(ByteLevelKind::gpt2);
+  if (is("Roberta") || is("roberta") || is("Bart") || is("bart")) return byte_level(ByteLevelKind::roberta);
+  if (is("Deberta") || is("deberta")) return byte_level(ByteLevelKind::deberta);
   Fail(
-      "{}: whose vocab.json and merges.txt these are, neither tokenizer_config.json (tokenizer_class) nor config.json "
-      "(model_type) says; known are those of GPT, GPT-2, RoBERTa, BART and DeBERTa",
+      "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family its "
+      "vocab.json and merges.txt are of; known are those of GPT, GPT-2, RoBERTa, BART and DeBERTa",
       files.folder);
 }
 
 TokenizerSettings ReadSettings(const std::string& folder) {
-  TokenizerSettings settings{folder, ReadObject(folder + "/tokenizer_config.json"),
-                             ReadObject(folder + "/added_tokens.json"), ""};
-  settings.kind =
-      settings.config.value("tokenizer_class", "") + " " + ReadObject(folder + "/config.json").value("model_type", "");
+  const std::string path = folder + "/tokenizer_config.json";
+  const JsonView file = ReadObject(path);
+  Json config = file.value();
   // Newer folders say it all in the configuration.
-  if (!settings.config.contains("added_tokens_decoder"))
-    settings.config.update(ReadObject(folder + "/special_tokens_map.json"));
-  return settings;
+  if (!file["added_tokens_decoder"].present())
+    for (const auto& [name, token] : ReadObject(folder + "/special_tokens_map.json").Members())
+      config.Set(name, token.value());
+  std::string kind = file.Get("tokenizer_class", "").String() + " " +
+                     ReadObject(folder + "/config.json").Get("model_type", "").String();
+  return {folder, JsonView(std::move(config), path), ReadObject(folder + "/added_tokens.json"), std::move(kind)};
 }
 
 std::optional<Json> TokenizerJson(const std::string& folder) {
-  Files files{ReadSettings(folder), Json::object()};
+  Files files{ReadSettings(folder), {}};
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
-    std::uint64_t id = 0;
-    for (const std::string& line : Lines(path)) {
-      Check(!files.vocabulary.contains(line), "{}: line {}: \"{}\" is there twice", path, id + 1, line);
-      files.vocabulary[line] = id++;
+    std::unordered_set<std::string> pieces;
+    for (std::string& line : Lines(path)) {
+      const std::size_t id = files.vocabulary.size();
+      Check(pieces.insert(line).second, "{}: line {}: {} is there twice", path, id + 1, Quoted(line));
+      files.vocabulary.push_back({std::move(line), id});
     }
-    return Bert(files);
+    return BertJson(std::move(files));
   }
   if (Exists(folder + "/vocab.json") && Exists(folder + "/merges.txt")) return FromMerges(std::move(files));
   return TokenizerJsonOfSentencePiece(files);
@@ -187,21 +198,10 @@ std::optional<Json> TokenizerJson(const std::string& folder) {
 
 }  // namespace
 
-std::string SpecialToken(const Json& config, const char* name, const char* usual) {
-  const auto found = config.find(name);
-  if (found == config.end() || found->is_null()) return usual;
-  return found->is_object() ? found->at("content").get<std::string>() : found->get<std::string>();
-}
-
 std::optional<TokenizerState> LoadOlderTokenizer(const std::string& folder) {
-  try {
-    const std::optional<Json> json = TokenizerJson(folder);
-    if (!json) return std::nullopt;
-    return MakeTokenizerState(*json, folder, ScoresAre::exact);
-  } catch (const Json::exception& error) {
-    Fail("{}: tokenizer_config.json, special_tokens_map.json, added_tokens.json or config.json: {}", folder,
-         error.what());
-  }
+  std::optional<Json> json = TokenizerJson(folder);
+  if (!json) return std::nullopt;
+  return MakeTokenizerState(JsonView(std::move(*json), folder), ScoresAre::exact);
 }
 
 }  // namespace headlight

@@ -4,16 +4,14 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/text/tokenizers/vocabulary.h"
 
 namespace headlight {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string TestData(const std::string& name) {
   return ReadFile(std::string(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/") + name);
@@ -40,12 +38,14 @@ TEST(TextNormalizer, GivesSentencePiecesText) {
   const SentencePieceModel model = NmtNfkc();
   EXPECT_EQ(model.normalization, "nmt_nfkc");
   const TextNormalizer normalizer(model, "nmt_nfkc");
-  const Json goldens = Json::parse(TestData("tokenizer_nfkc.json"));
+  const std::vector<JsonView> goldens =
+      JsonView(ParseJson(TestData("tokenizer_nfkc.json"), "goldens"), "goldens").Items();
   ASSERT_GT(goldens.size(), 200u);
-  for (const Json& golden : goldens) {
+  for (const JsonView& golden : goldens) {
+    const std::vector<std::string> pair = golden.Strings();
     std::string normalized;
-    normalizer.Normalize(golden[0].get<std::string>(), normalized);
-    EXPECT_EQ(normalized, golden[1].get<std::string>()) << golden[0];
+    normalizer.Normalize(pair[0], normalized);
+    EXPECT_EQ(normalized, pair[1]) << Quoted(pair[0]);
   }
 }
 

@@ -3,12 +3,10 @@
 #include <array>
 
 #include "headlight/base/error.h"
-#include "headlight/text/tokenizers/json_part-inl.h"
-#include "headlight/text/tokenizers/older_tokenizer_settings-inl.h"
 #include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_files.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/tokenizers/tokenizer_pipeline.h"
-#include "headlight/text/tokenizers/tokenizer_state.h"
 
 namespace headlight {
 namespace {
@@ -40,9 +38,10 @@ void Run(const TokenizerState& state) {
 // As each of the families reads it.
 void RunInFolder(std::string_view model) {
   constexpr std::array<const char*, 5> kinds = {"T5", "XLMRoberta", "MBart", "MBart50", "DebertaV2"};
-  const TokenizerSettings settings{"folder", nlohmann::json::object(), nlohmann::json::object(),
-                                   kinds[model.size() % kinds.size()]};
-  Run(MakeTokenizerState(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder", ScoresAre::exact));
+  const TokenizerSettings settings{
+      "folder", {Json::Object{}, "config"}, {Json::Object{}, "added"}, kinds[model.size() % kinds.size()]};
+  Run(MakeTokenizerState(JsonView(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder"),
+                         ScoresAre::exact));
 }
 
 template <typename Body>

@@ -3,12 +3,11 @@
 #include <array>
 #include <cmath>
 
-#include "headlight/text/tokenizers/json_part-inl.h"
+#include "headlight/base/error.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 
 namespace headlight {
 namespace {
-
-using Json = nlohmann::json;
 
 // By id; what has no bytes to stand for is empty.
 std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
@@ -17,62 +16,64 @@ std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
   return bytes;
 }
 
-WordPieceSegmenter ParseWordPiece(JsonPart& part, const TokenizerState& state) {
+std::int32_t IdOfUnknown(const JsonView& token, const TokenizerState& state) {
+  const auto found = state.ids.find(token.String());
+  Check(found != state.ids.end(), "{}: the vocabulary lacks {}", token.place(), Quoted(token.String()));
+  return found->second;
+}
+
+WordPieceSegmenter ParseWordPiece(const JsonView& part, const TokenizerState& state) {
   WordPieceOptions options;
-  options.continuing_subword_prefix = part.Get<std::string>("continuing_subword_prefix", "##");
-  if (part.Has("max_input_chars_per_word"))
-    options.max_input_chars_per_word = part.Integer("max_input_chars_per_word", 1, std::int64_t{1} << 32);
-  const auto unknown = part.Get<std::string>("unk_token", "[UNK]");
-  const auto found = state.ids.find(unknown);
-  Check(found != state.ids.end(), "{}: the vocabulary lacks its unk_token \"{}\"", part.place(), unknown);
-  options.unknown = found->second;
+  options.continuing_subword_prefix = part.Get("continuing_subword_prefix", "##").String();
+  if (const JsonView most = part["max_input_chars_per_word"]; most.present())
+    options.max_input_chars_per_word = most.Integer(1, std::int64_t{1} << 32);
+  options.unknown = IdOfUnknown(part.Get("unk_token", "[UNK]"), state);
   Check(!state.byte_level, "{}: a WordPiece model after a ByteLevel pre-tokenizer is not supported", part.place());
   return WordPieceSegmenter(state.pieces, options);
 }
 
 // A merge is an array of two pieces or, in older files, both in one text with a space between.
-std::vector<std::pair<std::string, std::string>> Merges(JsonPart& part) {
+std::vector<std::pair<std::string, std::string>> Merges(const JsonView& given) {
   std::vector<std::pair<std::string, std::string>> merges;
-  const Json& given = part.At("merges");
-  Check(given.is_array(), "{}: it must be an array", part.Place("merges"));
-  for (const Json& merge : given) {
-    if (merge.is_array() && merge.size() == 2) {
-      merges.emplace_back(merge[0].get<std::string>(), merge[1].get<std::string>());
-      continue;
+  for (const Json& merge : given.Array()) {
+    const auto* both = merge.As<std::string>();
+    const auto* pair = merge.As<Json::Array>();
+    const std::string *left = nullptr, *right = nullptr;
+    if (pair != nullptr && pair->size() == 2) {
+      left = pair->front().As<std::string>();
+      right = pair->back().As<std::string>();
     }
-    const auto both = merge.get<std::string>();
-    const std::size_t space = both.find(' ');
-    Check(space != std::string::npos && both.find(' ', space + 1) == std::string::npos,
-          "{}: merge {} is not two pieces with a space between", part.place(), merges.size());
-    merges.emplace_back(both.substr(0, space), both.substr(space + 1));
+    const std::size_t space = both != nullptr ? both->find(' ') : std::string::npos;
+    if (left != nullptr && right != nullptr) {
+      merges.emplace_back(*left, *right);
+    } else if (space != std::string::npos && both->find(' ', space + 1) == std::string::npos) {
+      merges.emplace_back(both->substr(0, space), both->substr(space + 1));
+    } else {
+      Fail("{}: merge {} is not two pieces with a space between", given.place(), merges.size());
+    }
   }
   return merges;
 }
 
-BytePairSegmenter ParseBytePair(JsonPart& part, const TokenizerState& state) {
+BytePairSegmenter ParseBytePair(const JsonView& part, const TokenizerState& state) {
   BytePairOptions options;
   options.bytes = state.byte_level;
-  options.fuse_unknown = part.Get("fuse_unk", false);
-  options.continuing_subword_prefix = part.Get<std::string>("continuing_subword_prefix", "");
-  options.end_of_word_suffix = part.Get<std::string>("end_of_word_suffix", "");
-  options.ignore_merges = part.Get("ignore_merges", false);
-  Check(part.Get("dropout", 0.0) == 0, "{}: dropout is not supported", part.place());
-  options.byte_fallback = part.Get("byte_fallback", false);
+  options.fuse_unknown = part.Get("fuse_unk", false).Bool();
+  options.continuing_subword_prefix = part.Get("continuing_subword_prefix", "").String();
+  options.end_of_word_suffix = part.Get("end_of_word_suffix", "").String();
+  options.ignore_merges = part.Get("ignore_merges", false).Bool();
+  Check(part.Get("dropout", 0).Number() == 0, "{}: dropout is not supported", part.place());
+  options.byte_fallback = part.Get("byte_fallback", false).Bool();
   const bool plain = !options.bytes && options.continuing_subword_prefix.empty() && options.end_of_word_suffix.empty();
   Check(plain || !options.byte_fallback, "{}: byte_fallback with ByteLevel, a prefix or a suffix is not supported",
         part.place());
-  if (part.Has("unk_token")) {
-    const auto unknown = part.Get<std::string>("unk_token");
-    const auto found = state.ids.find(unknown);
-    Check(found != state.ids.end(), "{}: the vocabulary lacks its unk_token \"{}\"", part.place(), unknown);
-    options.unknown = found->second;
-  }
-  std::vector<std::pair<std::string, std::string>> merges = Merges(part);
+  if (const JsonView unknown = part["unk_token"]; unknown.present()) options.unknown = IdOfUnknown(unknown, state);
+  std::vector<std::pair<std::string, std::string>> merges = Merges(part["merges"]);
   if (!state.byte_level) return BytePairSegmenter(state.pieces, merges, options, part.place());
   for (auto& [left, right] : merges) {
     for (std::string* piece : {&left, &right}) {
       std::optional<std::string> bytes = BytesOfPiece(*piece);
-      Check(bytes.has_value(), "{}: merge of \"{}\": a character of it stands for no byte", part.place(), *piece);
+      Check(bytes.has_value(), "{}: merge of {}: a character of it stands for no byte", part.place(), Quoted(*piece));
       *piece = std::move(*bytes);
     }
   }
@@ -137,53 +138,61 @@ double ScoreAsRead(double score) {
   return std::copysign(value, score);
 }
 
-void SetUnigram(JsonPart& part, ScoresAre scores_are, TokenizerState& state) {
+std::optional<double> NumberOf(const Json& json) {
+  if (const auto* integer = json.As<std::int64_t>()) return static_cast<double>(*integer);
+  if (const auto* number = json.As<double>()) return *number;
+  return std::nullopt;
+}
+
+void SetUnigram(const JsonView& part, ScoresAre scores_are, TokenizerState& state) {
   Check(!state.byte_level, "{}: a Unigram model after a ByteLevel pre-tokenizer is not supported", part.place());
-  const bool byte_fallback = part.Get("byte_fallback", false);
-  const Json& vocabulary = part.At("vocab");
-  Check(vocabulary.is_array() && !vocabulary.empty(), "{}: it must be an array that is not empty", part.Place("vocab"));
+  const bool byte_fallback = part.Get("byte_fallback", false).Bool();
+  const JsonView vocabulary = part["vocab"];
   std::vector<double> scores;
-  for (const Json& entry : vocabulary) {
-    const bool fits = entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number();
-    Check(fits, "{}[{}]: it must be a piece and its score", part.Place("vocab"), scores.size());
-    state.pieces.push_back(entry[0].get<std::string>());
-    const auto score = entry[1].get<double>();
-    Check(std::abs(score) < 1e9, "{}[{}]: the score is {}, it must be between -1e9 and 1e9", part.Place("vocab"),
-          scores.size(), score);
-    scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(score) : score);
-    Check(!state.pieces.back().empty(), "{}[{}]: the piece is empty", part.Place("vocab"), scores.size() - 1);
-    const bool is_new = state.ids.emplace(state.pieces.back(), static_cast<std::int32_t>(scores.size() - 1)).second;
-    Check(is_new, "{}: \"{}\" is there twice", part.Place("vocab"), state.pieces.back());
+  for (const Json& entry : vocabulary.Array()) {
+    const auto refuse = [&](std::string_view why) { Fail("{}: item {}: {}", vocabulary.place(), scores.size(), why); };
+    const auto* pair = entry.As<Json::Array>();
+    const auto* piece = pair != nullptr && pair->size() == 2 ? pair->front().As<std::string>() : nullptr;
+    const std::optional<double> score = piece != nullptr ? NumberOf(pair->back()) : std::nullopt;
+    if (!score) refuse("it must be a piece and its score");
+    if (!(std::abs(*score) < 1e9)) refuse("the score must be between -1e9 and 1e9");
+    if (piece->empty()) refuse("the piece is empty");
+    state.pieces.push_back(*piece);
+    const bool is_new = state.ids.emplace(*piece, static_cast<std::int32_t>(scores.size())).second;
+    if (!is_new) refuse(fmt::format("{} is there twice", Quoted(*piece)));
+    scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
-  const auto last = static_cast<std::int64_t>(scores.size()) - 1;
-  const auto unknown = static_cast<std::int32_t>(part.Integer("unk_id", 0, last));
+  Check(!scores.empty(), "{}: it is empty", vocabulary.place());
+  const auto unknown = static_cast<std::int32_t>(part["unk_id"].Integer(0, std::ssize(scores) - 1));
   std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
   std::optional<std::array<std::int32_t, 256>> bytes;
   if (byte_fallback) bytes = BytePieces({pieces.begin(), pieces.end()});
   state.model =
       Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids, bytes};
-  part.CheckAllRead();
 }
 
 }  // namespace
 
-void SetModel(JsonPart part, ScoresAre scores_are, TokenizerState& state) {
+void SetModel(const JsonView& part, ScoresAre scores_are, TokenizerState& state) {
+  const auto has = [&](const char* key) { return part.value().Find(key) != nullptr; };
   // Older files do not say which one it is.
-  const auto type = part.Get<std::string>("type", part.json().contains("merges")   ? "BPE"
-                                                  : part.json().contains("unk_id") ? "Unigram"
-                                                                                   : "WordPiece");
-  if (type == "Unigram") return SetUnigram(part, scores_are, state);
-  if (type != "BPE" && type != "WordPiece") RefuseType(part, type, "BPE, Unigram and WordPiece");
-  state.pieces = PiecesById(part.At("vocab"), part.place());
-  Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.place());
-  for (std::size_t id = 0; id < state.pieces.size(); ++id) state.ids.emplace(state.pieces[id], id);
-  if (type == "BPE") {
-    state.model = ParseBytePair(part, state);
+  const std::string type = part.Get("type", has("merges") ? "BPE" : has("unk_id") ? "Unigram" : "WordPiece").String();
+  if (type == "Unigram") {
+    SetUnigram(part, scores_are, state);
+  } else if (type == "BPE" || type == "WordPiece") {
+    state.pieces = PiecesById(part["vocab"]);
+    Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.place());
+    for (std::size_t id = 0; id < state.pieces.size(); ++id) state.ids.emplace(state.pieces[id], id);
+    if (type == "BPE") {
+      state.model = ParseBytePair(part, state);
+    } else {
+      state.model = ParseWordPiece(part, state);
+    }
   } else {
-    state.model = ParseWordPiece(part, state);
+    RefuseType(part, type, "BPE, Unigram and WordPiece");
   }
-  part.CheckAllRead();
+  part.RefuseUnread({});
 }
 
 }  // namespace headlight

@@ -1,26 +1,25 @@
 // From a `tokenizer.json` to what runs.
 #include <algorithm>
 
-#include "headlight/text/tokenizers/json_part-inl.h"
-#include "headlight/text/tokenizers/tokenizer_state.h"
+#include "headlight/base/error.h"
+#include "headlight/text/tokenizers/base64.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 
 namespace headlight {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::int32_t kMostIds = 1 << 22;  // the largest vocabularies have a quarter of a million
 
-void AddNormalizers(JsonPart part, std::vector<Normalizer>& normalizers) {
-  const auto type = part.Get<std::string>("type");
+void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) {
+  const auto type = part["type"].String();
   if (type == "Sequence") {
-    for (JsonPart& step : part.Objects("normalizers")) AddNormalizers(std::move(step), normalizers);
+    for (const JsonView& step : part["normalizers"].Items()) AddNormalizers(step, normalizers);
   } else if (type == "BertNormalizer") {
     BertNormalizer normalizer;
-    normalizer.clean_text = part.Get("clean_text", true);
-    normalizer.handle_chinese_chars = part.Get("handle_chinese_chars", true);
-    normalizer.lowercase = part.Get("lowercase", true);
-    normalizer.strip_accents = part.Get("strip_accents", normalizer.lowercase);
+    normalizer.clean_text = part.Get("clean_text", true).Bool();
+    normalizer.handle_chinese_chars = part.Get("handle_chinese_chars", true).Bool();
+    normalizer.lowercase = part.Get("lowercase", true).Bool();
+    normalizer.strip_accents = part.Get("strip_accents", normalizer.lowercase).Bool();
     normalizers.emplace_back(normalizer);
   } else if (type == "Lowercase") {
     normalizers.emplace_back(Lowercase);
@@ -33,100 +32,96 @@ void AddNormalizers(JsonPart part, std::vector<Normalizer>& normalizers) {
   } else if (type == "StripAccents") {
     normalizers.emplace_back(StripAccents);
   } else if (type == "Strip") {
-    if (part.Get<bool>("strip_left")) normalizers.emplace_back(StripLeft);
-    if (part.Get<bool>("strip_right")) normalizers.emplace_back(StripRight);
+    if (part["strip_left"].Bool()) normalizers.emplace_back(StripLeft);
+    if (part["strip_right"].Bool()) normalizers.emplace_back(StripRight);
   } else if (type == "Prepend") {
-    normalizers.emplace_back(Prepend{part.Get<std::string>("prepend")});
+    normalizers.emplace_back(Prepend{part["prepend"].String()});
   } else if (type == "Replace") {
-    JsonPart pattern = part.Object("pattern");
-    const bool regular = pattern.Has("Regex");
-    Replace replace{pattern.Get<std::string>(regular ? "Regex" : "String"), part.Get<std::string>("content"),
-                    Replace::Kind::text};
-    pattern.CheckAllRead();
+    const JsonView pattern = part["pattern"];
+    const bool regular = pattern["Regex"].present();
+    Replace replace{pattern[regular ? "Regex" : "String"].String(), part["content"].String(), Replace::Kind::text};
+    pattern.RefuseUnread({});
     Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
     if (regular) {
       const std::optional<Replace::Kind> kind = KindOfRegularExpression(replace.pattern);
       Check(kind.has_value(), "{}: the regular expression {} is not supported", pattern.place(),
-            Json(replace.pattern).dump());
+            Quoted(replace.pattern));
       replace.kind = *kind;
     }
     normalizers.emplace_back(std::move(replace));
   } else if (type == "Precompiled") {
-    if (part.Has("precompiled_charsmap"))
-      normalizers.emplace_back(Precompiled(DecodeBase64(part.Get<std::string>("precompiled_charsmap")), part.place()));
+    if (const JsonView rules = part["precompiled_charsmap"]; rules.present())
+      normalizers.emplace_back(Precompiled(DecodeBase64(rules.String()), part.place()));
   } else {
     RefuseType(part, type,
                "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence, Strip and "
                "StripAccents");
   }
-  part.CheckAllRead();
+  part.RefuseUnread({});
 }
 
-std::string Replacement(JsonPart& part) {
-  const auto replacement = part.Get<std::string>("replacement", "\u2581");
+std::string Replacement(const JsonView& part) {
+  const auto replacement = part.Get("replacement", "\u2581").String();
   Check(!replacement.empty() && DecodeUtf8(replacement).bytes == static_cast<int>(replacement.size()),
         "{}: its replacement must be one character", part.place());
   return replacement;
 }
 
-Metaspace::Prepend PrependScheme(JsonPart& part) {
-  const bool older = part.Get("add_prefix_space", true);
-  const auto scheme = part.Get<std::string>("prepend_scheme", older ? "always" : "never");
+Metaspace::Prepend PrependScheme(const JsonView& part) {
+  const bool older = part.Get("add_prefix_space", true).Bool();
+  const auto scheme = part.Get("prepend_scheme", older ? "always" : "never").String({"always", "first", "never"});
   if (scheme == "always") return Metaspace::Prepend::always;
-  if (scheme == "first") return Metaspace::Prepend::first;
-  Check(scheme == "never", "{}: there is no prepend_scheme {}, only always, first and never", part.place(), scheme);
-  return Metaspace::Prepend::never;
+  return scheme == "first" ? Metaspace::Prepend::first : Metaspace::Prepend::never;
 }
 
-void AddPreTokenizers(JsonPart part, TokenizerState& state) {
-  const auto type = part.Get<std::string>("type");
+void AddPreTokenizers(const JsonView& part, TokenizerState& state) {
+  const auto type = part["type"].String();
   if (type == "Sequence") {
-    for (JsonPart& step : part.Objects("pretokenizers")) AddPreTokenizers(std::move(step), state);
+    for (const JsonView& step : part["pretokenizers"].Items()) AddPreTokenizers(step, state);
   } else if (type == "BertPreTokenizer") {
     state.pre_tokenizers.emplace_back(SplitAtSpaces);
     state.pre_tokenizers.emplace_back(SplitPunctuation);
   } else if (type == "WhitespaceSplit") {
     state.pre_tokenizers.emplace_back(SplitAtSpaces);
   } else if (type == "Punctuation") {
-    const auto behavior = part.Get<std::string>("behavior", "Isolated");
-    Check(behavior == "Isolated", "{}: behavior {} is not supported, only Isolated is", part.place(), behavior);
+    part.Get("behavior", "Isolated").String({"Isolated"});
     state.pre_tokenizers.emplace_back(SplitPunctuation);
   } else if (type == "Digits") {
-    state.pre_tokenizers.emplace_back(Digits{part.Get("individual_digits", false)});
+    state.pre_tokenizers.emplace_back(Digits{part.Get("individual_digits", false).Bool()});
   } else if (type == "Metaspace") {
-    part.Has("str_rep");  // an older file's; the replacement again
+    part["str_rep"];  // an older file's; the replacement again
     Metaspace metaspace;
     metaspace.replacement = Replacement(part);
     metaspace.prepend = PrependScheme(part);
-    metaspace.split = part.Get("split", true);
+    metaspace.split = part.Get("split", true).Bool();
     state.pre_tokenizers.emplace_back(std::move(metaspace));
   } else if (type == "ByteLevel") {
     Check(!state.byte_level, "{}: there is another ByteLevel before it", part.place());
     state.byte_level = true;
-    part.Has("trim_offsets");  // only the post-processor's counts
+    part["trim_offsets"];  // only the post-processor's counts
     state.pre_tokenizers.emplace_back(
-        ByteLevelPreTokenizer{part.Get<bool>("add_prefix_space"), part.Get("use_regex", true)});
+        ByteLevelPreTokenizer{part["add_prefix_space"].Bool(), part.Get("use_regex", true).Bool()});
   } else {
     RefuseType(part, type, "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence and WhitespaceSplit");
   }
   // What comes after would see the characters that stand for bytes.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",
         part.place());
-  part.CheckAllRead();
+  part.RefuseUnread({});
 }
 
-void SetAddedTokens(std::vector<JsonPart> parts, TokenizerState& state) {
+void SetAddedTokens(const std::vector<JsonView>& parts, TokenizerState& state) {
   std::vector<AddedToken> special, others;
-  for (JsonPart& part : parts) {
+  for (const JsonView& part : parts) {
     AddedToken token;
-    token.content = part.Get<std::string>("content");
-    token.special = part.Get("special", false);
-    token.normalized = part.Get("normalized", !token.special);
-    token.single_word = part.Get("single_word", false);
-    token.lstrip = part.Get("lstrip", false);
-    token.rstrip = part.Get("rstrip", false);
-    const std::int64_t id = part.Integer("id", 0, kMostIds - 1);
-    part.CheckAllRead();
+    token.content = part["content"].String();
+    token.special = part.Get("special", false).Bool();
+    token.normalized = part.Get("normalized", !token.special).Bool();
+    token.single_word = part.Get("single_word", false).Bool();
+    token.lstrip = part.Get("lstrip", false).Bool();
+    token.rstrip = part.Get("rstrip", false).Bool();
+    const std::int64_t id = part["id"].Integer(0, kMostIds - 1);
+    part.RefuseUnread({});
     Check(!token.content.empty(), "{}: its content is empty", part.place());
     token.id = static_cast<std::int32_t>(id);
     if (id >= static_cast<std::int64_t>(state.pieces.size())) state.pieces.resize(id + 1);
@@ -158,50 +153,47 @@ void SetAddedTokens(std::vector<JsonPart> parts, TokenizerState& state) {
   state.normalized = AddedTokens(std::move(normalized));
 }
 
-std::int32_t ToId(const Json& id, const TokenizerState& state, const std::string& place) {
-  Check(id.is_number_unsigned() && id.get<std::uint64_t>() < state.pieces.size(),
-        "{}: {} is not the id of a token in the vocabulary of {}", place, id.dump(), state.pieces.size());
-  return id.get<std::int32_t>();
+std::int32_t ToId(const JsonView& id, const TokenizerState& state) {
+  return static_cast<std::int32_t>(id.Integer(0, std::ssize(state.pieces) - 1));
 }
 
 // ["[SEP]", 102]
-std::vector<std::int32_t> NamedId(JsonPart& part, const char* key, const TokenizerState& state) {
-  const Json& pair = part.At(key);
-  Check(pair.is_array() && pair.size() == 2, "{}: it must be a token and its id", part.Place(key));
-  return {ToId(pair[1], state, part.Place(key))};
+std::vector<std::int32_t> NamedId(const JsonView& part, const TokenizerState& state) {
+  const std::vector<JsonView> pair = part.Items();
+  Check(pair.size() == 2, "{}: it must be a token and its id", part.place());
+  return {ToId(pair[1], state)};
 }
 
-Template ParseTemplate(JsonPart& part, const char* key, const TokenizerState& state) {
-  const Json& special = part.At("special_tokens");
+Template ParseTemplate(const JsonView& part, const char* key, const TokenizerState& state) {
+  const JsonView special = part["special_tokens"];
   Template result;
-  for (JsonPart& item : part.Objects(key)) {
-    const bool is_text = item.Has("Sequence");
-    JsonPart inner = item.Object(is_text ? "Sequence" : "SpecialToken");
-    item.CheckAllRead();
+  for (const JsonView& item : part[key].Items()) {
+    const bool is_text = item["Sequence"].present();
+    const JsonView inner = item[is_text ? "Sequence" : "SpecialToken"];
+    item.RefuseUnread({});
     TemplatePart added;
-    const auto id = inner.Get<std::string>("id");
-    added.type_id = static_cast<std::int32_t>(inner.Integer("type_id", 0, 1 << 16));
-    inner.CheckAllRead();
+    const auto id = inner["id"].String();
+    added.type_id = static_cast<std::int32_t>(inner["type_id"].Integer(0, 1 << 16));
+    inner.RefuseUnread({});
     if (is_text) {
       Check(id == "A" || id == "B", "{}: there is no text \"{}\", only A and B", inner.place(), id);
       added.text = id == "B" ? 1 : 0;
       Check(id == "A" || key == std::string_view("pair"), "{}: there is no second text", inner.place());
     } else {
-      const auto found = special.find(id);
-      Check(found != special.end(), "{}: \"{}\" is not among the special_tokens", inner.place(), id);
-      for (const Json& token : JsonPart(*found, part.Place("special_tokens")).At("ids"))
-        added.ids.push_back(ToId(token, state, inner.place()));
+      const JsonView named = special[id];
+      Check(named.present(), "{}: {} is not among the special_tokens", inner.place(), Quoted(id));
+      for (const JsonView& token : named["ids"].Items()) added.ids.push_back(ToId(token, state));
     }
     result.push_back(std::move(added));
   }
   return result;
 }
 
-void SetPostProcessor(JsonPart part, TokenizerState& state) {
-  const auto type = part.Get<std::string>("type");
+void SetPostProcessor(const JsonView& part, TokenizerState& state) {
+  const auto type = part["type"].String();
   PostProcessor& processor = state.post_processor;
   const auto surround = [&](std::int32_t second_type, bool twice) {
-    const std::vector<std::int32_t> cls = NamedId(part, "cls", state), sep = NamedId(part, "sep", state);
+    const std::vector<std::int32_t> cls = NamedId(part["cls"], state), sep = NamedId(part["sep"], state);
     processor.single = {{-1, cls, 0}, {0, {}, 0}, {-1, sep, 0}};
     processor.pair = processor.single;
     if (twice) processor.pair.push_back({-1, sep, 0});
@@ -209,11 +201,11 @@ void SetPostProcessor(JsonPart part, TokenizerState& state) {
     processor.pair.push_back({-1, sep, second_type});
   };
   const auto trim = [&] {
-    const bool add_prefix_space = part.Get("add_prefix_space", true);
-    if (part.Get("trim_offsets", true)) processor.trim_offsets = add_prefix_space;
+    const bool add_prefix_space = part.Get("add_prefix_space", true).Bool();
+    if (part.Get("trim_offsets", true).Bool()) processor.trim_offsets = add_prefix_space;
   };
   if (type == "Sequence") {
-    for (JsonPart& step : part.Objects("processors")) SetPostProcessor(std::move(step), state);
+    for (const JsonView& step : part["processors"].Items()) SetPostProcessor(step, state);
   } else if (type == "TemplateProcessing") {
     processor.single = ParseTemplate(part, "single", state);
     processor.pair = ParseTemplate(part, "pair", state);
@@ -223,70 +215,64 @@ void SetPostProcessor(JsonPart part, TokenizerState& state) {
     trim();
     surround(0, true);  // with another </s> between the texts
   } else if (type == "ByteLevel") {
-    part.Has("use_regex");
+    part["use_regex"];  // the pre-tokenizer's
     trim();
   } else {
     RefuseType(part, type, "BertProcessing, ByteLevel, RobertaProcessing, Sequence and TemplateProcessing");
   }
-  part.CheckAllRead();
+  part.RefuseUnread({});
 }
 
-void AddDecoders(JsonPart part, std::vector<Decoder>& decoders) {
-  const auto type = part.Get<std::string>("type");
+void AddDecoders(const JsonView& part, std::vector<Decoder>& decoders) {
+  const auto type = part["type"].String();
   if (type == "Sequence") {
-    for (JsonPart& step : part.Objects("decoders")) AddDecoders(std::move(step), decoders);
+    for (const JsonView& step : part["decoders"].Items()) AddDecoders(step, decoders);
   } else if (type == "WordPiece") {
-    decoders.emplace_back(WordPieceDecoder{part.Get<std::string>("prefix", "##"), part.Get("cleanup", true)});
+    decoders.emplace_back(WordPieceDecoder{part.Get("prefix", "##").String(), part.Get("cleanup", true).Bool()});
   } else if (type == "ByteLevel") {
-    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) part.Has(key);  // say nothing here
+    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) part[key];  // for other parts
     decoders.emplace_back(DecodeByteLevel);
   } else if (type == "Metaspace") {
-    for (const char* key : {"str_rep", "split"}) part.Has(key);  // say nothing here
+    for (const char* key : {"str_rep", "split"}) part[key];  // for other parts
     const bool drop_first = PrependScheme(part) != Metaspace::Prepend::never;
     decoders.emplace_back(MetaspaceDecoder{Replacement(part), drop_first});
   } else if (type == "BPEDecoder") {
-    decoders.emplace_back(BytePairDecoder{part.Get<std::string>("suffix", "</w>")});
+    decoders.emplace_back(BytePairDecoder{part.Get("suffix", "</w>").String()});
   } else if (type == "ByteFallback") {
     decoders.emplace_back(DecodeBytePieces);
   } else if (type == "Fuse") {
     decoders.emplace_back(FusePieces);
   } else if (type == "Replace") {
-    JsonPart pattern = part.Object("pattern");
-    ReplaceDecoder replace{pattern.Get<std::string>("String"), part.Get<std::string>("content")};
-    pattern.CheckAllRead();
+    const JsonView pattern = part["pattern"];
+    ReplaceDecoder replace{pattern["String"].String(), part["content"].String()};
+    pattern.RefuseUnread({});
     Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
     decoders.emplace_back(std::move(replace));
   } else if (type == "Strip") {
     constexpr std::int64_t most = 1 << 20;
-    StripDecoder strip{part.Get<std::string>("content"), part.Integer("start", 0, most), part.Integer("stop", 0, most)};
+    StripDecoder strip{part["content"].String(), part["start"].Integer(0, most), part["stop"].Integer(0, most)};
     Check(!strip.content.empty(), "{}: its content is empty", part.place());
     decoders.emplace_back(std::move(strip));
   } else {
     RefuseType(part, type,
                "BPEDecoder, ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip and WordPiece");
   }
-  part.CheckAllRead();
+  part.RefuseUnread({});
 }
 
 }  // namespace
 
-TokenizerState MakeTokenizerState(const Json& json, const std::string& name, ScoresAre scores_are) {
-  JsonPart file(json, name);
+TokenizerState MakeTokenizerState(const JsonView& file, ScoresAre scores_are) {
   TokenizerState state;
-  for (const char* key : {"version", "truncation", "padding"}) file.Has(key);  // see TokenizerPipeline
-  if (file.Has("normalizer")) AddNormalizers(file.Object("normalizer"), state.normalizers);
-  if (file.Has("pre_tokenizer")) AddPreTokenizers(file.Object("pre_tokenizer"), state);
-  SetModel(file.Object("model"), scores_are, state);
-  if (file.Has("added_tokens")) SetAddedTokens(file.Objects("added_tokens"), state);
+  if (const JsonView part = file["normalizer"]; part.present()) AddNormalizers(part, state.normalizers);
+  if (const JsonView part = file["pre_tokenizer"]; part.present()) AddPreTokenizers(part, state);
+  SetModel(file["model"], scores_are, state);
+  if (const JsonView tokens = file["added_tokens"]; tokens.present()) SetAddedTokens(tokens.Items(), state);
   state.special.resize(state.pieces.size());
-  if (file.Has("post_processor")) SetPostProcessor(file.Object("post_processor"), state);
-  if (file.Has("decoder")) AddDecoders(file.Object("decoder"), state.decoders);
-  file.CheckAllRead();
+  if (const JsonView part = file["post_processor"]; part.present()) SetPostProcessor(part, state);
+  if (const JsonView part = file["decoder"]; part.present()) AddDecoders(part, state.decoders);
+  file.RefuseUnread({"version", "truncation", "padding"});  // see TokenizerPipeline
   return state;
-}
-
-TokenizerState ParseTokenizerState(std::string_view json, const std::string& name) {
-  return WithJson(json, name, [&](const Json& parsed) { return MakeTokenizerState(parsed, name, ScoresAre::text); });
 }
 
 }  // namespace headlight

@@ -9,7 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/text/tokenizers/older_tokenizer_files.h"
-#include "headlight/text/tokenizers/tokenizer_state.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 
 namespace headlight {
 namespace {
@@ -177,7 +177,8 @@ TokenizerPipeline TokenizerPipeline::Load(const std::string& folder) {
 }
 
 TokenizerPipeline TokenizerPipeline::Parse(std::string_view json, const std::string& name) {
-  return TokenizerPipeline(std::make_shared<TokenizerState>(ParseTokenizerState(json, name)));
+  return TokenizerPipeline(
+      std::make_shared<TokenizerState>(MakeTokenizerState(JsonView(ParseJson(json, name), name), ScoresAre::text)));
 }
 
 Encoding TokenizerPipeline::Encode(std::string_view text, const EncodeOptions& options) const {

@@ -261,23 +261,28 @@ TEST(TokenizerPipeline, RefusesBadSentencePieceFolders) {
   EXPECT_EQ(error("spiece.model", t5, is_t5), "");
   EXPECT_EQ(error("spiece.model", t5, is_t5, {{"dogs", 200}}), "");
   EXPECT_EQ(TokenizerPipeline::Load(temporary.File("folder")).Find("dogs"), 200);
-  EXPECT_THAT(error("spiece.model", t5, Json::object()), HasSubstr("spiece.model: whose vocabulary this is, neither"));
-  EXPECT_THAT(error("spiece.model", t5, {{"tokenizer_class", "AlbertTokenizer"}}), HasSubstr("whose vocabulary this"));
+  EXPECT_THAT(error("spiece.model", t5, Json::object()),
+              HasSubstr("spiece.model: neither tokenizer_config.json (tokenizer_class) nor"));
+  EXPECT_THAT(error("spiece.model", t5, {{"tokenizer_class", "AlbertTokenizer"}}),
+              HasSubstr("which family this vocabulary is of"));
   EXPECT_THAT(error("spiece.model", "x", is_t5), HasSubstr("spiece.model: byte"));
-  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "extra_ids", -1)), HasSubstr("\"extra_ids\" is -1, it must be"));
-  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "extra_ids", 1 << 30)), HasSubstr("it must be from 0 to 65536"));
+  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "extra_ids", -1)),
+              HasSubstr("key 'extra_ids': expected an integer from 0 to 65536, got -1"));
+  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "extra_ids", 1 << 30)),
+              HasSubstr("from 0 to 65536, got 1073741824"));
   EXPECT_THAT(error("spiece.model", t5, with(is_t5, "eos_token", 5)), HasSubstr("tokenizer_config.json"));
   EXPECT_THAT(error("spiece.model", t5, with(is_t5, "added_tokens_decoder", {{"-7", {{"content", "x"}}}})),
-              HasSubstr("added_tokens_decoder: \"-7\" is no id"));
+              HasSubstr("key 'added_tokens_decoder': '-7' is no id"));
   EXPECT_THAT(error("spiece.model", t5, with(is_t5, "added_tokens_decoder", {{"7", {{"content", "x"}}}})),
               HasSubstr("its id 7 is that of"));
-  EXPECT_THAT(error("spiece.model", t5, is_t5, {{"x", 1 << 30}}), HasSubstr("the id of \"x\" is 1073741824"));
+  EXPECT_THAT(error("spiece.model", t5, is_t5, {{"x", 1 << 30}}),
+              HasSubstr("key 'x': expected an integer from 0 to 4194303, got 1073741824"));
   EXPECT_THAT(error("spiece.model", t5, is_t5, {{"x", 4}}), HasSubstr("its id 4 is that of"));
   EXPECT_THAT(error("sentencepiece.bpe.model", t5, is_mbart), HasSubstr("the first of at least four pieces must be"));
   EXPECT_THAT(error("sentencepiece.bpe.model", fairseq, with(is_mbart, "src_lang", "tlh")),
-              HasSubstr("the vocabulary lacks \"tlh\""));
+              HasSubstr("the vocabulary lacks 'tlh'"));
   EXPECT_THAT(error("sentencepiece.bpe.model", fairseq, with(is_mbart, "pad_token", "</s>")),
-              HasSubstr("\"</s>\" is there twice"));
+              HasSubstr("'</s>' is there twice"));
 }
 
 std::string RefusalOf(const Json& file) {
@@ -292,40 +297,48 @@ TEST(TokenizerPipeline, RefusesWhatItDoesNotKnow) {
     return RefusalOf(file);
   };
   EXPECT_EQ(changed("gpt2", "/truncation", {{"max_length", 5}}), "");
-  EXPECT_EQ(changed("gpt2", "/chat", 1), "tokenizer.json: \"chat\" is not supported");
-  EXPECT_EQ(changed("bert_cased", "/normalizer/fold", true), "tokenizer.json: normalizer: \"fold\" is not supported");
-  EXPECT_EQ(changed("bert_cased", "/normalizer/type", "Nmt"),
-            "tokenizer.json: normalizer: type Nmt is not supported; BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, "
-            "Precompiled, Prepend, Replace, Sequence, Strip and StripAccents are");
-  EXPECT_THAT(changed("gpt2", "/pre_tokenizer/type", "Split"), HasSubstr("type Split is not supported"));
+  EXPECT_EQ(changed("gpt2", "/chat", 1),
+            "tokenizer.json: unknown key: 'chat'; what this asks for would be missing from the result");
+  EXPECT_THAT(changed("bert_cased", "/normalizer/fold", true), HasSubstr("key 'normalizer': unknown key: 'fold'"));
+  EXPECT_EQ(
+      changed("bert_cased", "/normalizer/type", "Nmt"),
+      "tokenizer.json: key 'normalizer': type 'Nmt' is not supported; BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, "
+      "Precompiled, Prepend, Replace, Sequence, Strip and StripAccents are");
+  EXPECT_THAT(changed("gpt2", "/pre_tokenizer/type", "Split"), HasSubstr("type 'Split' is not supported"));
   EXPECT_THAT(changed("gpt2", "/model/type", "WordLevel"),
-              HasSubstr("type WordLevel is not supported; BPE, Unigram and"));
+              HasSubstr("type 'WordLevel' is not supported; BPE, Unigram and"));
   EXPECT_THAT(changed("gpt2", "/model/dropout", 0.1), HasSubstr("dropout is not supported"));
   EXPECT_THAT(changed("gpt2", "/model/byte_fallback", true), HasSubstr("byte_fallback with ByteLevel, a prefix or"));
   EXPECT_THAT(changed("gpt2", "/model/merges/0", "a b c"), HasSubstr("merge 0 is not two pieces"));
   EXPECT_THAT(changed("gpt2", "/model/merges/0", {"a", "\u00e4\u00f6"}), HasSubstr("which the vocabulary lacks"));
-  EXPECT_THAT(changed("gpt2", "/decoder/type", "CTC"), HasSubstr("decoder: type CTC is not supported"));
+  EXPECT_THAT(changed("gpt2", "/decoder/type", "CTC"), HasSubstr("key 'decoder': type 'CTC' is not supported"));
   EXPECT_THAT(changed("roberta", "/post_processor/sep", {"</s>", 99999}),
-              HasSubstr("post_processor: sep: 99999 is not the id of a token"));
+              HasSubstr("key 'post_processor.sep[1]': expected an integer from 0 to"));
   EXPECT_THAT(changed("bert_cased", "/post_processor/single/0/SpecialToken/id", "[X]"),
-              HasSubstr("single[0]: SpecialToken: \"[X]\" is not among the special_tokens"));
+              HasSubstr("single[0].SpecialToken': '[X]' is not among the special_tokens"));
   EXPECT_THAT(changed("bert_cased", "/post_processor/single/1/Sequence/id", "B"), HasSubstr("no second text"));
-  EXPECT_THAT(changed("roberta", "/added_tokens/0/id", 7), HasSubstr("added_tokens[0]: its id is 7, but \"<s>\" has"));
-  EXPECT_THAT(changed("roberta", "/added_tokens/0/id", 1 << 30), HasSubstr("it must be from 0 to"));
+  EXPECT_THAT(changed("roberta", "/added_tokens/0/id", 7),
+              HasSubstr("key 'added_tokens[0]': its id is 7, but \"<s>\" has"));
+  EXPECT_THAT(changed("roberta", "/added_tokens/0/id", 1 << 30), HasSubstr("from 0 to 4194303, got"));
   EXPECT_THAT(changed("roberta", "/added_tokens/0/content", ""), HasSubstr("its content is empty"));
-  EXPECT_THAT(changed("roberta", "/added_tokens/0/lstrip", 3), HasSubstr("added_tokens[0]: \"lstrip\":"));
-  EXPECT_THAT(changed("t5", "/model/unk_id", 5000), HasSubstr("model: \"unk_id\" is 5000, it must be from 0 to"));
-  EXPECT_THAT(changed("t5", "/model/vocab/5", "a"), HasSubstr("model: vocab[5]: it must be a piece and its score"));
-  EXPECT_THAT(changed("t5", "/model/vocab/5", {"</s>", 0}), HasSubstr("vocab: \"</s>\" is there twice"));
+  EXPECT_THAT(changed("roberta", "/added_tokens/0/lstrip", 3),
+              HasSubstr("key 'added_tokens[0].lstrip': expected true or false, got 3"));
+  EXPECT_THAT(changed("t5", "/model/unk_id", 5000), HasSubstr("key 'model.unk_id': expected an integer from 0 to"));
+  EXPECT_THAT(changed("t5", "/model/vocab/5", "a"),
+              HasSubstr("key 'model.vocab': item 5: it must be a piece and its score"));
+  EXPECT_THAT(changed("t5", "/model/vocab/5", {"</s>", 0}), HasSubstr("item 5: '</s>' is there twice"));
   EXPECT_THAT(changed("t5", "/normalizer/precompiled_charsmap", "AAAA"), HasSubstr("charsmap is broken"));
-  EXPECT_THAT(changed("t5", "/pre_tokenizer/pretokenizers/1/prepend_scheme", "last"), HasSubstr("prepend_scheme last"));
+  EXPECT_THAT(changed("t5", "/pre_tokenizer/pretokenizers/1/prepend_scheme", "last"),
+              HasSubstr("'always', 'first', 'never', got 'last'"));
   EXPECT_THAT(changed("t5", "/pre_tokenizer/pretokenizers/1/replacement", "ab"), HasSubstr("must be one character"));
   EXPECT_THAT(changed("deberta", "/normalizer/normalizers/0/pattern/Regex", "a+"),
-              HasSubstr("pattern: the regular expression \"a+\" is not supported"));
-  EXPECT_THAT(changed("deberta", "/pre_tokenizer/pretokenizers/0/behavior", "Removed"), HasSubstr("behavior Removed"));
-  EXPECT_THAT(changed("bert_cased", "/model/unk_token", "[x]"), HasSubstr("lacks its unk_token \"[x]\""));
-  EXPECT_THAT(changed("bert_cased", "/model/vocab", Json::object()), HasSubstr("model: the vocabulary is empty"));
-  EXPECT_THAT(changed("bert_cased", "/model", Json()), HasSubstr("\"model\" is missing"));
+              HasSubstr("pattern': the regular expression 'a+' is not supported"));
+  EXPECT_THAT(changed("deberta", "/pre_tokenizer/pretokenizers/0/behavior", "Removed"),
+              HasSubstr("expected 'Isolated', got 'Removed'"));
+  EXPECT_THAT(changed("bert_cased", "/model/unk_token", "[x]"),
+              HasSubstr("model.unk_token': the vocabulary lacks '[x]'"));
+  EXPECT_THAT(changed("bert_cased", "/model/vocab", Json::object()), HasSubstr("key 'model': the vocabulary is empty"));
+  EXPECT_THAT(changed("bert_cased", "/model", Json()), HasSubstr("key 'model': expected an object, but there is none"));
 }
 
 TEST(TokenizerPipeline, RefusesBadCalls) {

@@ -32,7 +32,4 @@ struct TokenizerState {
   std::vector<Decoder> decoders;
 };
 
-// The parts that a `tokenizer.json` describes; `name` is the file's, for errors.
-TokenizerState ParseTokenizerState(std::string_view json, const std::string& name);
-
 }  // namespace headlight

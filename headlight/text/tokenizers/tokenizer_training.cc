@@ -4,18 +4,17 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/text/tokenizers/byte_pair_training.h"
-#include "headlight/text/tokenizers/json_part-inl.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
-#include "headlight/text/tokenizers/tokenizer_state.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/tokenizers/unigram_training.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace {
 
-using Json = nlohmann::json;
 using Algorithm = TokenizerAlgorithm;
 
 constexpr std::size_t kLinesAtOnce = 8192;
@@ -49,87 +48,62 @@ void CheckOptions(const TokenizerTrainingOptions& options, const std::vector<std
   }
 }
 
-// The whole file but for the model's pieces.
-Json FileWithoutPieces(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
+// The file around a model, which is {"vocab": ...} and, for BPE, {"merges": ...}.
+Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::string>& special, Json model) {
   const std::string unknown = Unknown(options, special);
-  Json added = Json::array();
-  for (std::size_t id = 0; id < special.size(); ++id) {
-    added.push_back({{"id", id},
-                     {"content", special[id]},
-                     {"single_word", false},
-                     {"lstrip", false},
-                     {"rstrip", false},
-                     {"normalized", false},
-                     {"special", true}});
-  }
-  Json file = {{"version", "1.0"},      {"truncation", nullptr},    {"padding", nullptr},       {"added_tokens", added},
-               {"normalizer", nullptr}, {"pre_tokenizer", nullptr}, {"post_processor", nullptr}};
   const auto id_of = [&](const std::string& token) {
-    return static_cast<std::size_t>(std::find(special.begin(), special.end(), token) - special.begin());
+    return static_cast<std::uint64_t>(std::find(special.begin(), special.end(), token) - special.begin());
   };
-  const auto model = [&](const char* type, const Json& more) {
-    file["model"] = {{"type", type}};
-    file["model"].update(more);
-  };
-  const Json no_bpe_extras = {{"dropout", nullptr},
-                              {"continuing_subword_prefix", nullptr},
-                              {"end_of_word_suffix", nullptr},
-                              {"fuse_unk", !options.byte_level},
-                              {"byte_fallback", false},
-                              {"ignore_merges", false},
-                              {"unk_token", unknown.empty() ? Json() : Json(unknown)}};
+  Json::Array added;
+  for (const std::string& token : special) added.push_back(AddedTokenJson(added.size(), token));
+  Json normalizer, words, processor, decoder;
   if (options.byte_level) {
-    const Json level = {
-        {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", true}};
-    file["pre_tokenizer"] = file["decoder"] = level;
-    if (special.empty() || !Has(special, "</s>")) file["post_processor"] = level;
-    model("BPE", no_bpe_extras);
+    words = decoder = processor =
+        R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": true})"_json;
   } else if (options.algorithm == Algorithm::wordpiece) {
-    file["normalizer"] = {{"type", "BertNormalizer"},
-                          {"clean_text", true},
-                          {"handle_chinese_chars", true},
-                          {"strip_accents", nullptr},
-                          {"lowercase", false}};
-    file["pre_tokenizer"] = Json::object({{"type", "BertPreTokenizer"}});
-    file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
-    model("WordPiece",
-          {{"unk_token", unknown}, {"continuing_subword_prefix", "##"}, {"max_input_chars_per_word", 100}});
+    normalizer = R"({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+                     "lowercase": false})"_json;
+    words = R"({"type": "BertPreTokenizer"})"_json;
+    decoder = R"({"type": "WordPiece", "prefix": "##", "cleanup": true})"_json;
   } else {
-    const Json metaspace = {
-        {"type", "Metaspace"}, {"replacement", kSpaceSymbol}, {"prepend_scheme", "always"}, {"split", true}};
-    file["normalizer"] = Json::object({{"type", "NFKC"}});
-    file["pre_tokenizer"] = file["decoder"] = metaspace;
-    if (options.algorithm == Algorithm::bpe) {
-      model("BPE", no_bpe_extras);
-    } else {
-      model("Unigram", {{"unk_id", id_of(unknown)}, {"byte_fallback", false}});
-    }
+    normalizer = R"({"type": "NFKC"})"_json;
+    words = decoder =
+        R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": true})"_json;
   }
   if (options.split_digits) {
-    const Json digits = {{"type", "Digits"}, {"individual_digits", true}};
-    const Json other = file["pre_tokenizer"];
-    // What follows ByteLevel would see its characters for bytes; Metaspace would put a space before each word of these.
-    file["pre_tokenizer"] = {
-        {"type", "Sequence"},
-        {"pretokenizers", options.byte_level ? Json::array({digits, other}) : Json::array({other, digits})}};
+    Json digits = R"({"type": "Digits", "individual_digits": true})"_json;
+    // After ByteLevel, Digits would see its characters for bytes; Metaspace would put a space before each digit.
+    if (!options.byte_level) std::swap(digits, words);
+    words = SequenceJson("pretokenizers", {std::move(digits), std::move(words)});
   }
-  const auto text = [](const char* id, int type) { return Json{{"Sequence", {{"id", id}, {"type_id", type}}}}; };
-  const auto token = [](const char* id, int type) { return Json{{"SpecialToken", {{"id", id}, {"type_id", type}}}}; };
-  const auto surround = [&](const Json& single, const Json& pair, const std::vector<const char*>& tokens) {
-    Json used = Json::object();
-    for (const char* name : tokens)
-      used[name] = {{"id", name}, {"ids", Json::array({id_of(name)})}, {"tokens", Json::array({name})}};
-    file["post_processor"] = {
-        {"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", used}};
-  };
   if (Has(special, "[CLS]") && Has(special, "[SEP]")) {
-    surround(Json::array({token("[CLS]", 0), text("A", 0), token("[SEP]", 0)}),
-             Json::array({token("[CLS]", 0), text("A", 0), token("[SEP]", 0), text("B", 1), token("[SEP]", 1)}),
-             {"[CLS]", "[SEP]"});
+    processor = TemplateProcessorJson({"[CLS]", "$A", "[SEP]"}, {"[CLS]", "$A", "[SEP]", "$B", "[SEP]"}, 1, id_of);
   } else if (Has(special, "</s>")) {
-    surround(Json::array({text("A", 0), token("</s>", 0)}),
-             Json::array({text("A", 0), token("</s>", 0), text("B", 0), token("</s>", 0)}), {"</s>"});
+    processor = TemplateProcessorJson({"$A", "</s>"}, {"$A", "</s>", "$B", "</s>"}, 0, id_of);
   }
+  if (options.algorithm == Algorithm::wordpiece) {
+    model.Set("type", "WordPiece");
+    model.Set("continuing_subword_prefix", "##");
+    model.Set("max_input_chars_per_word", 100);
+  } else if (options.algorithm == Algorithm::bpe) {
+    model.Set("type", "BPE");
+    for (const char* none : {"dropout", "continuing_subword_prefix", "end_of_word_suffix"}) model.Set(none, Json());
+    model.Set("fuse_unk", !options.byte_level);
+    model.Set("byte_fallback", false);
+    model.Set("ignore_merges", false);
+  } else {
+    model.Set("type", "Unigram");
+    model.Set("unk_id", id_of(unknown));
+    model.Set("byte_fallback", false);
+  }
+  if (options.algorithm != Algorithm::unigram) model.Set("unk_token", unknown.empty() ? Json() : Json(unknown));
+  Json file = R"({"version": "1.0", "truncation": null, "padding": null})"_json;
+  file.Set("added_tokens", std::move(added));
+  file.Set("normalizer", std::move(normalizer));
+  file.Set("pre_tokenizer", std::move(words));
+  file.Set("post_processor", std::move(processor));
+  file.Set("decoder", std::move(decoder));
+  file.Set("model", std::move(model));
   return file;
 }
 
@@ -225,8 +199,15 @@ std::size_t CountAlphabet(const std::vector<CountedWord>& words) {
   return alphabet.size();
 }
 
-void SetPieces(const std::vector<CountedWord>& words, const TokenizerTrainingOptions& options,
-               const std::vector<std::string>& special, const TokenizerTrainingProgress& progress, Json& model) {
+Json IdsJson(const std::vector<std::string>& pieces) {
+  Json::Object ids;
+  for (const std::string& piece : pieces) ids.push_back({piece, ids.size()});
+  return ids;
+}
+
+// The model's vocabulary and merges, as FileJson expects them.
+Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions& options,
+           const std::vector<std::string>& special, const TokenizerTrainingProgress& progress) {
   const auto tell = [&](std::int64_t done, std::int64_t total) {
     if (progress) progress("pieces", done, total);
   };
@@ -236,19 +217,21 @@ void SetPieces(const std::vector<CountedWord>& words, const TokenizerTrainingOpt
     Check(size >= least, "the vocabulary size is {}, less than this text's characters and the special tokens need: {}",
           size, least);
   };
+  Json model = Json::Object{};
   if (options.algorithm == Algorithm::unigram) {
     check_size(special.size() + alphabet);
-    Json& vocabulary = model["vocab"] = Json::array();
-    for (const std::string& token : special) vocabulary.push_back({token, 0.0});
+    Json::Array vocabulary;
+    for (const std::string& token : special) vocabulary.emplace_back(Json::Array{token, 0.0});
     for (const auto& [piece, score] : TrainUnigram(words, size - special.size(), tell))
-      if (!Has(special, piece.c_str())) vocabulary.push_back({piece, score});
-    return;
+      if (!Has(special, piece.c_str())) vocabulary.emplace_back(Json::Array{piece, score});
+    model.Set("vocab", std::move(vocabulary));
+    return model;
   }
   std::vector<std::string> first = special;
   if (options.byte_level) {
     std::vector<std::string> bytes;
     for (int byte = 0; byte < 256; ++byte) bytes.push_back(PieceOfBytes(std::string(1, static_cast<char>(byte))));
-    std::sort(bytes.begin(), bytes.end());  // of UTF-8 that is the characters' order
+    std::sort(bytes.begin(), bytes.end());  // for UTF-8 this is the order of the code points
     first.insert(first.end(), bytes.begin(), bytes.end());
     check_size(first.size());
   } else {
@@ -256,11 +239,27 @@ void SetPieces(const std::vector<CountedWord>& words, const TokenizerTrainingOpt
   }
   const bool wordpiece = options.algorithm == Algorithm::wordpiece;
   const BytePairVocabulary learned = TrainBytePairs(words, std::move(first), size, wordpiece ? "##" : "", tell);
-  Json& vocabulary = model["vocab"] = Json::object();
-  for (std::size_t id = 0; id < learned.pieces.size(); ++id) vocabulary[learned.pieces[id]] = id;
-  if (wordpiece) return;
-  Json& merges = model["merges"] = Json::array();
-  for (const auto& [left, right] : learned.merges) merges.push_back(Json::array({left, right}));
+  model.Set("vocab", IdsJson(learned.pieces));
+  if (wordpiece) return model;
+  Json::Array merges;
+  for (const auto& [left, right] : learned.merges) merges.emplace_back(std::vector{left, right});
+  model.Set("merges", std::move(merges));
+  return model;
+}
+
+// A model of the special tokens alone, with which FileJson cuts texts into words.
+Json Unlearned(const TokenizerTrainingOptions& options, std::vector<std::string> special) {
+  Json model = Json::Object{};
+  if (options.algorithm == Algorithm::unigram) {
+    Json::Array vocabulary;
+    for (const std::string& token : special) vocabulary.emplace_back(Json::Array{token, 0.0});
+    model.Set("vocab", std::move(vocabulary));
+    return model;
+  }
+  special.push_back("a");  // a vocabulary must not be empty
+  model.Set("vocab", IdsJson(special));
+  if (options.algorithm == Algorithm::bpe) model.Set("merges", Json::Array());
+  return model;
 }
 
 }  // namespace
@@ -275,24 +274,11 @@ std::string TrainTokenizer(const std::function<bool(std::string_view& line)>& ne
                            const TokenizerTrainingOptions& options, const TokenizerTrainingProgress& progress) {
   const std::vector<std::string> special = options.special.empty() ? UsualSpecialTokens(options) : options.special;
   CheckOptions(options, special);
-  Json file = FileWithoutPieces(options, special);
-  // The tokenizer that cuts the text into words is the one that is being made, before it has pieces of them.
-  const TokenizerState state = [&] {
-    Json unlearned = file;
-    Json& vocabulary = unlearned["model"]["vocab"];
-    if (options.algorithm == Algorithm::unigram) {
-      for (const std::string& token : special) vocabulary.push_back({token, 0.0});
-    } else {
-      vocabulary = {{"a", special.size()}};
-      for (std::size_t id = 0; id < special.size(); ++id) vocabulary[special[id]] = id;
-      unlearned["model"]["merges"] = Json::array();
-      if (options.algorithm == Algorithm::wordpiece) unlearned["model"].erase("merges");
-    }
-    return MakeTokenizerState(unlearned, "tokenizer", ScoresAre::exact);
-  }();
+  // The tokenizer that cuts the text into words is the one that is being trained, before it has pieces for them.
+  const TokenizerState state = MakeTokenizerState(
+      JsonView(FileJson(options, special, Unlearned(options, special)), "tokenizer"), ScoresAre::exact);
   const std::vector<CountedWord> words = ReadWords(next, state, options.most_bytes, progress);
-  SetPieces(words, options, special, progress, file["model"]);
-  return file.dump() + "\n";
+  return FileJson(options, special, Learn(words, options, special, progress)).Line() + "\n";
 }
 
 }  // namespace headlight

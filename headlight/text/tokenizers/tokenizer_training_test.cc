@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "headlight/base/error.h"
-#include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/test_support.h"
 #include "headlight/text/tokenizers/tokenizer_pipeline.h"
@@ -15,13 +14,13 @@
 namespace headlight {
 namespace {
 
-using Json = nlohmann::json;
 using Algorithm = TokenizerAlgorithm;
 using testing::HasSubstr;
 
 // Five German sentences and five English ones, each language three times.
 std::vector<std::string> Sentences() {
-  const Json texts = Json::parse(ReadFile(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizers.json"))["texts"];
+  const std::vector<std::string> texts =
+      ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizers.json")["texts"].Strings();
   std::vector<std::string> lines;
   for (const std::size_t first : {0, 5})
     for (std::size_t i = 0; i < 15; ++i) lines.push_back(texts[first + i % 5]);
@@ -92,11 +91,10 @@ TEST(TokenizerTraining, IsTheSameWhateverTheThreads) {
 
 // Of byte-level BPE the library's trainer learns always the same.
 TEST(TokenizerTraining, LearnsTheTokenizersLibrarysPairs) {
-  const Json theirs =
-      Json::parse(ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json"));
-  const Json ours = Json::parse(Train(Sentences(), Kinds()[0]));
-  EXPECT_EQ(ours["model"]["vocab"], theirs["model"]["vocab"]);
-  EXPECT_EQ(ours["model"]["merges"], theirs["model"]["merges"]);
+  const JsonView theirs = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json");
+  const JsonView ours(ParseJson(Train(Sentences(), Kinds()[0]), "ours"), "ours");
+  EXPECT_EQ(ours["model"]["vocab"].value(), theirs["model"]["vocab"].value());
+  EXPECT_EQ(ours["model"]["merges"].value(), theirs["model"]["merges"].value());
 }
 
 TEST(TokenizerTraining, PutsSpecialTokensAround) {

@@ -1,0 +1,78 @@
+#include "headlight/text/tokenizers/tokenizer_json.h"
+
+#include <utility>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+
+std::vector<std::string> PiecesById(const JsonView& vocabulary) {
+  const Json::Object& given = vocabulary.Object();
+  std::vector<std::string> pieces(given.size());
+  std::vector<bool> taken(pieces.size());
+  for (const auto& [piece, id] : given) {
+    const auto* number = id.As<std::int64_t>();
+    if (number == nullptr || *number < 0 || *number >= std::ssize(pieces))
+      Fail("{}: the id of {} must be a number from 0 to {}, less than there are pieces", vocabulary.place(),
+           Quoted(piece), pieces.size() - 1);
+    const auto index = static_cast<std::size_t>(*number);
+    if (taken[index])
+      Fail("{}: {} and {} have the same id {}", vocabulary.place(), Quoted(pieces[index]), Quoted(piece), index);
+    taken[index] = true;
+    pieces[index] = piece;
+  }
+  return pieces;
+}
+
+std::string TextOfToken(const JsonView& token) {
+  return token.value().As<Json::Object>() != nullptr ? token["content"].String() : token.String();
+}
+
+void RefuseType(const JsonView& part, std::string_view type, std::string_view known) {
+  Fail("{}: type {} is not supported; {} are", part.place(), Quoted(type), known);
+}
+
+std::string TokenizerSettings::Special(const char* name, const char* fallback) const {
+  return TextOfToken(config.Get(name, fallback));
+}
+
+Json AddedTokenJson(std::size_t id, std::string_view content, bool special, bool lstrip) {
+  return Json::Object{{"content", content},  {"id", id},        {"lstrip", lstrip},
+                      {"normalized", false}, {"rstrip", false}, {"single_word", false},
+                      {"special", special}};
+}
+
+Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content) {
+  return Json::Object{{"content", content}, {"pattern", Json::Object{{kind, pattern}}}, {"type", "Replace"}};
+}
+
+Json SequenceJson(const char* name, std::vector<Json> steps) {
+  std::erase_if(steps, [](const Json& step) { return step.is_null(); });
+  return Json::Object{{name, std::move(steps)}, {"type", "Sequence"}};
+}
+
+Json TemplateProcessorJson(const std::vector<std::string>& single, const std::vector<std::string>& pair,
+                           int second_type, const std::function<std::uint64_t(const std::string& token)>& id_of) {
+  Json special = Json::Object{};
+  const auto parts_of = [&](const std::vector<std::string>& names) {
+    Json::Array parts;
+    int type = 0;
+    for (const std::string& name : names) {
+      if (name == "$B") type = second_type;
+      const bool text = name == "$A" || name == "$B";
+      parts.push_back(Json::Object{
+          {text ? "Sequence" : "SpecialToken", Json::Object{{"id", text ? name.substr(1) : name}, {"type_id", type}}}});
+      if (!text)
+        special.Set(name, Json::Object{{"id", name}, {"ids", std::vector{id_of(name)}}, {"tokens", std::vector{name}}});
+    }
+    return parts;
+  };
+  Json processor = Json::Object{};
+  processor.Set("pair", parts_of(pair));
+  processor.Set("single", parts_of(single));
+  processor.Set("special_tokens", std::move(special));
+  processor.Set("type", "TemplateProcessing");
+  return processor;
+}
+
+}  // namespace headlight

@@ -1,0 +1,59 @@
+// The content of a `tokenizer.json`, taken apart and put together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/text/tokenizers/tokenizer_state.h"
+
+namespace headlight {
+
+// The parts that a file describes; what could change the result and is not known here is refused. Scores that were read
+// from text are rounded as the tokenizers library reads them.
+enum class ScoresAre { exact, text };
+TokenizerState MakeTokenizerState(const JsonView& file, ScoresAre scores_are);
+
+// Sets the pieces, their ids and the model.
+void SetModel(const JsonView& part, ScoresAre scores_are, TokenizerState& state);
+
+// The keys of an object whose values are the ids from 0 to its size - 1, by id.
+std::vector<std::string> PiecesById(const JsonView& vocabulary);
+
+// A token is its text, or an object with it and how it is matched.
+std::string TextOfToken(const JsonView& token);
+
+[[noreturn]] void RefuseType(const JsonView& part, std::string_view type, std::string_view known);
+
+// What there is of a folder's tokenizer besides the vocabulary.
+struct TokenizerSettings {
+  std::string folder;
+  JsonView config;   // tokenizer_config.json, and the special tokens of special_tokens_map.json
+  JsonView added;    // added_tokens.json: pieces and their ids
+  std::string kind;  // the tokenizer's class, and the model's type
+
+  std::string Special(const char* name, const char* fallback) const;  // such as "eos_token"
+};
+
+// What a `tokenizer.json` would say of the SentencePiece model in the folder; nothing where there is none.
+std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings);
+// The same of the bytes of such a file.
+Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path);
+
+// An entry of `added_tokens`: not normalized, and found within words.
+Json AddedTokenJson(std::size_t id, std::string_view content, bool special = true, bool lstrip = false);
+// A text pattern, or a regular expression, and the text that replaces it.
+Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content);
+// Steps that are null are left out: {"type": "Sequence", NAME: [...]}.
+Json SequenceJson(const char* name, std::vector<Json> steps);
+
+// The special tokens around a text, "$A", and around two, "$A" and "$B": {"<s>", "$A", "</s>"}. What comes from $B on
+// has the type id `second_type`.
+Json TemplateProcessorJson(const std::vector<std::string>& single, const std::vector<std::string>& pair,
+                           int second_type, const std::function<std::uint64_t(const std::string& token)>& id_of);
+
+}  // namespace headlight
