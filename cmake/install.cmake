@@ -100,9 +100,16 @@ set(public_headers
   headlight/train/text_tasks.h
   headlight/train/trainer.h)
 
+# Which versions fit together, said by the soname and by the package: below 1.0 those of one minor version.
+set(soversion ${PROJECT_VERSION_MAJOR})
+set(compatible SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(soversion 0.${PROJECT_VERSION_MINOR})
+  set(compatible SameMinorVersion)
+endif()
+
 add_library(headlight SHARED)
-set_target_properties(headlight PROPERTIES LINKER_LANGUAGE CXX
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+set_target_properties(headlight PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
 target_sources(headlight PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${public_headers})
 target_compile_features(headlight PUBLIC cxx_std_20)
 target_link_libraries(headlight PUBLIC fmt::fmt PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,headlight_core>)
@@ -114,7 +121,7 @@ set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headlight)
 install(TARGETS headlight EXPORT headlight-targets FILE_SET HEADERS)
 install(EXPORT headlight-targets NAMESPACE headlight:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/headlight-config.cmake.in headlight-config.cmake INSTALL_DESTINATION ${config_dir})
-write_basic_package_version_file(headlight-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(headlight-config-version.cmake COMPATIBILITY ${compatible})
 install(FILES ${PROJECT_BINARY_DIR}/headlight-config.cmake ${PROJECT_BINARY_DIR}/headlight-config-version.cmake
   DESTINATION ${config_dir})
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -3,6 +3,26 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+set(thread_sanitizer FALSE)
+set(test_environment "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  set(thread_sanitizer TRUE)
+  set(test_environment ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions")
+endif()
+
+# The test program NAME of these sources; CTest calls its tests LABEL.SUITE.TEST and labels them LABEL. Further arguments
+# are gtest_discover_tests'.
+function(headlight_add_test_program name label sources)
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE headlight_drawing headlight_demo headlight_core headlight_light_options PkgConfig::hwy
+    PkgConfig::sentencepiece nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
+    GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}." ${ARGN}
+    PROPERTIES LABELS "${label}" TIMEOUT 600 ${test_environment})
+endfunction()
+
 function(headlight_add_tests folder)
   cmake_path(GET folder FILENAME room)
   file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS ${folder}/*_test.cc)
@@ -18,12 +38,7 @@ function(headlight_add_tests folder)
     if(label STREQUAL slow)
       set(name slow_${name})
     endif()
-    add_executable(${name} ${${label}_tests})
-    target_link_libraries(${name} PRIVATE headlight_drawing headlight_demo headlight_core headlight_light_options PkgConfig::hwy
-      PkgConfig::sentencepiece nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
-      GTest::gtest_main)
-    target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-      HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    headlight_add_test_program(${name} ${label} "${${label}_tests}")
     # Sanitizers watch what is tested: instrumented, assertions would take longer to build than all else.
     if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
       target_compile_options(${name} PRIVATE -fno-sanitize=all)
@@ -35,10 +50,9 @@ function(headlight_add_tests folder)
       target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
     endif()
     if(room STREQUAL cli)
+      target_sources(${name} PRIVATE headlight/cli/line_queue.cc)
       add_dependencies(${name} headlight_program)  # which they run
     endif()
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}."
-      PROPERTIES LABELS "${label}" TIMEOUT 600)
   endforeach()
 endfunction()
 
@@ -47,9 +61,28 @@ foreach(folder ${rooms} ${PROJECT_SOURCE_DIR}/tests)
   headlight_add_tests(${folder})
 endforeach()
 
+# What has threads, for ThreadSanitizer: .ci/run builds and runs these tests alone. Left out are gradients of whole models
+# and inputs of megabytes, which take long and start no other threads.
+if(thread_sanitizer)
+  set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/line_queue.cc)
+  foreach(test base/parallel base/profile base/storage cli/line_queue data/batches data/corpus data/prefetch tasks/threads
+      tasks/translator text/tokenizers/tokenizer text/tokenizers/tokenizer_pipeline)
+    list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/headlight/${test}_test.cc)
+  endforeach()
+  list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/tests/training_test.cc ${PROJECT_SOURCE_DIR}/tests/transformer_test.cc)
+  headlight_add_test_program(test_threads threads "${thread_tests}"
+    TEST_FILTER "-*Gradients*:*VeryLongWords:*LittleMemory*:*Bfloat16*")
+  target_precompile_headers(test_threads PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  add_executable(planted_race tests/planted_race.cc)
+  target_link_libraries(planted_race PRIVATE Threads::Threads)
+  add_test(NAME threads.planted_race COMMAND planted_race)
+  set_tests_properties(threads.planted_race PROPERTIES LABELS threads WILL_FAIL TRUE ${test_environment})
+  add_dependencies(test_threads planted_race)
+endif()
+
 # A sanitizer's flags are this build's own: a stranger who links the library has none.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   add_test(NAME unit.consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
-    ${CMAKE_CXX_COMPILER} ${PROJECT_VERSION_MAJOR})
+    ${CMAKE_CXX_COMPILER} ${soversion})
   set_tests_properties(unit.consumer PROPERTIES LABELS unit TIMEOUT 600)
 endif()

@@ -232,6 +232,13 @@ std::string ReadFile(const std::string& path, std::uint64_t limit) {
   return std::string(file.text());
 }
 
+void LinkOrCopy(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::create_hard_link(from, to, error);
+  if (error) fs::copy_file(from, to, error);
+  Check(!error, "{}: cannot be copied to {}: {}", from, to, error.message());
+}
+
 void ReplaceFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill) {
   const std::string target = Target(path, Kind::folder);
   const Fresh fresh = CreateFresh(target, Kind::folder, path);

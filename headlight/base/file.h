@@ -57,6 +57,10 @@ HEADLIGHT_API void WriteFile(const std::string& path, std::string_view text);
 // The whole file as a string; at most `limit` bytes, else an Error that names both sizes.
 HEADLIGHT_API std::string ReadFile(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32);
 
+// Makes `to`, which does not exist, a hard link to the file `from`, or a copy of it where the file system has no links.
+// Neither may be changed in place afterwards.
+HEADLIGHT_API void LinkOrCopy(const std::string& from, const std::string& to);
+
 // A folder that appears at once: `fill` gets an empty folder beside `path` to write into, whose files are then flushed
 // and which is renamed to `path`. The folder that was at `path` before is removed only after that. What a process that
 // was killed left beside `path` goes at the next call. An Error where there is a file at `path`.

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <fstream>
 #include <vector>
@@ -312,12 +313,12 @@ TEST(ReplaceFolder, SeveralProcessesDoNotDisturbEachOther) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
-// Lets renameat2 fail as it does on a file system that cannot exchange names.
-void ForbidExchange() {
+// Makes a system call of this process fail with `error`, as file systems do that lack what it asks for.
+void Forbid(unsigned call, unsigned error) {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog program{4, code};
@@ -332,7 +333,7 @@ TEST(ReplaceFolder, WorksWhereNamesCannotBeExchanged) {
   fs::create_directory(folder.File("model.headlight-new-0.old"));  // of somebody who was killed in the middle
   WriteFile(folder.File("model.headlight-new-0.old/weights"), "older");
   const int status = InChild([&] {
-    ForbidExchange();
+    Forbid(SYS_renameat2, EINVAL);
     ReplaceFolder(path, Model("new"));
     ReplaceFolder(folder.File("other"), Model("first"));
   });
@@ -341,6 +342,27 @@ TEST(ReplaceFolder, WorksWhereNamesCannotBeExchanged) {
   ExpectModel(path, "new");
   ExpectModel(folder.File("other"), "first");
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model", "other"));
+}
+
+TEST(LinkOrCopy, LinksWhereItCanAndElseCopies) {
+  const TemporaryFolder folder;
+  const std::string from = folder.File("from");
+  WriteFile(from, "weights");
+  LinkOrCopy(from, folder.File("link"));
+  EXPECT_EQ(fs::hard_link_count(from), 2U);
+  EXPECT_THAT(ErrorOf([&] { LinkOrCopy(folder.File("none"), folder.File("link")); }),
+              HasSubstr("none: cannot be copied"));
+  const int status = InChild([&] {
+#ifdef SYS_link
+    Forbid(SYS_link, EPERM);
+#endif
+    Forbid(SYS_linkat, EPERM);
+    LinkOrCopy(from, folder.File("copy"));
+  });
+  if (status == 77) GTEST_SKIP() << "system calls cannot be filtered here";
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(fs::hard_link_count(from), 2U);
+  EXPECT_EQ(ReadFile(folder.File("copy")), "weights");
 }
 
 }  // namespace

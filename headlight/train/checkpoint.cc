@@ -66,7 +66,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
       if (step == optimizer.step)
         WriteSafetensors(fresh + name, {Stored("values", parameters.values())});
       else
-        fs::create_hard_link(folder + name, fresh + name);  // the same file: it never changes
+        LinkOrCopy(folder + name, fresh + name);  // it never changes
     }
   });
 }

@@ -1,0 +1,69 @@
+#include "headlight/cli/line_queue.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "headlight/base/error.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+struct LineQueueTest : testing::Test {
+  LineQueueTest() { Ensure(pipe(ends) == 0, "no pipe"); }
+  ~LineQueueTest() override {
+    for (const int end : ends) close(end);
+  }
+  void Type(std::string_view text) const {
+    EXPECT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  void End() {
+    close(ends[1]);
+    ends[1] = -1;
+  }
+  LineQueue Queue(std::size_t most_bytes) const { return {LineReader(ends[0], "pipe"), most_bytes}; }
+
+  int ends[2] = {};
+};
+
+TEST_F(LineQueueTest, HandsOutEveryLineInOrderWhateverItsRoom) {
+  constexpr int kLines = 500;
+  std::thread writer([this] {
+    for (int i = 0; i < kLines; ++i) Type(std::to_string(i) + "\n");
+    End();
+  });
+  LineQueue queue = Queue(16);
+  int next = 0;
+  for (std::vector<std::string> lines; !(lines = queue.Next()).empty();)
+    for (const std::string& line : lines) EXPECT_EQ(line, std::to_string(next++));
+  EXPECT_EQ(next, kLines);
+  writer.join();
+}
+
+TEST_F(LineQueueTest, GivesALineBeforeTheNextIsTyped) {
+  LineQueue queue = Queue(1000);
+  for (const std::string line : {"one", "two", "three"}) {
+    Type(line + "\n");
+    EXPECT_THAT(queue.Next(), testing::ElementsAre(line));
+  }
+  End();
+  EXPECT_THAT(queue.Next(), testing::IsEmpty());
+}
+
+TEST_F(LineQueueTest, ThrowsAfterTheLinesBeforeTheFault) {
+  Type("one\n\xff\n");
+  LineQueue queue = Queue(1000);
+  EXPECT_THAT(queue.Next(), testing::ElementsAre("one"));
+  EXPECT_THAT(ErrorOf([&] { queue.Next(); }), testing::HasSubstr("pipe: line 2"));
+}
+
+TEST_F(LineQueueTest, MayBeDestroyedWhileItsThreadWaitsForRoom) {
+  Type("one\ntwo\nthree\n");
+  LineQueue queue = Queue(1);
+  EXPECT_EQ(queue.Next().front(), "one");
+}
+
+}  // namespace
+}  // namespace headlight
