@@ -53,10 +53,10 @@ set(public_headers
   headlight/nn/language_model.h
   headlight/nn/layers.h
   headlight/nn/model.h
-  headlight/nn/model_files.h
+  headlight/models/files/model_files.h
   headlight/nn/parameters.h
   headlight/nn/relative_positions.h
-  headlight/nn/stored_parameters.h
+  headlight/models/files/stored_parameters.h
   headlight/nn/text_encoder.h
   headlight/nn/transformer_layers.h
   headlight/ops/activation.h

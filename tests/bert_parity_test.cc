@@ -12,7 +12,8 @@
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/bert.h"
-#include "headlight/nn/stored_parameters.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/stored_parameters.h"
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
@@ -24,7 +25,7 @@ using testing::HasSubstr;
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/" + name; }
 
 std::unique_ptr<Bert> Load(const std::string& folder, DType dtype) {
-  std::unique_ptr<Bert> model = LoadBert(folder);
+  std::unique_ptr<Bert> model = LoadModel<Bert>(folder);
   if (dtype == DType::float32) return model;
   auto in_double = std::make_unique<Bert>(model->config(), dtype);
   LoadParameters(in_double->parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
@@ -51,10 +52,10 @@ TEST_P(BertParity, GivesWhatTransformersGives) {
 
 TEST(Bert, ComesBackFromItsFolder) {
   for (const char* name : {"gelu", "pretraining_left"}) {
-    const std::unique_ptr<Bert> model = LoadBert(FolderOf(name));
+    const std::unique_ptr<Bert> model = LoadModel<Bert>(FolderOf(name));
     const TemporaryFolder folder;
     model->Save(folder.path());
-    const std::unique_ptr<Bert> again = LoadBert(folder.path());
+    const std::unique_ptr<Bert> again = LoadModel<Bert>(folder.path());
     ASSERT_EQ(again->parameters().all().size(), model->parameters().all().size());
     for (std::size_t i = 0; i < model->parameters().all().size(); ++i) {
       EXPECT_EQ(again->parameters().all()[i].names, model->parameters().all()[i].names);
@@ -71,7 +72,7 @@ TEST(Bert, ComputesInEveryPrecision) {
        {std::pair(Compute::float32, 2e-5), std::pair(Compute::bfloat16, 0.05), std::pair(Compute::int8, 0.1)}) {
     if (!kernels::CpuHas(compute)) continue;
     const std::unique_ptr<const Bert> model =
-        LoadBert(FolderOf("masked_words"), {.compute = compute, .purpose = LoadFor::computing});
+        LoadModel<Bert>(FolderOf("masked_words"), {.compute = compute, .purpose = LoadFor::computing});
     Context context;
     const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts, golden.first);
     EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)
@@ -90,7 +91,7 @@ TEST(Bert, ReadsTheFirstCheckpointsNames) {
     tensors.push_back(tensor);
   }
   WriteSafetensors(folder.File("model.safetensors"), tensors);
-  const std::unique_ptr<Bert> older = LoadBert(folder.path()), newer = LoadBert(FolderOf("gelu"));
+  const std::unique_ptr<Bert> older = LoadModel<Bert>(folder.path()), newer = LoadModel<Bert>(FolderOf("gelu"));
   EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
   EXPECT_EQ(older->parameters().all()[3].names, newer->parameters().all()[3].names);
 }
@@ -103,7 +104,7 @@ TEST(Bert, RefusesWhatItDoesNotHave) {
     const std::size_t at = config.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     WriteFile(folder.File("config.json"), config.replace(at, std::string_view(from).size(), to));
-    return ErrorOf([&] { LoadBert(folder.path()); });
+    return ErrorOf([&] { LoadModel<Bert>(folder.path()); });
   };
   EXPECT_EQ(with("\"bert\"", "\"bert\""), "");
   EXPECT_THAT(with("\"bert\"", "\"roberta\""), HasSubstr("model_type"));
@@ -115,7 +116,7 @@ TEST(Bert, RefusesWhatItDoesNotHave) {
               HasSubstr("position_embedding_type"));
   EXPECT_THAT(with("\"model_type\"", "\"twist\": 3, \"model_type\""), HasSubstr("twist"));
 
-  const std::unique_ptr<Bert> model = LoadBert(FolderOf("gelu"));
+  const std::unique_ptr<Bert> model = LoadModel<Bert>(FolderOf("gelu"));
   Context context;
   const std::vector<std::int32_t> many(17, 1), foreign = {99}, fine = {1}, wrong_type = {2};
   const Sequences one = {{0, 1}}, long_one = {{0, 17}};

@@ -23,19 +23,19 @@ INSTANTIATE_TEST_SUITE_P(, DistilBert,
                          [](const auto& which) { return which.param; });
 
 TEST_P(DistilBert, GivesWhatTransformersGives) {
-  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   CompareWithGolden(*model, kFolders + GetParam(), 2e-5);
 }
 
 TEST_P(DistilBert, ComesBackFromItsFolder) {
-  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const TemporaryFolder folder;
   model->Save(folder.path());
-  CompareWithGolden(*LoadTextEncoder(folder.path()), kFolders + GetParam(), 2e-5);
+  CompareWithGolden(*LoadModel<TextEncoder>(folder.path()), kFolders + GetParam(), 2e-5);
 }
 
 TEST(DistilBertHeads, BeginAnewOnTheSameEncoder) {
-  const std::unique_ptr<TextEncoder> tagger = LoadTextEncoder(kFolders + "distilbert_tags");
+  const std::unique_ptr<TextEncoder> tagger = LoadModel<TextEncoder>(kFolders + "distilbert_tags");
   const auto classifier = GiveHeads(*tagger, {.sequence_classes = true, .labels = {"no", "yes"}}, 1);
   const std::vector<std::int32_t> ids = {3, 7, 2};
   Context context;
@@ -51,7 +51,7 @@ TEST(DistilBertFolder, RefusesWhatItIsNot) {
     std::filesystem::copy(kFolders + "distilbert", folder.path(), std::filesystem::copy_options::recursive);
     std::string config = ReadFile(folder.File("config.json"));
     WriteFile(folder.File("config.json"), config.replace(config.find('{'), 1, "{" + settings + ","));
-    return ErrorOf([&] { LoadTextEncoder(folder.path()); });
+    return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
   };
   EXPECT_THAT(error(R"("tie_weights_": false)"), testing::HasSubstr("output table of its own"));
   EXPECT_THAT(error(R"("type_vocab_size": 2)"), testing::HasSubstr("type_vocab_size"));

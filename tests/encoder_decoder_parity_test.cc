@@ -20,9 +20,9 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"
+#include "headlight/models/files/stored_parameters.h"
 #include "headlight/models/t5.h"
 #include "headlight/nn/decoder_cache.h"
-#include "headlight/nn/stored_parameters.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/teacher_forcing.h"
@@ -46,8 +46,8 @@ std::unique_ptr<EncoderDecoder> InDouble(const std::string& folder) {
     return model;
   };
   if (folder.find("t5_") != std::string::npos)
-    return filled(std::make_unique<T5>(LoadT5(folder)->config(), DType::float64));
-  return filled(std::make_unique<Bart>(LoadBart(folder)->config(), DType::float64));
+    return filled(std::make_unique<T5>(LoadModel<T5>(folder)->config(), DType::float64));
+  return filled(std::make_unique<Bart>(LoadModel<Bart>(folder)->config(), DType::float64));
 }
 
 // One side of the batch that the script wrote, with its padding taken away.
@@ -135,7 +135,7 @@ TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
   const double tolerance = dtype == DType::float32 ? 1e-5 : 3e-6;  // the goldens are single, and so are T5's norms
   const Golden golden(name);
   const std::unique_ptr<EncoderDecoder> model =
-      dtype == DType::float32 ? LoadEncoderDecoder(FolderOf(name)) : InDouble(FolderOf(name));
+      dtype == DType::float32 ? LoadModel<EncoderDecoder>(FolderOf(name)) : InDouble(FolderOf(name));
   model->parameters().PrepareTraining();
   Tape tape;
   Context context;
@@ -187,7 +187,7 @@ Numbers LogitsOf(const EncoderDecoder& model, const Golden& golden) {
 
 TEST_P(EncoderDecoderFolder, ComesBackAsTransformersWouldSaveIt) {
   const TemporaryFolder saved;
-  LoadEncoderDecoder(FolderOf(GetParam()))->Save(saved.path());
+  LoadModel<EncoderDecoder>(FolderOf(GetParam()))->Save(saved.path());
   const Safetensors ours(saved.File("model.safetensors")), theirs(FolderOf(GetParam()) + "/model.safetensors");
   EXPECT_EQ(ours.tensors().size(), theirs.tensors().size());
   for (const auto& [name, tensor] : theirs.tensors()) {
@@ -195,8 +195,8 @@ TEST_P(EncoderDecoderFolder, ComesBackAsTransformersWouldSaveIt) {
     EXPECT_TRUE(std::ranges::equal(ours.At(name).bytes, tensor.bytes)) << name;
   }
   const Golden golden(GetParam());
-  EXPECT_EQ(LogitsOf(*LoadEncoderDecoder(saved.path()), golden),
-            LogitsOf(*LoadEncoderDecoder(FolderOf(GetParam())), golden));
+  EXPECT_EQ(LogitsOf(*LoadModel<EncoderDecoder>(saved.path()), golden),
+            LogitsOf(*LoadModel<EncoderDecoder>(FolderOf(GetParam())), golden));
 }
 
 // Packed, in every precision, it gives the same to that precision.
@@ -207,18 +207,20 @@ TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
        {std::pair(Compute::float32, 1e-5), std::pair(Compute::bfloat16, 0.1), std::pair(Compute::int8, 0.2)}) {
     if (!kernels::CpuHas(compute)) continue;
     const LoadModelOptions options{.compute = compute, .purpose = LoadFor::computing};
-    EXPECT_LT(Deviation(LogitsOf(*LoadEncoderDecoder(FolderOf(GetParam()), options), golden), expected), tolerance)
+    EXPECT_LT(Deviation(LogitsOf(*LoadModel<EncoderDecoder>(FolderOf(GetParam()), options), golden), expected),
+              tolerance)
         << Name(compute);
   }
   const TemporaryFolder converted;
-  LoadEncoderDecoder(FolderOf(GetParam()))->Save(converted.path(), Compute::int8);
-  EXPECT_LT(Deviation(LogitsOf(*LoadEncoderDecoder(converted.path()), golden), expected), 0.2) << "stored in 8 bits";
+  LoadModel<EncoderDecoder>(FolderOf(GetParam()))->Save(converted.path(), Compute::int8);
+  EXPECT_LT(Deviation(LogitsOf(*LoadModel<EncoderDecoder>(converted.path()), golden), expected), 0.2)
+      << "stored in 8 bits";
 }
 
 // One token at a time, over a cache, it says what it says of whole sentences.
 TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
   const Golden golden(GetParam());
-  const std::unique_ptr<EncoderDecoder> model = LoadEncoderDecoder(FolderOf(GetParam()));
+  const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(FolderOf(GetParam()));
   const std::vector<std::int32_t> target = {2, 5, 7, 7, 9, 3, 11, 4, 6, 8, 8, 21, 3};
   const auto length = static_cast<std::int32_t>(target.size());
   Context whole, stepwise;
@@ -284,7 +286,7 @@ TEST(EncoderDecoderDecoding, FindsWhatGenerateFinds) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const Golden golden(name);
     for (const LoadFor purpose : {LoadFor::everything, LoadFor::computing}) {
-      const auto model = LoadEncoderDecoder(FolderOf(name), {.purpose = purpose});
+      const auto model = LoadModel<EncoderDecoder>(FolderOf(name), {.purpose = purpose});
       for (const JsonView& expected : ReadJson(FolderOf(name) + "/decoded.json").Items())
         EXPECT_LT(DecodingDeviation(*model, golden, expected["sentences"], SettingsOf(*model, expected)), 1e-4)
             << name << " " << expected.value().Line();
@@ -319,9 +321,10 @@ TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
   for (const auto& [compute, good] :
        {std::pair(Compute::float32, true), std::pair(Compute::float32, false), std::pair(Compute::bfloat16, true)}) {
     if (!kernels::CpuHas(compute)) continue;
-    const auto without = LoadEncoderDecoder(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing});
+    const auto without =
+        LoadModel<EncoderDecoder>(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing});
     const auto with =
-        LoadEncoderDecoder(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing_with_draft});
+        LoadModel<EncoderDecoder>(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing_with_draft});
     if (!good)
       for (Parameter& parameter : with->parameters().all()) {
         if (!parameter.in_products) continue;
@@ -347,8 +350,8 @@ TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
 
 // From nothing, with dropout.
 TEST(EncoderDecoderTraining, LearnsSentencesByHeart) {
-  T5Config t5 = LoadT5(FolderOf("t5_gated_gelu_untied"))->config();
-  BartConfig bart = LoadBart(FolderOf("mbart_gelu"))->config();
+  T5Config t5 = LoadModel<T5>(FolderOf("t5_gated_gelu_untied"))->config();
+  BartConfig bart = LoadModel<Bart>(FolderOf("mbart_gelu"))->config();
   t5.model = t5.ffn = bart.model = bart.decoder_ffn = 24;
   std::unique_ptr<EncoderDecoder> models[] = {std::make_unique<T5>(t5), std::make_unique<Bart>(bart)};
   for (const auto& model : models) {
@@ -405,10 +408,10 @@ std::string ErrorWith(const char* name, const char* key, Json value) {
   Json config = ReadJson(folder.File("config.json")).value();
   config.Set(key, std::move(value));
   WriteFile(folder.File("config.json"), config.Text());
-  return ErrorOf([&] { LoadEncoderDecoder(folder.path()); });
+  return ErrorOf([&] { LoadModel<EncoderDecoder>(folder.path()); });
 }
 
-TEST(LoadT5, RefusesWhatItDoesNotHave) {
+TEST(T5Folder, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(ErrorWith("t5_relu", "n_positions", 512), "");
   EXPECT_EQ(ErrorWith("t5_relu", "dense_act_fn", "gelu"), "");
   EXPECT_THAT(ErrorWith("t5_relu", "twist", 3), HasSubstr("twist"));
@@ -424,7 +427,7 @@ TEST(LoadT5, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorWith("t5_relu", "layer_norm_epsilon", 0), HasSubstr("epsilon"));
 }
 
-TEST(LoadBart, RefusesWhatItDoesNotHave) {
+TEST(BartFolder, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(ErrorWith("bart_gelu", "normalize_before", false), "");
   EXPECT_THAT(ErrorWith("bart_gelu", "normalize_before", true), HasSubstr("normalize_before"));
   EXPECT_THAT(ErrorWith("bart_gelu", "tie_word_embeddings", false), HasSubstr("tie_word_embeddings"));

@@ -31,15 +31,15 @@ INSTANTIATE_TEST_SUITE_P(, EncoderParity,
                          [](const auto& which) { return which.param; });
 
 TEST_P(EncoderParity, GivesWhatTransformersGives) {
-  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   CompareWithGolden(*model, kFolders + GetParam(), 2e-5);
 }
 
 TEST_P(EncoderParity, ComesBackFromItsFolder) {
-  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const TemporaryFolder folder;
   model->Save(folder.path());
-  const std::unique_ptr<TextEncoder> again = LoadTextEncoder(folder.path());
+  const std::unique_ptr<TextEncoder> again = LoadModel<TextEncoder>(folder.path());
   EXPECT_EQ(again->heads().labels, model->heads().labels);
   EXPECT_EQ(again->heads().problem, model->heads().problem);
   ASSERT_EQ(again->parameters().all().size(), model->parameters().all().size());
@@ -56,7 +56,7 @@ TEST_P(EncoderParity, ComesBackFromItsFolder) {
 
 // The states are the same below another head, which the seed alone decides about; and the folder is one that loads.
 TEST_P(EncoderParity, IsGivenOtherHeads) {
-  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
   const std::vector<std::string> labels = {"a", "b", "c", "d", "e"};
   for (const TextHeadsConfig& heads :
@@ -80,7 +80,7 @@ TEST_P(EncoderParity, IsGivenOtherHeads) {
     EXPECT_EQ(same, had);
     const TemporaryFolder folder;
     given->Save(folder.path());
-    const std::unique_ptr<TextEncoder> again = LoadTextEncoder(folder.path());
+    const std::unique_ptr<TextEncoder> again = LoadModel<TextEncoder>(folder.path());
     EXPECT_EQ(again->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>(),
               before.ToVector<float>());
     EXPECT_EQ(again->heads().sequence_classes, heads.sequence_classes);
@@ -93,7 +93,7 @@ TEST_P(EncoderParity, IsGivenOtherHeads) {
 
 // A text's states do not depend on what it is encoded with, to the last bit.
 TEST_P(EncoderParity, DoesNotMindCompany) {
-  const std::unique_ptr<TextEncoder> model = LoadTextEncoder(kFolders + GetParam());
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
   Context context;
   const Tensor together = model->Encode(context, golden.ids, golden.types, golden.texts);
@@ -111,7 +111,7 @@ TEST(Encoders, ComputeInEveryPrecision) {
     for (const auto& [compute, tolerance] :
          {std::pair(Compute::float32, 2e-5), std::pair(Compute::bfloat16, 0.08), std::pair(Compute::int8, 0.15)}) {
       if (!kernels::CpuHas(compute)) continue;
-      const auto model = LoadTextEncoder(kFolders + name, {.compute = compute, .purpose = LoadFor::computing});
+      const auto model = LoadModel<TextEncoder>(kFolders + name, {.compute = compute, .purpose = LoadFor::computing});
       Context context;
       const bool from_column = model->limits().padding_has_positions;
       const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts,
@@ -147,7 +147,7 @@ std::string ErrorWith(const std::string& name, const std::string& from, const st
   const std::size_t at = config.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   WriteFile(folder.File("config.json"), config.replace(at, from.size(), to));
-  return ErrorOf([&] { LoadTextEncoder(folder.path()); });
+  return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
 }
 
 TEST(EncoderHeads, RefuseWhatTheyAreNot) {
@@ -183,7 +183,7 @@ TEST(EncoderHeads, RefuseWhatTheyAreNot) {
               HasSubstr("position buckets"));
   EXPECT_THAT(ErrorWith("deberta_v2", "\"layer_norm\"", "\"batch_norm\""), HasSubstr("norm_rel_ebd"));
 
-  const std::unique_ptr<TextEncoder> roberta = LoadTextEncoder(kFolders + "roberta");
+  const std::unique_ptr<TextEncoder> roberta = LoadModel<TextEncoder>(kFolders + "roberta");
   EXPECT_EQ(roberta->limits().positions, 14);
   Context context;
   const std::vector<std::int32_t> long_text(15, 3), padding = {3, 1, 4};

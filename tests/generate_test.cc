@@ -44,7 +44,7 @@ std::map<std::int32_t, double> Expected(const LanguageModel& model, const Genera
 }
 
 TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
-  const auto model = LoadLanguageModel(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
+  const auto model = LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
   for (const auto& [temperature, top_k, top_p, penalty] :
        {std::tuple(1.0, 0, 1.0, 1.0), std::tuple(2.5, 5, 1.0, 1.0), std::tuple(2.0, 0, 0.7, 1.3),
         std::tuple(3.0, 12, 0.8, 1.0), std::tuple(0.2, 0, 1.0, 1.0)}) {
@@ -67,7 +67,7 @@ TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
 }
 
 TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
-  const auto model = LoadLanguageModel(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
+  const auto model = LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
   GenerationOptions options{.repetition_penalty = 1.5, .no_repeat_ngram_size = 1, .max_new_tokens = 12};
   const Hypothesis plain = Generate(*model, {kPrompt}, options).front().front();
   ASSERT_EQ(plain.ids.size(), 12U);

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(, GptParity,
 
 TEST_P(GptParity, GivesWhatTransformersGives) {
   const Golden golden(name_);
-  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf(name_));
+  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf(name_));
   model->parameters().PrepareTraining();
   Tape tape;
   Context context;
@@ -127,7 +127,7 @@ TEST_P(GptParity, RemembersInItsCache) {
   for (const auto& [compute, tolerance] :
        {std::pair(Compute::float32, kTolerance), std::pair(Compute::bfloat16, 0.05), std::pair(Compute::int8, 0.15)}) {
     if (!kernels::CpuHas(compute)) continue;
-    const auto model = LoadLanguageModel(FolderOf(name_), {.compute = compute, .purpose = LoadFor::computing});
+    const auto model = LoadModel<LanguageModel>(FolderOf(name_), {.compute = compute, .purpose = LoadFor::computing});
     for (const Sequence& text : golden.texts) {
       DecoderCache cache;
       Context context;
@@ -149,7 +149,7 @@ TEST_P(GptParity, RemembersInItsCache) {
 }
 
 TEST_P(GptParity, GeneratesTheSameTokens) {
-  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf(name_));
+  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf(name_));
   const auto integers = [](const JsonView& json) {
     Ids ids;
     for (const JsonView& id : json.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
@@ -184,8 +184,8 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
 // With every ending that a text may have: its length, its end, and whoever is told its words.
 TEST_P(GptParity, WritesWithADraftWhatItWritesWithout) {
   const Golden golden(name_);
-  const auto without = LoadLanguageModel(FolderOf(name_), {.purpose = LoadFor::computing});
-  const auto with = LoadLanguageModel(FolderOf(name_), {.purpose = LoadFor::computing_with_draft});
+  const auto without = LoadModel<LanguageModel>(FolderOf(name_), {.purpose = LoadFor::computing});
+  const auto with = LoadModel<LanguageModel>(FolderOf(name_), {.purpose = LoadFor::computing_with_draft});
   const Ids prompt(golden.ids.begin(), golden.ids.begin() + 2);
   int plain_steps = 0, drafted_steps = 0;
   for (const bool forever : {false, true})
@@ -213,10 +213,10 @@ TEST_P(GptParity, WritesWithADraftWhatItWritesWithout) {
 }
 
 TEST_P(GptParity, ComesBackFromItsFolder) {
-  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf(name_));
+  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf(name_));
   const TemporaryFolder folder, quantized;
   model->Save(folder.path());
-  const std::unique_ptr<LanguageModel> again = LoadLanguageModel(folder.path());
+  const std::unique_ptr<LanguageModel> again = LoadModel<LanguageModel>(folder.path());
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
   EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
 
@@ -227,7 +227,7 @@ TEST_P(GptParity, ComesBackFromItsFolder) {
     SCOPED_TRACE(Name(compute));
     model->Save(quantized.path(), compute);
     const auto logits = [&](LoadFor purpose) {
-      const std::unique_ptr<LanguageModel> small = LoadLanguageModel(quantized.path(), {.purpose = purpose});
+      const std::unique_ptr<LanguageModel> small = LoadModel<LanguageModel>(quantized.path(), {.purpose = purpose});
       Context context;
       return ToDouble(small->Logits(context, small->Decode(context, golden.ids, golden.texts)));
     };
@@ -247,7 +247,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
     const std::size_t at = config.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     WriteFile(folder.File("config.json"), config.replace(at, std::string_view(from).size(), to));
-    return ErrorOf([&] { LoadLanguageModel(folder.path()); });
+    return ErrorOf([&] { LoadModel<LanguageModel>(folder.path()); });
   };
   EXPECT_THAT(with("gpt2", "\"add_cross_attention\": false", "\"add_cross_attention\": true"),
               HasSubstr("add_cross_attention"));
@@ -260,10 +260,10 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(with("gpt3", "\"num_layers\": 2", "\"num_layers\": 3"), HasSubstr("it says what 2 layers are"));
   EXPECT_THAT(with("gpt3", "\"window_size\": 3", "\"window_size\": 0"), HasSubstr("window_size"));
   EXPECT_EQ(with("gpt2", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 3]"), "");
-  EXPECT_THAT(ErrorOf([] { LoadLanguageModel(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu"); }),
+  EXPECT_THAT(ErrorOf([] { LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu"); }),
               HasSubstr("is no language model; those are: gpt2, gpt_neo, openai-gpt"));
 
-  const std::unique_ptr<LanguageModel> model = LoadLanguageModel(FolderOf("gpt2"));
+  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf("gpt2"));
   Context context;
   EXPECT_THAT(ErrorOf([&] {
                 model->Decode(context, Ids(25, 1), Sequences{{0, 25}});
@@ -287,7 +287,7 @@ TEST(Gpt, ReadsTheFirstCheckpointsNames) {
   tensors.push_back(Stored("h.0.attn.bias", mask));
   tensors.push_back(Stored("h.1.attn.masked_bias", mask));
   WriteSafetensors(folder.File("model.safetensors"), tensors);
-  const auto older = LoadLanguageModel(folder.path()), newer = LoadLanguageModel(FolderOf("gpt2"));
+  const auto older = LoadModel<LanguageModel>(folder.path()), newer = LoadModel<LanguageModel>(FolderOf("gpt2"));
   EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
 }
 

@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 #include "tests/transformer_testing.h"
 
@@ -35,13 +36,13 @@ INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
 void CheckConverted(const std::string& folder, Compute compute) {
   SCOPED_TRACE(Name(compute));
   const TemporaryFolder converted, again;
-  LoadTransformer(folder)->Save(converted.path(), compute);
-  const auto exact = Logits(*LoadTransformer(folder));
-  const auto quantized = LoadTransformer(folder, {.compute = compute, .purpose = LoadFor::computing});
+  LoadModel<Transformer>(folder)->Save(converted.path(), compute);
+  const auto exact = Logits(*LoadModel<Transformer>(folder));
+  const auto quantized = LoadModel<Transformer>(folder, {.compute = compute, .purpose = LoadFor::computing});
   const auto from_floats = Logits(*quantized);
   for (const Parameter& parameter : quantized->parameters().all())  // packed alone
     EXPECT_EQ(parameter.value.empty(), parameter.in_products) << parameter.names.front();
-  EXPECT_TRUE(Logits(*LoadTransformer(converted.path(), {.purpose = LoadFor::computing})) == from_floats);
+  EXPECT_TRUE(Logits(*LoadModel<Transformer>(converted.path(), {.purpose = LoadFor::computing})) == from_floats);
   EXPECT_FALSE(from_floats == exact);
   const auto near = [](const std::vector<float>& logits, const std::vector<float>& expected) {
     ASSERT_EQ(logits.size(), expected.size());
@@ -51,16 +52,16 @@ void CheckConverted(const std::string& folder, Compute compute) {
   };
   // As floats again: the weights are rounded, but not what they are multiplied by. Four bits tell a model of 12 columns
   // far from what it was.
-  const auto rounded = Logits(*LoadTransformer(converted.path()));
+  const auto rounded = Logits(*LoadModel<Transformer>(converted.path()));
   near(from_floats, rounded);
   if (compute == Compute::int8) near(rounded, exact);
   // Converted once more, it is the same file, or, in 4 bits, the same numbers but for the last bits of their scales.
-  LoadTransformer(converted.path())->Save(again.path(), compute);
+  LoadModel<Transformer>(converted.path())->Save(again.path(), compute);
   if (compute == Compute::int8) {
     EXPECT_TRUE(ReadFile(again.File("model.safetensors")) == ReadFile(converted.File("model.safetensors")));
     return;
   }
-  const auto once = LoadTransformer(converted.path()), twice = LoadTransformer(again.path());
+  const auto once = LoadModel<Transformer>(converted.path()), twice = LoadModel<Transformer>(again.path());
   for (std::size_t i = 0; i < once->parameters().all().size(); ++i) {
     const auto numbers = once->parameters().all()[i].value.ToVector<float>(),
                same = twice->parameters().all()[i].value.ToVector<float>();
@@ -71,7 +72,8 @@ void CheckConverted(const std::string& folder, Compute compute) {
 TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
   const std::string folder = FolderOf(GetParam());
   // Only to compute with, in float32, nothing changes.
-  EXPECT_TRUE(Logits(*LoadTransformer(folder, {.purpose = LoadFor::computing})) == Logits(*LoadTransformer(folder)));
+  EXPECT_TRUE(Logits(*LoadModel<Transformer>(folder, {.purpose = LoadFor::computing})) ==
+              Logits(*LoadModel<Transformer>(folder)));
   CheckConverted(folder, Compute::int8);
   CheckConverted(folder, Compute::int4);
 }
@@ -79,11 +81,11 @@ TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
 // A converted folder with tensors that `change` has been at: what loading it says, for either purpose.
 std::string ErrorAfter(const ChangeTensors& change, Compute compute = Compute::int8) {
   const TemporaryFolder folder;
-  LoadTransformer(FolderOf("marian_relu"))->Save(folder.path(), compute);
+  LoadModel<Transformer>(FolderOf("marian_relu"))->Save(folder.path(), compute);
   WriteChanged(folder.File("model.safetensors"), folder.File("changed.safetensors"), change);
   WriteFile(folder.File("model.safetensors"), ReadFile(folder.File("changed.safetensors")));
-  const std::string error = ErrorOf([&] { LoadTransformer(folder.path()); });
-  EXPECT_EQ(ErrorOf([&] { LoadTransformer(folder.path(), {.purpose = LoadFor::computing}); }), error);
+  const std::string error = ErrorOf([&] { LoadModel<Transformer>(folder.path()); });
+  EXPECT_EQ(ErrorOf([&] { LoadModel<Transformer>(folder.path(), {.purpose = LoadFor::computing}); }), error);
   return error;
 }
 

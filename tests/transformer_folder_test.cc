@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 #include "tests/transformer_testing.h"
 
@@ -25,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TransformerFolder, testing::ValuesIn(kGoldenFol
 
 TEST_P(TransformerFolder, SavesWhatTransformersSaves) {
   const TemporaryFolder saved;
-  LoadTransformer(FolderOf(GetParam()))->Save(saved.path());
+  LoadModel<Transformer>(FolderOf(GetParam()))->Save(saved.path());
   const ModelFolder theirs = OpenModelFolder(FolderOf(GetParam())), ours = OpenModelFolder(saved.path());
 
   for (const auto& [name, tensor] : theirs.weights.tensors()) {
@@ -60,7 +61,7 @@ class ChangedFolder {
 
   // What loading it says, without the path.
   std::string Error() const {
-    std::string error = ErrorOf([&] { LoadTransformer(folder_.path()); });
+    std::string error = ErrorOf([&] { LoadModel<Transformer>(folder_.path()); });
     return error.starts_with(folder_.path()) ? error.substr(folder_.path().size() + 1) : error;
   }
 
@@ -158,7 +159,7 @@ TEST(SaveTransformer, WritesEveryTableWhereTheOutputHasItsOwn) {
   EXPECT_EQ(file.Read("model.encoder.embed_tokens.weight").ToVector<float>(), table);
   EXPECT_EQ(file.Read("model.decoder.embed_tokens.weight").ToVector<float>(), table);
   EXPECT_NE(file.Read("lm_head.weight").ToVector<float>(), table);
-  EXPECT_EQ(LoadTransformer(folder.path())->parameters().values().ToVector<float>(),
+  EXPECT_EQ(LoadModel<Transformer>(folder.path())->parameters().values().ToVector<float>(),
             model.parameters().values().ToVector<float>());
 }
 

@@ -11,8 +11,9 @@
 #include "headlight/base/json.h"
 #include "headlight/generate/decode.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/stored_parameters.h"
 #include "headlight/models/transformer.h"
-#include "headlight/nn/stored_parameters.h"
 #include "headlight/ops/projection_cross_entropy.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/schedule.h"
@@ -23,7 +24,7 @@ namespace headlight {
 namespace {
 
 std::unique_ptr<Transformer> Load(const std::string& folder, DType dtype) {
-  std::unique_ptr<Transformer> model = LoadTransformer(folder);
+  std::unique_ptr<Transformer> model = LoadModel<Transformer>(folder);
   if (dtype == DType::float32) return model;
   auto in_double = std::make_unique<Transformer>(model->config(), dtype);
   LoadParameters(in_double->parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
@@ -235,7 +236,7 @@ double BeamDeviation(const EncoderDecoder& model, const Golden& golden, const Js
 
 TEST_P(BeamParity, FindsWhatGenerateFinds) {
   const Golden golden(GetParam());
-  const auto model = LoadTransformer(FolderOf(GetParam()));
+  const auto model = LoadModel<Transformer>(FolderOf(GetParam()));
   int caught = 0;
   for (const JsonView& expected : ReadJson(FolderOf(GetParam()) + "/beams.json").Items()) {
     DecodingOptions options;

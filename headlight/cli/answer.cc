@@ -93,7 +93,7 @@ Reply Writes(const Options& options) {
 
 void Run(const Options& options) {
   Check(options.max_length.value_or(1) >= 1, "--max-length must be at least 1, not {}", options.max_length.value_or(1));
-  const bool writes = FamilyOf(OpenModelFolder(options.folder)).encoder_decoder != nullptr;
+  const bool writes = FamilyOf(OpenModelFolder(options.folder)).kind == EncoderDecoder::kKind;
   const Reply reply = writes ? Writes(options) : Finds(options);
   if (!options.context.empty()) {
     reply({{options.question, ReadFile(options.context, kLongestPassage)}},

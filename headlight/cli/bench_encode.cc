@@ -48,7 +48,8 @@ std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states)
 void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   if (!options.states.empty()) CheckWritable(options.states);
-  const auto model = LoadTextEncoder(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const auto model =
+      LoadModel<TextEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
   const TextEncoder::Limits& limits = model->limits();
   const LengthRange lengths = ReadLengths("--length", options.length, limits.positions);
   Check(limits.vocabulary > 1, "{}: a vocabulary of {} has no words", options.folder, limits.vocabulary);

@@ -81,7 +81,7 @@ void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
   if (!options.tokens.empty()) CheckWritable(options.tokens);
-  const auto model = LoadLanguageModel(
+  const auto model = LoadModel<LanguageModel>(
       options.folder,
       {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const LanguageModel::Limits& limits = model->limits();

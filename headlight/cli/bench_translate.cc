@@ -56,7 +56,7 @@ Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
 void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   if (!options.tokens.empty()) CheckWritable(options.tokens);
-  const auto model = LoadEncoderDecoder(
+  const auto model = LoadModel<EncoderDecoder>(
       options.folder,
       {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const EncoderDecoder::Limits& limits = model->limits();

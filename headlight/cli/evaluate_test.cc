@@ -4,6 +4,7 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"
@@ -40,7 +41,7 @@ TEST_F(EvaluateTest, ScoresWhatTranslateSays) {
 
 TEST_F(EvaluateTest, KnowsTheLossOfAModelThatKnowsNothing) {
   // Without any weight every one of the 60 words is as likely as the other.
-  auto transformer = LoadTransformer(model);
+  auto transformer = LoadModel<Transformer>(model);
   for (const Parameter& parameter : transformer->parameters().all()) parameter.value.Fill(0);
   transformer->parameters().Pack();
   transformer->Save(model);

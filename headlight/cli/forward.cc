@@ -114,7 +114,7 @@ struct Options {
 
 NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
-  const auto model = LoadEncoderDecoder(folder);
+  const auto model = LoadModel<EncoderDecoder>(folder);
   const EncoderDecoder::Limits& limits = model->limits();
   const Padded source = ReadPadded(in, "input_ids", "attention_mask", limits.source_vocabulary, limits.positions);
   Padded target;
@@ -159,7 +159,7 @@ std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_vie
 
 NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask", "token_type_ids"});
-  const auto model = LoadTextEncoder(folder);
+  const auto model = LoadModel<TextEncoder>(folder);
   const TextEncoder::Limits& limits = model->limits();
   const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
   std::vector<std::int32_t> types;
@@ -191,7 +191,7 @@ NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
 
 NamedTensors ForwardLanguageModel(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask"});
-  const auto model = LoadLanguageModel(folder);
+  const auto model = LoadModel<LanguageModel>(folder);
   const LanguageModel::Limits& limits = model->limits();
   const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
   NamedTensors out;
@@ -203,12 +203,19 @@ NamedTensors ForwardLanguageModel(const Safetensors& in, const std::string& fold
   return out;
 }
 
+struct KindForward {
+  std::string_view kind;
+  NamedTensors (*forward)(const Safetensors& in, const std::string& folder);
+};
+constexpr KindForward kForward[] = {{EncoderDecoder::kKind, ForwardEncoderDecoder},
+                                    {TextEncoder::kKind, ForwardEncoder},
+                                    {LanguageModel::kKind, ForwardLanguageModel}};
+
 void Run(const Options& options) {
   const Safetensors in(options.in);
-  const Family& family = FamilyOf(OpenModelFolder(options.folder));
-  const NamedTensors out = family.text_encoder != nullptr     ? ForwardEncoder(in, options.folder)
-                           : family.language_model != nullptr ? ForwardLanguageModel(in, options.folder)
-                                                              : ForwardEncoderDecoder(in, options.folder);
+  const auto kind = std::ranges::find(kForward, FamilyOf(OpenModelFolder(options.folder)).kind, &KindForward::kind);
+  Check(kind != std::end(kForward), "{}: this kind of model has no raw inputs here", options.folder);
+  const NamedTensors out = kind->forward(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));

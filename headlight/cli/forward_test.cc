@@ -2,6 +2,8 @@
 
 #include "headlight/cli/testing.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
+#include "headlight/models/transformer.h"
 
 namespace headlight {
 namespace {
@@ -47,7 +49,7 @@ TEST_F(ForwardTest, ComputesWhatTheLibraryDoesAndPadsItBack) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const Safetensors file(out);
 
-  const auto transformer = LoadTransformer(model);
+  const auto transformer = LoadModel<Transformer>(model);
   std::map<std::string, std::vector<float>> expected;  // of the second sentence
   Context context;
   context.sink = [&](const LayerAttention& seen) {

@@ -30,61 +30,23 @@ std::int64_t Bytes(const Parameters& parameters) {
   return bytes;
 }
 
-// What every family's model has.
-Json::Object Common(const std::string& family, const Model& model, std::int64_t positions) {
-  return {{"family", family},
-          {"positions", positions},
-          {"parameters", model.parameters().count()},
-          {"compute", Name(model.parameters().all().front().compute)},
-          {"memory_bytes", Bytes(model.parameters())}};
-}
-
-// The names of an encoder's heads.
-Json::Array HeadsOf(const TextHeadsConfig& heads) {
-  Json::Array names;
-  for (const auto& [has, name] :
-       {std::pair(heads.pooler, "pooler"), std::pair(heads.masked_words, "masked words"),
-        std::pair(heads.next_sentence, "next sentence"), std::pair(heads.sequence_classes, "classes of texts"),
-        std::pair(heads.token_classes, "classes of tokens"), std::pair(heads.question_spans, "answers")})
-    if (has) names.emplace_back(name);
-  return names;
-}
-
 Json Describe(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
-  const Family& family = FamilyOf(files);
-  const std::string type = files.config["model_type"].String();
-  const LoadModelOptions loading{.purpose = LoadFor::computing};
-  Json::Object description;
-  if (family.text_encoder != nullptr) {
-    const auto model = LoadTextEncoder(folder, loading);
-    description = Common(type, *model, model->limits().positions);
-    description.push_back({"heads", HeadsOf(model->heads())});
-  } else if (family.language_model != nullptr) {
-    const auto model = LoadLanguageModel(folder, loading);
-    description = Common(type, *model, model->limits().positions);
-  } else {
-    const auto model = LoadEncoderDecoder(folder, loading);
-    description = Common(type, *model, model->limits().positions);
-    if (const auto* const transformer = dynamic_cast<const Transformer*>(model.get())) {
-      const TransformerConfig& config = transformer->config();
-      for (const Json::Member& member : Json::Object{{"norm", config.norm == NormPlace::post ? "post" : "pre"},
-                                                     {"encoder_layers", config.encoder_layers},
-                                                     {"decoder_layers", config.decoder_layers},
-                                                     {"model", config.model},
-                                                     {"encoder_heads", config.encoder_heads},
-                                                     {"decoder_heads", config.decoder_heads},
-                                                     {"encoder_ffn", config.encoder_ffn},
-                                                     {"decoder_ffn", config.decoder_ffn}})
-        description.push_back(member);
-      const Tokenizer tokenizer = Tokenizer::Load(folder);
-      description.push_back({"vocabulary", tokenizer.size()});
-      description.push_back({"source_tokenizer", Name(tokenizer.algorithm(Side::source))});
-      description.push_back({"target_tokenizer", Name(tokenizer.algorithm(Side::target))});
-      return description;
-    }
+  const std::unique_ptr<Model> model = FamilyOf(files).load(files, {.purpose = LoadFor::computing});
+  const Parameters& parameters = model->parameters();
+  Json::Object description = {{"family", files.config["model_type"].String()},
+                              {"parameters", parameters.count()},
+                              {"compute", Name(parameters.all().front().compute)},
+                              {"memory_bytes", Bytes(parameters)}};
+  for (Json::Member& member : model->Description()) description.push_back(std::move(member));
+  if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
+    description.push_back({"vocabulary", TokenizerPipeline::Load(folder).size()});
+    return description;
   }
-  description.push_back({"vocabulary", TokenizerPipeline::Load(folder).size()});
+  const Tokenizer tokenizer = Tokenizer::Load(folder);
+  description.push_back({"vocabulary", tokenizer.size()});
+  description.push_back({"source_tokenizer", Name(tokenizer.algorithm(Side::source))});
+  description.push_back({"target_tokenizer", Name(tokenizer.algorithm(Side::target))});
   return description;
 }
 

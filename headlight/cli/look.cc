@@ -1,9 +1,11 @@
 // headlight look: what every head looks at, as a page or a picture.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -32,19 +34,29 @@ struct Options {
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
-AttentionRecord Attention(const Options& options) {
-  const Family& family = FamilyOf(OpenModelFolder(options.folder));
-  if (family.encoder_decoder == nullptr) {
-    Check(options.text.has_value(), "{}: {} reads one text: say which with --text", options.folder,
-          family.text_encoder != nullptr ? "an encoder" : "a language model");
-    if (family.text_encoder != nullptr)
-      return AttentionOf(LoadEncoderFolder(options.folder, std::nullopt), *options.text, options.second);
-    Check(!options.second, "{}: a language model reads no second text", options.folder);
-    return Generator::Load(options.folder).Attention(*options.text);
-  }
+AttentionRecord OfEncoderDecoder(const Options& options) {
   Check(options.source.has_value(), "{}: its encoder reads a sentence: say which with --source", options.folder);
   return Translator::Load(options.folder).Attention(*options.source, options.target, options.translate);
 }
+
+AttentionRecord OfTextEncoder(const Options& options) {
+  Check(options.text.has_value(), "{}: an encoder reads one text: say which with --text", options.folder);
+  return AttentionOf(LoadEncoderFolder(options.folder, std::nullopt), *options.text, options.second);
+}
+
+AttentionRecord OfLanguageModel(const Options& options) {
+  Check(options.text.has_value(), "{}: a language model reads one text: say which with --text", options.folder);
+  Check(!options.second, "{}: a language model reads no second text", options.folder);
+  return Generator::Load(options.folder).Attention(*options.text);
+}
+
+struct KindAttention {
+  std::string_view kind;
+  AttentionRecord (*attention)(const Options& options);
+};
+constexpr KindAttention kAttention[] = {{EncoderDecoder::kKind, OfEncoderDecoder},
+                                        {TextEncoder::kKind, OfTextEncoder},
+                                        {LanguageModel::kKind, OfLanguageModel}};
 
 void Run(const Options& options) {
   for (const std::string& path : options.out) {
@@ -57,7 +69,9 @@ void Run(const Options& options) {
   std::optional<int> layer;
   if (options.layer) layer = *options.layer - 1;
 
-  AttentionRecord record = SelectAttention(Attention(options), kind, layer);
+  const auto of = std::ranges::find(kAttention, FamilyOf(OpenModelFolder(options.folder)).kind, &KindAttention::kind);
+  Check(of != std::end(kAttention), "{}: attention of this kind of model cannot be looked at", options.folder);
+  AttentionRecord record = SelectAttention(of->attention(options), kind, layer);
   record.title = std::filesystem::path(options.folder).lexically_normal().filename();
   for (const std::string& path : options.out) {
     IsPage(path) ? WriteFile(path, AttentionPage(record)) : DrawAttention(record, path);

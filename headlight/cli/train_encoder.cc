@@ -68,7 +68,7 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
   const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder());
   std::unique_ptr<TextEncoder> model;
   if (!options.from_nothing()) {
-    model = LoadTextEncoder(options.from);
+    model = LoadModel<TextEncoder>(options.from);
     Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
           options.from, tokenizer.size(), model->limits().vocabulary);
   }

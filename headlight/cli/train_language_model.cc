@@ -31,7 +31,7 @@ void Run(TextTrainingOptions& options) {
   BeginTextTraining(options);
   const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder());
   std::unique_ptr<LanguageModel> model;
-  if (!options.from_nothing()) model = LoadLanguageModel(options.from);
+  if (!options.from_nothing()) model = LoadModel<LanguageModel>(options.from);
   // The end token stands before a text.
   const std::int64_t longest = (model ? model->limits().positions : options.sizes.positions) - 1;
   TrainingProgress progress(Quiet());

@@ -67,7 +67,7 @@ BartConfig BartOf(const Options& options, const TokenizerPipeline& tokenizer) {
 }
 
 std::unique_ptr<EncoderDecoder> MakeModel(const Options& options) {
-  if (!options.from_nothing()) return LoadEncoderDecoder(options.from);
+  if (!options.from_nothing()) return LoadModel<EncoderDecoder>(options.from);
   const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.tokenizer);
   std::unique_ptr<EncoderDecoder> model;
   if (options.family == NewFamily::t5)

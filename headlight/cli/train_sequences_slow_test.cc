@@ -128,7 +128,7 @@ TEST(LearnedSequences, HiddenSpansOfTextsThatItNeverSaw) {
   for (const std::string& line : Lines(ReadFile(stories.train))) bigrams.Learn(encode(line));
   SpanOptions options;
   for (int i = 0; i < 20; ++i) options.sentinels.push_back(*tokenizer.Find(fmt::format("<extra_id_{}>", i)));
-  const std::unique_ptr<EncoderDecoder> model = LoadEncoderDecoder(stories.model);
+  const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(stories.model);
   std::vector<Ids> sources, targets;
   for (const std::string& line : stories.test) {
     Random random(9, sources.size());
@@ -176,7 +176,7 @@ TEST(LearnedSequences, BrokenTextsThatItNeverSaw) {
   stories.Learn("denoising", {"--model-dim", "64", "--epochs", "6", "--learning-rate", "0.003", "--warmup", "200"});
   const SequenceTokenizer tokenizer = SequenceTokenizer::Load(stories.model);
   const TokenizerPipeline pieces = TokenizerPipeline::Load(stories.model);
-  const std::unique_ptr<EncoderDecoder> model = LoadEncoderDecoder(stories.model);
+  const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(stories.model);
   NoiseOptions noise{.mask_id = *pieces.Find("<mask>")};
   for (std::int32_t id = 0; id < pieces.size(); ++id)
     if (pieces.Decode({&id, 1}).ends_with('.')) noise.sentence_ends.push_back(id);

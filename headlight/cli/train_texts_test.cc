@@ -52,7 +52,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("40 texts"));
   EXPECT_THAT(trained.err, HasSubstr("bits a byte"));
-  EXPECT_GT(LoadLanguageModel(setting.folder.File("model"))->parameters().count(), 0);
+  EXPECT_GT(LoadModel<LanguageModel>(setting.folder.File("model"))->parameters().count(), 0);
   const Outcome again = setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer});
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_THAT(again.err, HasSubstr("holds a training already"));
@@ -74,7 +74,8 @@ TEST(TrainTexts, EncodersLearnHiddenWordsAndClasses) {
   const Outcome classes = setting.Train("classification", setting.classes,
                                         {"--tokenizer", setting.tokenizer, "--epochs", "8", "--batch-tokens", "64"});
   EXPECT_EQ(classes.exit_code, 0) << classes.err;
-  EXPECT_THAT(LoadTextEncoder(setting.folder.File("model"))->heads().labels, testing::ElementsAre("animal", "human"));
+  EXPECT_THAT(LoadModel<TextEncoder>(setting.folder.File("model"))->heads().labels,
+              testing::ElementsAre("animal", "human"));
 }
 
 // From a model that guesses hidden words: one that tags, and from that one another that answers.
@@ -119,7 +120,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(RunProgram({"answer", path("answerer"), "--always"}, "who\tthe dog runs\n").out,
               HasSubstr("\t4\t7\tdog\n"));
   EXPECT_THAT(train("classification", "classes.jsonl", "answerer", "classifier"), HasSubstr("accuracy 100.00"));
-  EXPECT_THAT(LoadTextEncoder(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
+  EXPECT_THAT(LoadModel<TextEncoder>(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
 }
 
 TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {

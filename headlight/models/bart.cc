@@ -5,8 +5,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
 
 namespace headlight {
 namespace {
@@ -171,13 +171,8 @@ std::unique_ptr<Bart> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family bart = {.model_types = {kPostNormType, kPreNormType},
-                            .encoder_decoder = LoadAs<EncoderDecoder, Load>};
+extern const Family bart = MakeFamily<Bart, Load>({kPostNormType, kPreNormType});
 }  // namespace families
-
-std::unique_ptr<Bart> LoadBart(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 void Bart::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);

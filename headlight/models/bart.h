@@ -11,7 +11,6 @@
 
 #include "headlight/base/export.h"
 #include "headlight/nn/encoder_decoder.h"
-#include "headlight/nn/model_files.h"
 
 namespace headlight {
 
@@ -59,10 +58,5 @@ class HEADLIGHT_API Bart : public EncoderDecoder {
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
 };
-
-// A folder as Hugging Face Transformers lays it out, of BartForConditionalGeneration, MBartForConditionalGeneration, or
-// the model without a head: config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong
-// shape, and for a setting that this model does not have.
-HEADLIGHT_API std::unique_ptr<Bart> LoadBart(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

@@ -6,8 +6,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 
@@ -204,12 +204,8 @@ std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family bert = {.model_types = {"bert"}, .text_encoder = LoadAs<TextEncoder, Load>};
+extern const Family bert = MakeFamily<Bert, Load>({"bert"});
 }  // namespace families
-
-std::unique_ptr<Bert> LoadBert(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& heads) const {
   BertConfig config = config_;

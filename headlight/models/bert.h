@@ -16,7 +16,6 @@
 #include "headlight/nn/attention.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/model_files.h"
 #include "headlight/nn/text_encoder.h"
 
 namespace headlight {
@@ -99,11 +98,5 @@ class HEADLIGHT_API Bert : public TextEncoder {
   Limits limits_;
   BertEncoder encoder_;
 };
-
-// A folder as Hugging Face Transformers lays it out, of BertModel, BertForMaskedLM, BertForNextSentencePrediction,
-// BertForPreTraining, BertForSequenceClassification, BertForTokenClassification or BertForQuestionAnswering:
-// config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong shape, and for a setting
-// that this model does not have.
-HEADLIGHT_API std::unique_ptr<Bert> LoadBert(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

@@ -7,8 +7,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
@@ -268,12 +268,8 @@ std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& 
 }  // namespace
 
 namespace families {
-extern const Family deberta = {.model_types = {"deberta"}, .text_encoder = LoadAs<TextEncoder, Load>};
+extern const Family deberta = MakeFamily<Deberta, Load>({"deberta"});
 }  // namespace families
-
-std::unique_ptr<Deberta> LoadDeberta(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 std::unique_ptr<TextEncoder> Deberta::WithHeads(const TextHeadsConfig& heads) const {
   DebertaConfig config = config_;

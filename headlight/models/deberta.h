@@ -14,7 +14,6 @@
 #include "headlight/models/bert.h"
 #include "headlight/nn/disentangled_attention.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/model_files.h"
 #include "headlight/nn/text_encoder.h"
 
 namespace headlight {
@@ -104,10 +103,5 @@ class HEADLIGHT_API Deberta : public TextEncoder {
   std::deque<DebertaLayer> layers_;
   const Parameter* relative_ = nullptr;
 };
-
-// A folder as Hugging Face Transformers lays it out, of DebertaModel, DebertaForMaskedLM,
-// DebertaForSequenceClassification, DebertaForTokenClassification or DebertaForQuestionAnswering. Throws Error for what
-// is missing, foreign or of a wrong shape, and for a setting that this model does not have.
-HEADLIGHT_API std::unique_ptr<Deberta> LoadDeberta(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

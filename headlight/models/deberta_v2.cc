@@ -8,8 +8,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/unfold.h"
@@ -170,12 +170,8 @@ std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions
 }  // namespace
 
 namespace families {
-extern const Family deberta_v2 = {.model_types = {kType}, .text_encoder = LoadAs<TextEncoder, Load>};
+extern const Family deberta_v2 = MakeFamily<DebertaV2, Load>({kType});
 }  // namespace families
-
-std::unique_ptr<DebertaV2> LoadDebertaV2(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 std::unique_ptr<TextEncoder> DebertaV2::WithHeads(const TextHeadsConfig& heads) const {
   DebertaV2Config config = config_;

@@ -67,9 +67,4 @@ class HEADLIGHT_API DebertaV2 : public TextEncoder {
   std::optional<LayerNorm> relative_norm_, convolution_norm_;
 };
 
-// A folder as Hugging Face Transformers lays it out, of DebertaV2Model, DebertaV2ForMaskedLM,
-// DebertaV2ForSequenceClassification, DebertaV2ForTokenClassification or DebertaV2ForQuestionAnswering. Throws Error
-// for what is missing, foreign or of a wrong shape, and for a setting that this model does not have.
-HEADLIGHT_API std::unique_ptr<DebertaV2> LoadDebertaV2(const std::string& folder, const LoadModelOptions& options = {});
-
 }  // namespace headlight

@@ -8,8 +8,8 @@
 #include "headlight/base/error.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
 
 namespace headlight {
 namespace {
@@ -141,7 +141,7 @@ std::unique_ptr<DistilBert> Load(const ModelFolder& files, const LoadModelOption
 }  // namespace
 
 namespace families {
-extern const Family distilbert = {.model_types = {kType}, .text_encoder = LoadAs<TextEncoder, Load>};
+extern const Family distilbert = MakeFamily<DistilBert, Load>({kType});
 }  // namespace families
 
 void DistilBert::Save(const std::string& folder, Compute compute) const {

@@ -16,18 +16,6 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-// The folder's model by one of its family's loaders.
-template <typename M>
-std::unique_ptr<M> Load(const std::string& folder, const LoadModelOptions& options, const char* what,
-                        std::unique_ptr<M> (*Family::*loader)(const ModelFolder&, const LoadModelOptions&)) {
-  const ModelFolder files = OpenModelFolder(folder);
-  const Family& family = FamilyOf(files);
-  Check(family.*loader != nullptr, "{}: {} is no {}; those are: {}", files.config["model_type"].place(),
-        Quoted(files.config["model_type"].String()), what,
-        TypesWhere([&](const Family& other) { return other.*loader != nullptr; }));
-  return (family.*loader)(files, options);
-}
-
 }  // namespace
 
 const Family& FamilyOf(const ModelFolder& files) {
@@ -38,24 +26,22 @@ const Family& FamilyOf(const ModelFolder& files) {
        TypesWhere([](const Family&) { return true; }));
 }
 
-std::unique_ptr<Model> LoadModel(const std::string& folder, const LoadModelOptions& options) {
-  const ModelFolder files = OpenModelFolder(folder);
+const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model) {
   const Family& family = FamilyOf(files);
-  if (family.text_encoder != nullptr) return family.text_encoder(files, options);
-  if (family.language_model != nullptr) return family.language_model(files, options);
-  return family.encoder_decoder(files, options);
+  const JsonView type = files.config["model_type"];
+  if (family.kind != kind)
+    Fail("{}: {} is no {}; those are: {}", type.place(), Quoted(type.String()), kind,
+         TypesWhere([&](const Family& other) { return other.kind == kind; }));
+  if (model != nullptr && family.model != *model)
+    Fail("{}: {} is not of the family that is asked for; its own are: {}", type.place(), Quoted(type.String()),
+         TypesWhere([&](const Family& other) { return other.model == *model; }));
+  return family;
 }
 
-std::unique_ptr<TextEncoder> LoadTextEncoder(const std::string& folder, const LoadModelOptions& options) {
-  return Load(folder, options, "encoder of texts", &Family::text_encoder);
-}
-
-std::unique_ptr<LanguageModel> LoadLanguageModel(const std::string& folder, const LoadModelOptions& options) {
-  return Load(folder, options, "language model", &Family::language_model);
-}
-
-std::unique_ptr<EncoderDecoder> LoadEncoderDecoder(const std::string& folder, const LoadModelOptions& options) {
-  return Load(folder, options, "encoder with a decoder", &Family::encoder_decoder);
+template <>
+std::unique_ptr<Model> LoadModel<Model>(const std::string& folder, const LoadModelOptions& options) {
+  const ModelFolder files = OpenModelFolder(folder);
+  return FamilyOf(files).load(files, options);
 }
 
 }  // namespace headlight

@@ -1,32 +1,37 @@
 // The families of models, found by the `model_type` of a folder's config.json. Each models/STEM.cc defines one Family,
-// headlight::families::STEM; the build makes their list of the files that are there.
+// headlight::families::STEM; the build lists the files that are there, so that a new family edits no other file.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/models/files/model_files.h"
 #include "headlight/nn/encoder_decoder.h"
 #include "headlight/nn/language_model.h"
-#include "headlight/nn/model_files.h"
 #include "headlight/nn/text_encoder.h"
 
 namespace headlight {
 
-// What a folder of the family can be loaded as: null where it is no such model.
 struct Family {
   std::vector<std::string> model_types;
-  std::unique_ptr<TextEncoder> (*text_encoder)(const ModelFolder& files, const LoadModelOptions& options) = nullptr;
-  std::unique_ptr<LanguageModel> (*language_model)(const ModelFolder& files, const LoadModelOptions& options) = nullptr;
-  std::unique_ptr<EncoderDecoder> (*encoder_decoder)(const ModelFolder& files,
-                                                     const LoadModelOptions& options) = nullptr;
+  std::type_index model;  // the family's class
+  std::string_view kind;  // kKind of the interface that the class implements: TextEncoder, LanguageModel, ...
+  std::unique_ptr<Model> (*load)(const ModelFolder& files, const LoadModelOptions& options);
 };
 
-// A family file's own Load, as what its model is.
-template <typename Kind, auto load>
-std::unique_ptr<Kind> LoadAs(const ModelFolder& files, const LoadModelOptions& options) {
-  return load(files, options);
+// The family of class M, whose file has a function `load` that makes one of a folder.
+template <typename M, auto load>
+Family MakeFamily(std::vector<std::string> model_types) {
+  return {std::move(model_types), typeid(M), M::kKind,
+          [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<Model> {
+            return load(files, options);
+          }};
 }
 
 std::vector<const Family*> Families();
@@ -34,15 +39,26 @@ std::vector<const Family*> Families();
 // The family of a folder. Throws Error that lists the known ones where it is none of them.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 
-// The model of a folder, whatever its family: config.json and model.safetensors as Hugging Face Transformers lays them
-// out. Throws Error for what is missing, foreign or of a wrong shape, for a setting that the model does not have, for a
-// processor that does not have the type to compute in, and for a family that is no such model.
-HEADLIGHT_API std::unique_ptr<Model> LoadModel(const std::string& folder, const LoadModelOptions& options = {});
-HEADLIGHT_API std::unique_ptr<TextEncoder> LoadTextEncoder(const std::string& folder,
-                                                           const LoadModelOptions& options = {});
-HEADLIGHT_API std::unique_ptr<LanguageModel> LoadLanguageModel(const std::string& folder,
-                                                               const LoadModelOptions& options = {});
-HEADLIGHT_API std::unique_ptr<EncoderDecoder> LoadEncoderDecoder(const std::string& folder,
-                                                                 const LoadModelOptions& options = {});
+// The folder's family, which is of the kind and, where given, of the class. Throws Error that lists the model types
+// that would be.
+HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model);
+
+// The model of a folder as Hugging Face Transformers lays it out (config.json and model.safetensors): of any family, or
+// one of a kind, LoadModel<TextEncoder>, or of a family's own class, LoadModel<Bert>. Throws Error for a model that is
+// something else, for what is missing, foreign or of a wrong shape, for a setting that the model does not have, and for
+// a processor that does not have the type to compute in.
+template <typename M = Model>
+std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& options = {});
+
+template <>
+HEADLIGHT_API std::unique_ptr<Model> LoadModel<Model>(const std::string& folder, const LoadModelOptions& options);
+
+template <typename M>
+std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& options) {
+  const ModelFolder files = OpenModelFolder(folder);
+  const std::type_index model = typeid(M);
+  const Family& family = FamilyOf(files, M::kKind, std::is_abstract_v<M> ? nullptr : &model);
+  return std::unique_ptr<M>(static_cast<M*>(family.load(files, options).release()));
+}
 
 }  // namespace headlight

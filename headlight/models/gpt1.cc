@@ -4,10 +4,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
+#include "headlight/models/files/language_model_files.h"
 #include "headlight/nn/decoder_cache.h"
-#include "headlight/nn/language_model_files.h"
 
 namespace headlight {
 
@@ -142,12 +142,8 @@ std::unique_ptr<Gpt1> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family gpt1 = {.model_types = {"openai-gpt"}, .language_model = LoadAs<LanguageModel, Load>};
+extern const Family gpt1 = MakeFamily<Gpt1, Load>({"openai-gpt"});
 }  // namespace families
-
-std::unique_ptr<Gpt1> LoadGpt1(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 void Gpt1::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);

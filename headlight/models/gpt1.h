@@ -11,7 +11,6 @@
 #include "headlight/nn/attention.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/model_files.h"
 
 namespace headlight {
 
@@ -67,10 +66,5 @@ class HEADLIGHT_API Gpt1 : public LanguageModel {
   std::optional<Embedding> embedding_;
   std::deque<Gpt1Layer> layers_;
 };
-
-// A folder as Hugging Face Transformers lays it out, of OpenAIGPTLMHeadModel or OpenAIGPTModel: config.json and
-// model.safetensors. Throws Error for what is missing, foreign or of a wrong shape, and for a setting that this model
-// does not have.
-HEADLIGHT_API std::unique_ptr<Gpt1> LoadGpt1(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

@@ -5,10 +5,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
+#include "headlight/models/files/language_model_files.h"
 #include "headlight/nn/decoder_cache.h"
-#include "headlight/nn/language_model_files.h"
 #include "headlight/ops/residual.h"
 
 namespace headlight {
@@ -156,12 +156,8 @@ std::unique_ptr<Gpt2> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family gpt2 = {.model_types = {"gpt2"}, .language_model = LoadAs<LanguageModel, Load>};
+extern const Family gpt2 = MakeFamily<Gpt2, Load>({"gpt2"});
 }  // namespace families
-
-std::unique_ptr<Gpt2> LoadGpt2(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 void Gpt2::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);

@@ -11,7 +11,6 @@
 #include "headlight/nn/attention.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/model_files.h"
 
 namespace headlight {
 
@@ -71,10 +70,5 @@ class HEADLIGHT_API Gpt2 : public LanguageModel {
   std::deque<Gpt2Layer> layers_;
   std::optional<LayerNorm> final_norm_;
 };
-
-// A folder as Hugging Face Transformers lays it out, of GPT2LMHeadModel or GPT2Model: config.json and
-// model.safetensors. Throws Error for what is missing, foreign or of a wrong shape, and for a setting that this model
-// does not have.
-HEADLIGHT_API std::unique_ptr<Gpt2> LoadGpt2(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

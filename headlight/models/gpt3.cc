@@ -5,10 +5,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
+#include "headlight/models/files/language_model_files.h"
 #include "headlight/nn/decoder_cache.h"
-#include "headlight/nn/language_model_files.h"
 #include "headlight/ops/residual.h"
 
 namespace headlight {
@@ -169,12 +169,8 @@ std::unique_ptr<Gpt3> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family gpt3 = {.model_types = {"gpt_neo"}, .language_model = LoadAs<LanguageModel, Load>};
+extern const Family gpt3 = MakeFamily<Gpt3, Load>({"gpt_neo"});
 }  // namespace families
-
-std::unique_ptr<Gpt3> LoadGpt3(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 void Gpt3::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);

@@ -13,7 +13,6 @@
 #include "headlight/nn/attention.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/model_files.h"
 
 namespace headlight {
 
@@ -75,10 +74,5 @@ class HEADLIGHT_API Gpt3 : public LanguageModel {
   std::deque<Gpt3Layer> layers_;
   std::optional<LayerNorm> final_norm_;
 };
-
-// A folder as Hugging Face Transformers lays it out, of GPTNeoForCausalLM or GPTNeoModel: config.json and
-// model.safetensors. Throws Error for what is missing, foreign or of a wrong shape, and for a setting that this model
-// does not have.
-HEADLIGHT_API std::unique_ptr<Gpt3> LoadGpt3(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

@@ -109,12 +109,8 @@ std::unique_ptr<Roberta> Load(const ModelFolder& files, const LoadModelOptions& 
 }  // namespace
 
 namespace families {
-extern const Family roberta = {.model_types = {kType, kXlmType}, .text_encoder = LoadAs<TextEncoder, Load>};
+extern const Family roberta = MakeFamily<Roberta, Load>({kType, kXlmType});
 }  // namespace families
-
-std::unique_ptr<Roberta> LoadRoberta(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 std::unique_ptr<TextEncoder> Roberta::WithHeads(const TextHeadsConfig& heads) const {
   RobertaConfig config = config_;

@@ -40,10 +40,4 @@ class HEADLIGHT_API Roberta : public TextEncoder {
   BertEncoder encoder_;
 };
 
-// A folder as Hugging Face Transformers lays it out, of RobertaModel or XLMRobertaModel, or one of their
-// ...ForMaskedLM,
-// ...ForSequenceClassification, ...ForTokenClassification and ...ForQuestionAnswering. Throws Error for what is
-// missing, foreign or of a wrong shape, and for a setting that this model does not have.
-HEADLIGHT_API std::unique_ptr<Roberta> LoadRoberta(const std::string& folder, const LoadModelOptions& options = {});
-
 }  // namespace headlight

@@ -5,8 +5,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/arithmetic.h"
@@ -253,12 +253,8 @@ std::unique_ptr<T5> Load(const ModelFolder& files, const LoadModelOptions& optio
 }  // namespace
 
 namespace families {
-extern const Family t5 = {.model_types = {"t5", "mt5"}, .encoder_decoder = LoadAs<EncoderDecoder, Load>};
+extern const Family t5 = MakeFamily<T5, Load>({"t5", "mt5"});
 }  // namespace families
-
-std::unique_ptr<T5> LoadT5(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 void T5::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);

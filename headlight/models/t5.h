@@ -14,7 +14,6 @@
 #include "headlight/nn/attention.h"
 #include "headlight/nn/encoder_decoder.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/model_files.h"
 #include "headlight/nn/relative_positions.h"
 
 namespace headlight {
@@ -114,10 +113,5 @@ class HEADLIGHT_API T5 : public EncoderDecoder {
   const Parameter *words_, *output_;
   std::optional<T5Stack> encoder_, decoder_;
 };
-
-// A folder as Hugging Face Transformers lays it out, of T5ForConditionalGeneration or MT5ForConditionalGeneration:
-// config.json and model.safetensors. Throws Error for what is missing, foreign or of a wrong shape, and for a setting
-// that this model does not have.
-HEADLIGHT_API std::unique_ptr<T5> LoadT5(const std::string& folder, const LoadModelOptions& options = {});
 
 }  // namespace headlight

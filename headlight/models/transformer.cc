@@ -6,8 +6,8 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/activation_names.h"
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/config_rules.h"
 
 namespace headlight {
 namespace {
@@ -99,6 +99,18 @@ Tensor Transformer::Encode(Context& context, std::span<const std::int32_t> ids, 
 Tensor Transformer::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                            const Memory& memory) const {
   return (*decoder_)(context, ids, sentences, &memory);
+}
+
+Json::Object Transformer::Description() const {
+  return {{"positions", limits_.positions},
+          {"norm", config_.norm == NormPlace::post ? "post" : "pre"},
+          {"encoder_layers", config_.encoder_layers},
+          {"decoder_layers", config_.decoder_layers},
+          {"model", config_.model},
+          {"encoder_heads", config_.encoder_heads},
+          {"decoder_heads", config_.decoder_heads},
+          {"encoder_ffn", config_.encoder_ffn},
+          {"decoder_ffn", config_.decoder_ffn}};
 }
 
 namespace {
@@ -209,13 +221,8 @@ std::unique_ptr<Transformer> Load(const ModelFolder& files, const LoadModelOptio
 }  // namespace
 
 namespace families {
-extern const Family transformer = {.model_types = {kPostNormType, kPreNormType},
-                                   .encoder_decoder = LoadAs<EncoderDecoder, Load>};
+extern const Family transformer = MakeFamily<Transformer, Load>({kPostNormType, kPreNormType});
 }  // namespace families
-
-std::unique_ptr<Transformer> LoadTransformer(const std::string& folder, const LoadModelOptions& options) {
-  return Load(OpenModelFolder(folder), options);
-}
 
 void Transformer::Save(const std::string& folder, Compute compute) const {
   const Json generation = Json::Object{{"pad_token_id", config_.pad_id},

@@ -8,7 +8,6 @@
 
 #include "headlight/base/export.h"
 #include "headlight/nn/encoder_decoder.h"
-#include "headlight/nn/model_files.h"
 
 namespace headlight {
 
@@ -44,6 +43,7 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
   ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
   Tensor OutputBias(Context& context) const override { return context.Use(*output_bias_); }
   const Limits& limits() const override { return limits_; }
+  Json::Object Description() const override;
   // generation_config.json too.
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const TransformerConfig& config() const { return config_; }
@@ -55,11 +55,5 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
 };
-
-// A folder as Hugging Face Transformers lays it out: config.json and model.safetensors. Throws Error for what is
-// missing, foreign or of a wrong shape, and for a setting that this model does not have. To be trained, what is
-// stored as 8-bit integers becomes float32.
-HEADLIGHT_API std::unique_ptr<Transformer> LoadTransformer(const std::string& folder,
-                                                           const LoadModelOptions& options = {});
 
 }  // namespace headlight

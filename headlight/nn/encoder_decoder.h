@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
@@ -15,6 +16,8 @@ namespace headlight {
 
 class HEADLIGHT_API EncoderDecoder : public Model {
  public:
+  static constexpr std::string_view kKind = "encoder with a decoder";
+
   // ids [source tokens], packed; [source tokens, model].
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const = 0;
 
@@ -38,6 +41,8 @@ class HEADLIGHT_API EncoderDecoder : public Model {
     std::int32_t pad_id = 0;     // never written
   };
   virtual const Limits& limits() const = 0;
+
+  Json::Object Description() const override { return {{"positions", limits().positions}}; }
 
  protected:
   using Model::Model;

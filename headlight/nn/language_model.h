@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
@@ -14,6 +15,8 @@ namespace headlight {
 
 class HEADLIGHT_API LanguageModel : public Model {
  public:
+  static constexpr std::string_view kKind = "language model";
+
   // The hidden state after each of the ids [tokens], each of which sees its text's earlier ones; [tokens, model]. With
   // a cache in the context, the ids are every text's next tokens. Throws Error for an id that there is not, and for a
   // text that is longer than the model's positions.
@@ -32,6 +35,8 @@ class HEADLIGHT_API LanguageModel : public Model {
     std::int32_t end_id = -1;    // ends a text; -1 where nothing does
   };
   virtual const Limits& limits() const = 0;
+
+  Json::Object Description() const override { return {{"positions", limits().positions}}; }
 
  protected:
   using Model::Model;

@@ -5,6 +5,7 @@
 
 #include "headlight/base/compute.h"
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/nn/parameters.h"
 
 namespace headlight {
@@ -16,7 +17,10 @@ class HEADLIGHT_API Model {
   const Parameters& parameters() const { return parameters_; }
   Parameters& parameters() { return parameters_; }
 
-  // Writes what Load needs, config.json and model.safetensors among it, into `folder`, which exists. For int8 and
+  // Sizes and parts of the model, for people: positions, heads.
+  virtual Json::Object Description() const = 0;
+
+  // Writes what LoadModel needs, config.json and model.safetensors among it, into `folder`, which exists. For int8 and
   // int4 the matrices of products are stored so, which only headlight reads.
   virtual void Save(const std::string& folder, Compute compute = Compute::float32) const = 0;
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "headlight/base/error.h"
 
@@ -16,6 +17,17 @@ const Head& Have(const std::optional<Head>& head, const char* what) {
 }
 
 }  // namespace
+
+Json::Object TextEncoder::Description() const {
+  const TextHeadsConfig& heads = heads_.config;
+  Json::Array names;
+  for (const auto& [has, name] :
+       {std::pair(heads.pooler, "pooler"), std::pair(heads.masked_words, "masked words"),
+        std::pair(heads.next_sentence, "next sentence"), std::pair(heads.sequence_classes, "classes of texts"),
+        std::pair(heads.token_classes, "classes of tokens"), std::pair(heads.question_spans, "answers")})
+    if (has) names.emplace_back(name);
+  return {{"positions", limits().positions}, {"heads", std::move(names)}};
+}
 
 Tensor TextEncoder::Pool(Context& context, const Tensor& hidden, const Sequences& texts) const {
   return Have(heads_.pooler, "pooler")(context, hidden, texts);

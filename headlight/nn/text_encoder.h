@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
@@ -16,6 +17,8 @@ namespace headlight {
 
 class HEADLIGHT_API TextEncoder : public Model {
  public:
+  static constexpr std::string_view kKind = "encoder of texts";
+
   // ids and types [tokens] of the texts, packed; [tokens, model]. Without types all are 0. A text's first token stands
   // at position `first_positions[text]`, or at 0 where that is empty. Throws Error for an id or a type that there is
   // not, and for a text that is longer than the model's positions.
@@ -32,6 +35,8 @@ class HEADLIGHT_API TextEncoder : public Model {
     bool padding_has_positions = true;
   };
   virtual const Limits& limits() const = 0;
+
+  Json::Object Description() const override;
 
   // The same model with other heads, and what these stand on; its parameters are declared, not filled.
   virtual std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const = 0;

@@ -32,7 +32,7 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
 
 EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<Compute> compute) {
   TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
-  auto model = LoadTextEncoder(folder, {.compute = compute, .purpose = LoadFor::computing});
+  auto model = LoadModel<TextEncoder>(folder, {.compute = compute, .purpose = LoadFor::computing});
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), model->limits().vocabulary);
   return {std::move(model), std::move(tokenizer)};

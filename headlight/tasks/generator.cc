@@ -115,7 +115,7 @@ double TextScore::bits_per_byte() const { return -log_probability / std::numbers
 
 Generator Generator::Load(const std::string& folder, std::optional<Compute> compute, bool draft) {
   TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
-  auto model = LoadLanguageModel(
+  auto model = LoadModel<LanguageModel>(
       folder, {.compute = compute, .purpose = draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const LanguageModel::Limits& limits = model->limits();
   Check(tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,

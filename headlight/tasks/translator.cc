@@ -222,7 +222,7 @@ void Append(Translation& translation, const EncoderDecoder& model, const Sequenc
 }  // namespace
 
 Translator Translator::Load(const std::string& folder, const LoadOptions& options) {
-  std::unique_ptr<const EncoderDecoder> model = LoadEncoderDecoder(
+  std::unique_ptr<const EncoderDecoder> model = LoadModel<EncoderDecoder>(
       folder,
       {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   SequenceTokenizer tokenizer = SequenceTokenizer::Load(folder);

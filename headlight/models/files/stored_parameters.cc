@@ -1,4 +1,4 @@
-#include "headlight/nn/stored_parameters.h"
+#include "headlight/models/files/stored_parameters.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,7 +1,7 @@
-#include "headlight/nn/language_model_files.h"
+#include "headlight/models/files/language_model_files.h"
 
-#include "headlight/nn/config_rules.h"
-#include "headlight/nn/model_files.h"
+#include "headlight/models/files/config_rules.h"
+#include "headlight/models/files/model_files.h"
 
 namespace headlight {
 

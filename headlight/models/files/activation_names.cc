@@ -1,4 +1,4 @@
-#include "headlight/nn/activation_names.h"
+#include "headlight/models/files/activation_names.h"
 
 #include "headlight/base/error.h"
 

@@ -12,7 +12,7 @@
 #include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/nn/stored_parameters.h"
+#include "headlight/models/files/stored_parameters.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "headlight/nn/config_rules.h"
+#include "headlight/models/files/config_rules.h"
 
 #include "headlight/base/error.h"
 

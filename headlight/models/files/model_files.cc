@@ -1,4 +1,4 @@
-#include "headlight/nn/model_files.h"
+#include "headlight/models/files/model_files.h"
 
 #include <algorithm>
 #include <iterator>
