@@ -207,17 +207,17 @@ TEST(LearnedEncoder, AnswersWhereSomebodyIs) {
   double last = 0, none = 0, questions = 0;
   JsonLines lines(training.valid_file);
   while (const auto line = lines.Next()) {
-    const std::string story = line->String("context");
+    const std::string story = TextOf((*line)["context"]);
     std::vector<std::string> right;
-    for (const JsonObject& answer : line->Objects("answers")) right.push_back(answer.String("text"));
+    for (const JsonView& answer : (*line)["answers"].Items()) right.push_back(TextOf(answer["text"]));
     const std::vector<std::string> words = WordsOf(story);
     last += ScoreAnswer(words[words.size() - 2], right).f1;
     none += ScoreAnswer("", right).f1;
     ++questions;
   }
   for (const std::string& line : Lines(train)) {
-    const JsonObject story = JsonObject::Parse(line, "story");
-    texts += story.String("question") + "\n" + story.String("context") + "\n";
+    const JsonView story(ParseJson(line, "story"), "story");
+    texts += story["question"].String() + "\n" + story["context"].String() + "\n";
   }
   const double score = training.Score("question-answering", "f1", texts,
                                       {"--epochs", "30", "--learning-rate", "1e-3", "--batch-tokens", "1024"});

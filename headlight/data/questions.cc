@@ -17,23 +17,25 @@ struct RightAnswer {
   std::string place;       // for errors
 };
 
-std::vector<RightAnswer> AnswersOf(const JsonObject& line) {
-  constexpr std::int64_t most = kMaxLineBytes;
+RightAnswer AnswerOf(std::string text, const JsonView& start) {
+  return {std::move(text), start.Integer(0, kMaxLineBytes), start.place()};
+}
+
+// An array of answers, or, as SQuAD is published, an object of arrays.
+std::vector<RightAnswer> AnswersOf(const JsonView& given) {
   std::vector<RightAnswer> answers;
-  if (line.IsArray("answers")) {
-    for (const JsonObject& answer : line.Objects("answers")) {
-      const char* const start = answer.Has("answer_start") ? "answer_start" : "start";
-      answers.push_back({answer.String("text"), answer.Integer(start, 0, most), answer.Place(start)});
+  if (given.value().As<Json::Array>() != nullptr) {
+    for (const JsonView& answer : given.Items()) {
+      const JsonView start = answer["answer_start"];
+      answers.push_back(AnswerOf(TextOf(answer["text"]), start.present() ? start : answer["start"]));
     }
     return answers;
   }
-  const JsonObject flat = line.Object("answers");
-  const std::vector<std::string> texts = flat.Strings("text");
-  const std::vector<std::int64_t> starts = flat.Integers("answer_start", 0, most);
-  Check(texts.size() == starts.size(), "{}: {} texts start at {} places", flat.Place("answer_start"), texts.size(),
+  std::vector<std::string> texts = TextsOf(given["text"]);
+  const std::vector<JsonView> starts = given["answer_start"].Items();
+  Check(texts.size() == starts.size(), "{}: {} texts start at {} places", given["answer_start"].place(), texts.size(),
         starts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    answers.push_back({texts[i], starts[i], flat.Place(fmt::format("answer_start[{}]", i))});
+  for (std::size_t i = 0; i < texts.size(); ++i) answers.push_back(AnswerOf(std::move(texts[i]), starts[i]));
   return answers;
 }
 
@@ -85,9 +87,9 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
                             std::int64_t longest, bool to_be_scored) {
   QuestionTexts read;
-  const auto add = [&](const JsonObject& line) {
-    const std::string question = line.String("question"), passage = line.String("context");
-    const std::vector<RightAnswer> answers = AnswersOf(line);
+  const auto add = [&](const JsonView& line) {
+    const std::string question = TextOf(line["question"]), passage = TextOf(line["context"]);
+    const std::vector<RightAnswer> answers = AnswersOf(line["answers"]);
     PassageWindows cut = CutPassage(tokenizer, question, passage, longest, kAnswerOverlap, line.place());
     const std::vector<std::int32_t> begins = BeginsOfCharacters(passage);
     TokenRange tokens;

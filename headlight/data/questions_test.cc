@@ -81,8 +81,8 @@ TEST(Questions, RefusesWhatIsBroken) {
   };
   EXPECT_EQ(answers("[]"), "");
   EXPECT_EQ(answers("null"), "a.jsonl:1: key 'answers': expected an object, but there is none");
-  EXPECT_EQ(answers("\"dog\""), "a.jsonl:1: key 'answers': expected an object, got a string");
-  EXPECT_EQ(answers("[\"dog\"]"), "a.jsonl:1: key 'answers[0]': expected an object, got a string");
+  EXPECT_EQ(answers("\"dog\""), "a.jsonl:1: key 'answers': expected an object, got 'dog'");
+  EXPECT_EQ(answers("[\"dog\"]"), "a.jsonl:1: key 'answers[0]': expected an object, got 'dog'");
   EXPECT_EQ(answers(R"([{"text": "dog", "start": 3}])"),
             "a.jsonl:1: key 'answers[0].start': the answer's text does not stand at character 3 of the context");
   EXPECT_THAT(answers(R"([{"text": "ä", "start": 10}])"), HasSubstr("does not stand at character 10"));

@@ -71,12 +71,11 @@ template <typename Number, typename Body>
 void ForEachOfJsonLines(const std::string& path, const Number& number, const Body& body) {
   JsonLines lines(path);
   while (const auto line = lines.Next()) {
-    const std::vector<std::string> words = line->Strings("tokens"), tags = line->Strings("tags");
+    const std::vector<JsonView> words = (*line)["tokens"].Items(), tags = (*line)["tags"].Items();
     Check(words.size() == tags.size(), "{}: {} tokens have {} tags", line->place(), words.size(), tags.size());
     Sentence sentence;
     for (std::size_t i = 0; i < words.size(); ++i)
-      sentence.Add(words[i], number(tags[i], line->Place(fmt::format("tags[{}]", i))),
-                   line->Place(fmt::format("tokens[{}]", i)));
+      sentence.Add(TextOf(words[i]), number(TextOf(tags[i]), tags[i].place()), words[i].place());
     if (!words.empty()) body(sentence);
   }
 }

@@ -123,8 +123,8 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
 
   const auto json = [&](std::string_view line) { return reader.Refused("a.jsonl", line); };
   EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": []})"), "a.jsonl:1: 1 tokens have 0 tags");
-  EXPECT_EQ(json(R"({"tokens": ["dog"]})"), "a.jsonl:1: key 'tags': expected an array of strings, but there is none");
-  EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": [3]})"), "a.jsonl:1: key 'tags[0]': expected a string, got a number");
+  EXPECT_EQ(json(R"({"tokens": ["dog"]})"), "a.jsonl:1: key 'tags': expected an array, but there is none");
+  EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": [3]})"), "a.jsonl:1: key 'tags[0]': expected a string, got 3");
   EXPECT_EQ(json(R"({"tokens": ["dog", " "], "tags": ["O", "O"]})"), "a.jsonl:1: key 'tokens[1]': a word is empty");
   EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": [""]})"),
             "a.jsonl:1: key 'tags[0]': a label must have a name, without control characters");

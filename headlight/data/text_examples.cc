@@ -43,7 +43,7 @@ template <typename Body>
 void ForEachText(const std::string& path, const Body& body) {
   if (IsJsonLines(path)) {
     JsonLines lines(path);
-    while (const auto line = lines.Next()) body(line->String("text"));
+    while (const auto line = lines.Next()) body(TextOf((*line)["text"]));
   } else {
     LineReader lines(path);
     while (const auto line = lines.Next()) body(*line);
@@ -67,9 +67,12 @@ ClassifiedText OfColumns(std::string_view line, std::string place) {
   return text;
 }
 
-ClassifiedText OfObject(const JsonObject& line) {
-  ClassifiedText text{line.String("text"), line.StringOrInteger("label"), line.place(), {}};
-  if (line.Has("text_pair")) text.second = line.String("text_pair");
+ClassifiedText OfObject(const JsonView& line) {
+  const JsonView label = line["label"], second = line["text_pair"];
+  const auto* number = label.value().As<std::int64_t>();
+  ClassifiedText text{
+      TextOf(line["text"]), number != nullptr ? std::to_string(*number) : TextOf(label), line.place(), {}};
+  if (second.present()) text.second = TextOf(second);
   return text;
 }
 

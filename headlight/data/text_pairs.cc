@@ -22,17 +22,17 @@ void ReadTabbed(const std::string& path, std::vector<TextPair>& pairs) {
   }
 }
 
-void ReadJson(const std::string& path, std::vector<TextPair>& pairs) {
+void ReadJsonLines(const std::string& path, std::vector<TextPair>& pairs) {
   JsonLines lines(path);
   while (const auto line = lines.Next())
-    pairs.push_back({line->String("source"), line->String("target"), line->place()});
+    pairs.push_back({TextOf((*line)["source"]), TextOf((*line)["target"]), line->place()});
 }
 
 }  // namespace
 
 std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths) {
   std::vector<TextPair> pairs;
-  for (const std::string& path : paths) IsJsonLines(path) ? ReadJson(path, pairs) : ReadTabbed(path, pairs);
+  for (const std::string& path : paths) IsJsonLines(path) ? ReadJsonLines(path, pairs) : ReadTabbed(path, pairs);
   for (const TextPair& pair : pairs)
     Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.place,
           pair.source.empty() ? "source" : "target");
