@@ -106,7 +106,7 @@ struct Fresh {
 Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path) {
   RemoveLeftovers(target);
   for (unsigned number = 0;; ++number) {
-    const std::string name = FreshPrefix(target) + std::to_string(number);
+    std::string name = FreshPrefix(target) + std::to_string(number);
     const bool is_file = kind == Kind::file;
     const bool made_folder = !is_file && mkdir(name.c_str(), 0777) == 0;
     const int descriptor = is_file       ? open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
@@ -116,7 +116,7 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
     // not to be had, nothing is taken for a leftover.
     if (descriptor >= 0) {
       const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-      if (!taken && IsAt(descriptor, name)) return {name, descriptor};
+      if (!taken && IsAt(descriptor, name)) return {std::move(name), descriptor};
       close(descriptor);
     } else if (errno != EEXIST && !(made_folder && errno == ENOENT)) {
       const int error = errno;

@@ -6,9 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "headlight/base/error.h"
 
@@ -34,24 +35,34 @@ void Pause() {
 
 thread_local bool inside_a_body = false;
 
+// While this exists, a new thread starts with signals blocked: handlers are the business of the threads of whoever set
+// them. Those that a thread's own faults raise are not blocked.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // Workers and the caller take indices from one counter. The caller never waits for a worker that has not begun: on a
 // busy machine it does the work alone, where the barrier of an OpenMP region would wait for every thread's turn.
 class Pool {
  public:
   // At most `threads` threads, the caller among them.
   void Run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
-    while (static_cast<int>(workers_) < threads - 1) {
-      // Handlers are the business of the threads of whoever set them; what a worker's own code does wrong is not held.
-      sigset_t held, before;
-      sigfillset(&held);
-      for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&held, fault);
-      pthread_sigmask(SIG_SETMASK, &held, &before);
-      std::thread([this] { Work(); }).detach();
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      ++workers_;
-    }
+    while (workers_ < threads - 1 && StartWorker()) continue;
     body_ = &body;
     count_ = count;
+    failed_.store(false, std::memory_order_relaxed);
     next_.store(0, std::memory_order_relaxed);
     places_ = threads - 1;
     // A new, open round without anybody in it; this publishes the fields above.
@@ -64,6 +75,7 @@ class Pool {
       Pause();
       if (spins > 2000) std::this_thread::yield();
     }
+    if (failed_.load(std::memory_order_relaxed)) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
@@ -71,9 +83,26 @@ class Pool {
   static constexpr std::uint64_t kInside = 0xffff, kOpen = 0x10000;
   static constexpr int kRoundShift = 17;
 
-  void TakeIndices() {
+  // False where the system has no thread, or no memory for one: then those that there are do the work.
+  bool StartWorker() {
+    const BlockedSignals blocked;
+    try {
+      std::thread([this] { Work(); }).detach();
+    } catch (const std::exception&) {
+      return false;
+    }
+    ++workers_;
+    return true;
+  }
+
+  void TakeIndices() noexcept {
     inside_a_body = true;
-    for (std::int64_t index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) (*body_)(index);
+    try {
+      for (std::int64_t index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) (*body_)(index);
+    } catch (...) {
+      next_.store(count_, std::memory_order_relaxed);  // the others take no more
+      if (!failed_.exchange(true)) failure_ = std::current_exception();
+    }
     inside_a_body = false;
   }
 
@@ -120,6 +149,8 @@ class Pool {
   std::atomic<std::uint64_t> state_{0};
   std::atomic<int> sleeping_{0}, places_{0};
   std::atomic<std::int64_t> next_{0};
+  std::atomic<bool> failed_{false};  // whether a body has thrown in this round
+  std::exception_ptr failure_;       // the first that was thrown
   std::int64_t count_ = 0;
   const std::function<void(std::int64_t)>* body_ = nullptr;
   int workers_ = 0;

@@ -1,12 +1,29 @@
 #include "headlight/base/parallel.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "headlight/base/error.h"
+
+namespace {
+std::atomic<bool> threads_are_refused = false;
+}  // namespace
+
+// The system's, unless it is to have no threads left.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                              void* argument) noexcept {
+  if (threads_are_refused) return EAGAIN;
+  static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, start, argument);
+}
 
 namespace headlight {
 namespace {
@@ -20,6 +37,38 @@ class WithThreads {
  private:
   int before_;
 };
+
+TEST(ParallelFor, DoesWithoutThreadsThatTheSystemRefuses) {
+  const WithThreads with(3);
+  sigset_t before, after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  threads_are_refused = true;
+  std::atomic<int> visits{0};
+  ParallelFor(100, [&](std::int64_t) { ++visits; });
+  threads_are_refused = false;
+  EXPECT_EQ(visits, 100);
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int signal = 1; signal < SIGRTMIN; ++signal)
+    EXPECT_EQ(sigismember(&after, signal), sigismember(&before, signal)) << signal;
+}
+
+TEST(ParallelFor, PassesAnExceptionOnAndIsUsableAfterwards) {
+  for (const int threads : {1, 2, 8}) {
+    const WithThreads with(threads);
+    for (const std::int64_t thrower : {0, 1, 57, 99}) {
+      EXPECT_THROW(ParallelFor(100,
+                               [&](std::int64_t index) {
+                                 if (index == thrower) throw std::out_of_range("it");
+                               }),
+                   std::out_of_range);
+      EXPECT_THROW(ParallelFor(100, [&](std::int64_t) { throw Error("each"); }), Error);
+      std::atomic<int> visits{0};
+      ParallelFor(100, [&](std::int64_t) { visits += Threads() == 1 ? 1 : 1000; });
+      EXPECT_EQ(visits, 100) << "each index once, inside of a body";
+      EXPECT_EQ(Threads(), threads) << "outside of a body again";
+    }
+  }
+}
 
 TEST(ParallelFor, VisitsEveryIndexOnce) {
   for (const int threads : {1, 2, 3, 8}) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace headlight {
@@ -55,7 +56,7 @@ Profiled::Profiled(const char* operation, std::int64_t rows, std::int64_t inputs
   outputs_ = outputs;
 }
 
-Profiled::~Profiled() {
+Profiled::~Profiled() try {
   if (operation_ == nullptr) return;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
   const std::string name = inputs_ == 0 ? operation_ : fmt::format("{}, {} to {}", operation_, inputs_, outputs_);
@@ -67,6 +68,8 @@ Profiled::~Profiled() {
   entry.seconds += seconds.count();
   entry.operations += operations_;
   entry.bytes += bytes_;
+} catch (const std::bad_alloc&) {
+  return;  // this call is left out of the sums
 }
 
 }  // namespace headlight

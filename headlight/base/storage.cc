@@ -50,7 +50,8 @@ std::byte* MapPages(std::size_t bytes) {
 }
 
 // Regions from the system, cut into blocks. A block is taken from the smallest free one that holds it; what is given
-// back becomes one with the free blocks beside it.
+// back becomes one with the free blocks beside it. Give allocates nothing, since it runs in destructors: a block in use
+// keeps its node of the list of free ones. Take changes nothing where it throws.
 class Arena {
  public:
   explicit Arena(std::size_t region_bytes) : region_bytes_(region_bytes) {}
@@ -59,14 +60,12 @@ class Arena {
     auto fit = free_.lower_bound({bytes, nullptr});
     if (fit == free_.end()) fit = Grow(bytes, statistics);
     const auto [size, begin] = *fit;
-    free_.erase(fit);
     Block& block = blocks_.at(begin);
-    block.free = false;
     if (size > bytes) {
+      AddFree(begin + bytes, size - bytes, /*first=*/false);
       block.bytes = bytes;
-      blocks_.emplace(begin + bytes, Block{size - bytes, /*free=*/true, /*first=*/false});
-      free_.emplace(size - bytes, begin + bytes);
     }
+    block.node = free_.extract(fit);
     statistics.bytes_in_use += static_cast<std::int64_t>(bytes);
     ASAN_UNPOISON_MEMORY_REGION(begin, bytes);
     return begin;
@@ -76,27 +75,28 @@ class Arena {
     auto block = blocks_.find(begin);
     ASAN_POISON_MEMORY_REGION(begin, block->second.bytes);
     statistics.bytes_in_use -= static_cast<std::int64_t>(block->second.bytes);
-    block->second.free = true;
-    if (const auto next = std::next(block); next != blocks_.end() && next->second.free && !next->second.first) {
+    FreeBlocks::node_type node = std::move(block->second.node);
+    if (const auto next = std::next(block); next != blocks_.end() && next->second.free() && !next->second.first) {
       free_.erase({next->second.bytes, next->first});
       block->second.bytes += next->second.bytes;
       blocks_.erase(next);
     }
-    if (!block->second.first && std::prev(block)->second.free) {
+    if (!block->second.first && std::prev(block)->second.free()) {
       const auto previous = std::prev(block);
       free_.erase({previous->second.bytes, previous->first});
       previous->second.bytes += block->second.bytes;
       blocks_.erase(block);
       block = previous;
     }
-    free_.emplace(block->second.bytes, block->first);
+    node.value() = {block->second.bytes, block->first};
+    free_.insert(std::move(node));
   }
 
   void ReleaseUnused(StorageStatistics& statistics) {
     for (auto block = blocks_.begin(); block != blocks_.end();) {
       const auto next = std::next(block);
       const bool whole_region = block->second.first && (next == blocks_.end() || next->second.first);
-      if (whole_region && block->second.free) {
+      if (whole_region && block->second.free()) {
         ASAN_UNPOISON_MEMORY_REGION(block->first, block->second.bytes);
         munmap(block->first, block->second.bytes);
         statistics.bytes_held -= static_cast<std::int64_t>(block->second.bytes);
@@ -108,22 +108,40 @@ class Arena {
   }
 
  private:
+  using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
   struct Block {
     std::size_t bytes;
-    bool free;
-    bool first;  // of its region
+    bool first;                  // of its region
+    FreeBlocks::node_type node;  // of free_, while the block is in use
+
+    bool free() const { return node.empty(); }
   };
-  using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
+
+  FreeBlocks::iterator AddFree(std::byte* begin, std::size_t bytes, bool first) {
+    const auto block = blocks_.emplace(begin, Block{bytes, first, {}}).first;
+    try {
+      return free_.emplace(bytes, begin).first;
+    } catch (...) {
+      blocks_.erase(block);
+      throw;
+    }
+  }
 
   FreeBlocks::iterator Grow(std::size_t bytes, StorageStatistics& statistics) {
     const std::size_t region = RoundUp(std::max(bytes, region_bytes_), kHugePage);
     std::byte* begin = MapPages(region);
     Check(begin != nullptr, "out of memory: no {} bytes more than the {} already held", region, statistics.bytes_held);
+    FreeBlocks::iterator free;
+    try {
+      free = AddFree(begin, region, /*first=*/true);
+    } catch (...) {
+      munmap(begin, region);
+      throw;
+    }
     ++statistics.system_allocations;
     statistics.bytes_held += static_cast<std::int64_t>(region);
     ASAN_POISON_MEMORY_REGION(begin, region);
-    blocks_.emplace(begin, Block{region, /*free=*/true, /*first=*/true});
-    return free_.emplace(region, begin).first;
+    return free;
   }
 
   std::size_t region_bytes_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -190,27 +189,20 @@ std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::sp
       return options.cancelled();
     };
   std::vector<std::vector<Hypothesis>> results(sources.size());
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(threads));
   ParallelFor(threads, [&](std::int64_t thread) {
-    try {
-      // Every so many-th, since neighbours are of similar length.
-      std::vector<std::int32_t> ids, lengths;
-      for (std::int64_t i = thread; i < count; i += threads) {
-        const Sequence& source = sources[static_cast<std::size_t>(i)];
-        lengths.push_back(source.length);
-        const auto its_ids =
-            source_ids.subspan(static_cast<std::size_t>(source.begin), static_cast<std::size_t>(source.length));
-        ids.insert(ids.end(), its_ids.begin(), its_ids.end());
-      }
-      auto hypotheses = Decoding(model, shared).Run(ids, PackedSequences(lengths));
-      for (std::size_t i = 0; i < hypotheses.size(); ++i)
-        results[static_cast<std::size_t>(thread) + i * static_cast<std::size_t>(threads)] = std::move(hypotheses[i]);
-    } catch (...) {
-      errors[static_cast<std::size_t>(thread)] = std::current_exception();
+    // Every so many-th, since neighbours are of similar length.
+    std::vector<std::int32_t> ids, lengths;
+    for (std::int64_t i = thread; i < count; i += threads) {
+      const Sequence& source = sources[static_cast<std::size_t>(i)];
+      lengths.push_back(source.length);
+      const auto its_ids =
+          source_ids.subspan(static_cast<std::size_t>(source.begin), static_cast<std::size_t>(source.length));
+      ids.insert(ids.end(), its_ids.begin(), its_ids.end());
     }
+    auto hypotheses = Decoding(model, shared).Run(ids, PackedSequences(lengths));
+    for (std::size_t i = 0; i < hypotheses.size(); ++i)
+      results[static_cast<std::size_t>(thread) + i * static_cast<std::size_t>(threads)] = std::move(hypotheses[i]);
   });
-  for (const std::exception_ptr& error : errors)
-    if (error) std::rethrow_exception(error);
   return results;
 }
 
