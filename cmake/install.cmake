@@ -33,17 +33,6 @@ set(public_headers
   headlight/kernels/attention.h
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
-  headlight/models/bart.h
-  headlight/models/bert.h
-  headlight/models/deberta.h
-  headlight/models/deberta_v2.h
-  headlight/models/family.h
-  headlight/models/gpt1.h
-  headlight/models/gpt2.h
-  headlight/models/gpt3.h
-  headlight/models/roberta.h
-  headlight/models/t5.h
-  headlight/models/transformer.h
   headlight/nn/attention.h
   headlight/nn/context.h
   headlight/nn/decoder_cache.h
@@ -59,19 +48,6 @@ set(public_headers
   headlight/models/files/stored_parameters.h
   headlight/nn/text_encoder.h
   headlight/nn/transformer_layers.h
-  headlight/ops/activation.h
-  headlight/ops/arithmetic.h
-  headlight/ops/attention.h
-  headlight/ops/cross_entropy.h
-  headlight/ops/dropout.h
-  headlight/ops/embedding.h
-  headlight/ops/layer_norm.h
-  headlight/ops/linear.h
-  headlight/ops/projection_cross_entropy.h
-  headlight/ops/residual.h
-  headlight/ops/rms_norm.h
-  headlight/ops/softmax.h
-  headlight/ops/view.h
   headlight/tasks/answerer.h
   headlight/tasks/classifier.h
   headlight/tasks/embedder.h
@@ -107,6 +83,10 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(soversion 0.${PROJECT_VERSION_MINOR})
   set(compatible SameMinorVersion)
 endif()
+
+file(GLOB found RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS headlight/models/*.h headlight/ops/*.h)
+list(REMOVE_ITEM found headlight/ops/weight_product.h)
+list(APPEND public_headers ${found})
 
 add_library(headlight SHARED)
 set_target_properties(headlight PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${soversion})

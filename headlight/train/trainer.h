@@ -97,7 +97,7 @@ enum class TrainingEnd { limit, patience, stopped };
 struct TrainingResult {
   TrainingEnd end = TrainingEnd::limit;
   std::int64_t steps = 0;
-  ValidationReport final_model;  // of the model that `save` was given last
+  ValidationReport final_model;  // of the model that was saved last
   bool averaged = false;         // whether that is the mean of the last validations' values
 };
 
