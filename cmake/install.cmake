@@ -34,6 +34,7 @@ set(public_headers
   headlight/kernels/dropout_hash.h
   headlight/kernels/gemm.h
   headlight/nn/attention.h
+  headlight/nn/attention_sink.h
   headlight/nn/context.h
   headlight/nn/decoder_cache.h
   headlight/nn/disentangled_attention.h
@@ -44,6 +45,7 @@ set(public_headers
   headlight/nn/model.h
   headlight/models/files/model_files.h
   headlight/nn/parameters.h
+  headlight/nn/problem.h
   headlight/nn/relative_positions.h
   headlight/models/files/stored_parameters.h
   headlight/nn/text_encoder.h

@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
+#include "headlight/tasks/sequence_tokenizer.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight {

@@ -14,6 +14,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
+#include "headlight/tasks/sequence_tokenizer.h"
 #include "headlight/tasks/translator.h"
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"

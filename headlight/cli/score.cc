@@ -16,6 +16,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/text/token_label.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
 namespace headlight {
 namespace {

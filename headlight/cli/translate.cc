@@ -11,6 +11,7 @@
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/nn/encoder_decoder.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/context.h"
+#include "headlight/nn/attention_sink.h"
 
 namespace headlight {
 

@@ -3,29 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/dropout_hash.h"
+#include "headlight/nn/attention_sink.h"
 #include "headlight/nn/parameters.h"
 #include "headlight/ops/linear.h"
 
 namespace headlight {
 
 struct DecoderCache;  // nn/decoder_cache.h
-
-// The three attentions of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3).
-enum class AttentionKind { encoder_self, decoder_self, cross };
-
-// What one attention layer looked at in one sentence.
-struct LayerAttention {
-  AttentionKind kind = AttentionKind::encoder_self;
-  int layer = 0;
-  std::int32_t sentence = 0;  // within the batch
-  Tensor weights;             // [1, heads, query, key], each row of keys sums to 1
-};
-using AttentionSink = std::function<void(const LayerAttention&)>;
 
 struct HEADLIGHT_API Context {
   // With a tape, parameters become its leaves and their gradients are added to Parameter::gradient.

@@ -11,15 +11,9 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/problem.h"
 
 namespace headlight {
-
-// How the scores of a text's classes are read: as Transformers' `problem_type` says it.
-enum class Problem {
-  one_label,       // a softmax: one class is right
-  several_labels,  // a sigmoid each: each class is right or not
-  number,          // a regression: the scores are the answer
-};
 
 // Which heads a model has.
 struct TextHeadsConfig {

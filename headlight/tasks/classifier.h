@@ -11,7 +11,8 @@
 
 #include "headlight/base/compute.h"
 #include "headlight/base/export.h"
-#include "headlight/nn/heads.h"
+#include "headlight/nn/problem.h"
+#include "headlight/tensor/tensor.h"
 
 namespace headlight {
 

@@ -8,7 +8,9 @@
 #include "headlight/base/error.h"
 #include "headlight/generate/generate.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/language_model.h"
 #include "headlight/tasks/generation_settings.h"
+#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {

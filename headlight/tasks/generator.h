@@ -14,10 +14,12 @@
 #include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/inspect/attention_record.h"
-#include "headlight/nn/language_model.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/text_span.h"
 
 namespace headlight {
+
+class LanguageModel;      // nn/language_model.h
+class TokenizerPipeline;  // text/tokenizers/tokenizer_pipeline.h
 
 // As GenerationOptions (generate/generate.h) has them. Unless set: as generation_config.json says (num_beams,
 // length_penalty, early_stopping, do_sample, temperature, top_k, top_p, repetition_penalty, no_repeat_ngram_size,

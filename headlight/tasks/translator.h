@@ -14,11 +14,12 @@
 #include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/inspect/attention_record.h"
-#include "headlight/nn/encoder_decoder.h"
-#include "headlight/tasks/sequence_tokenizer.h"
 #include "headlight/tasks/word_alignment.h"
 
 namespace headlight {
+
+class EncoderDecoder;     // nn/encoder_decoder.h
+class SequenceTokenizer;  // tasks/sequence_tokenizer.h
 
 struct LoadOptions {
   // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,

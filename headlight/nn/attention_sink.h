@@ -1,0 +1,23 @@
+// The attention weights of a pass, as those who look inside a model receive them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+// The three attentions of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3).
+enum class AttentionKind { encoder_self, decoder_self, cross };
+
+// What one attention layer looked at in one sentence.
+struct LayerAttention {
+  AttentionKind kind = AttentionKind::encoder_self;
+  int layer = 0;
+  std::int32_t sentence = 0;  // within the batch
+  Tensor weights;             // [1, heads, query, key], each row of keys sums to 1
+};
+using AttentionSink = std::function<void(const LayerAttention&)>;
+
+}  // namespace headlight
