@@ -25,13 +25,17 @@ bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
 
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input) {
-  const auto& [query, key, value, queries, keys, key_rows, heads, scale, causal, window, bias, dropout] = input;
+  const auto& [query, key, value, queries, keys, key_rows, heads, given_key_heads, scale, causal, window, bias,
+               dropout] = input;
   Check(heads >= 1, "attention: {} heads; at least 1 is needed", heads);
-  Check(query.columns == key.columns && query.columns % heads == 0 && query.columns > 0,
-        "attention: queries of {} columns and keys of {} columns; both must be {} heads x head_dim", query.columns,
-        key.columns, heads);
-  Check(value.columns % heads == 0 && value.columns > 0, "attention: values of {} columns; {} heads must divide them",
-        value.columns, heads);
+  Check(given_key_heads >= 0 && heads % KeyHeads(input) == 0, "attention: {} heads; {} key heads must divide them",
+        heads, given_key_heads);
+  const std::int32_t key_heads = KeyHeads(input);
+  Check(query.columns % heads == 0 && query.columns > 0 && query.columns / heads * key_heads == key.columns,
+        "attention: queries of {} columns and keys of {} columns; they must be {} and {} heads x head_dim",
+        query.columns, key.columns, heads, key_heads);
+  Check(value.columns % key_heads == 0 && value.columns > 0,
+        "attention: values of {} columns; {} key heads must divide them", value.columns, key_heads);
   Check(key.rows == value.rows, "attention: {} rows of keys but {} of values", key.rows, value.rows);
   Check(queries.size() == keys.size(), "attention: {} sentences of queries but {} of keys", queries.size(),
         keys.size());

@@ -44,8 +44,8 @@ class AttentionBias {
 template <typename T>
 struct AttentionInput {
   Matrix<const T> query;  // [query tokens, heads * head_dim]; these three may be column ranges of one projection
-  Matrix<const T> key;    // [key tokens, heads * head_dim]
-  Matrix<const T> value;  // [key tokens, heads * value_dim]
+  Matrix<const T> key;    // [key tokens, key heads * head_dim]
+  Matrix<const T> value;  // [key tokens, key heads * value_dim]
 
   // One entry per sentence, perhaps with a step between its rows. Queries must not share rows. Keys may: beams of one
   // sentence share its source's keys (and are computed together where they lie one after another).
@@ -55,10 +55,13 @@ struct AttentionInput {
   // key_rows[keys[b].begin + p]: a cache that is only appended to, in which a reordering of beams moves indices.
   std::span<const std::int32_t> key_rows;
 
+  // Query head h reads key head h / (heads / key_heads) (Ainslie et al., "GQA: Training Generalized Multi-Query
+  // Transformer Models from Multi-Head Checkpoints", 2023).
   std::int32_t heads = 1;
-  T scale = 1;              // 1 / sqrt(head_dim) in the paper
-  bool causal = false;      // query i sees keys up to i + past, past = keys - queries
-  std::int32_t window = 0;  // where positive, query i sees keys nearer to i + past than this
+  std::int32_t key_heads = 0;  // of key and value; divides heads; 0: as many as heads
+  T scale = 1;                 // 1 / sqrt(head_dim) in the paper
+  bool causal = false;         // query i sees keys up to i + past, past = keys - queries
+  std::int32_t window = 0;     // where positive, query i sees keys nearer to i + past than this
   AttentionBias<T>* bias = nullptr;
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
 };
@@ -83,8 +86,8 @@ struct GradientTo {
   bool wanted() const { return to.data != nullptr; }
 };
 
-// From the output and its gradient, the gradients of query, key and value, shaped as they are. Weights are computed
-// again from log_sum_exp. Without key_rows: a cache has no gradient.
+// From the output and its gradient, the gradients of query, key and value, shaped as they are; a key head's are summed
+// over its query heads. Weights are computed again from log_sum_exp. Without key_rows: a cache has no gradient.
 template <typename T>
 void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, Matrix<const T> d_output,
                        std::span<const T> log_sum_exp, GradientTo<T> d_query, GradientTo<T> d_key,

@@ -229,8 +229,8 @@ HEADLIGHT_EXPORT(BackwardQueries);
 
 namespace {
 
-// What one thread does for one head: everything for the sentences order[first] to order[last - 1], one after another;
-// or the gradients of one block of keys or queries of a long sentence.
+// What one thread does for one key head and its query heads: everything for the sentences order[first] to order[last -
+// 1], one after another; or the gradients of one block of keys or queries of a long sentence.
 struct Part {
   enum Kind { whole, keys, queries } kind;
   std::size_t first, last;
@@ -305,7 +305,7 @@ void Divide(const AttentionInput<T>& input, bool may_cut, std::vector<std::int32
     last = first + 1;
     while (ends[last - 1] == 0) ++last;
     const std::int32_t queries = input.queries[order[first]].length, keys = input.keys[order[first]].length;
-    if (may_cut && last == first + 1 && std::int64_t{queries} * keys * Threads() > scores * input.heads) {
+    if (may_cut && last == first + 1 && std::int64_t{queries} * keys * Threads() > scores * KeyHeads(input)) {
       for (std::int32_t key = 0; key < keys; key += kBackwardKeys) parts.push_back({Part::keys, first, last, key});
       for (std::int32_t query = 0; query < queries; query += kBackwardQueries) {
         parts.push_back({Part::queries, first, last, query});
@@ -317,28 +317,37 @@ void Divide(const AttentionInput<T>& input, bool may_cut, std::vector<std::int32
 }
 
 template <typename T>
-void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t head, BackwardArguments<T> arguments) {
-  const std::int32_t sentence = order[part.first];
-  if (part.kind == Part::keys) {
-    return HEADLIGHT_DISPATCH(BackwardKeys, T)(arguments, sentence, head, part.tile);
-  }
-  if (part.kind == Part::queries) {
-    return HEADLIGHT_DISPATCH(BackwardQueries, T)(arguments, sentence, head, part.tile);
-  }
-  if (part.last - part.first > 1) {  // they share keys: all are added
+void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t key_head,
+             BackwardArguments<T> arguments) {
+  const std::int32_t group = arguments.input.heads / KeyHeads(arguments.input);
+  if (part.kind == Part::whole && part.last - part.first > 1) {  // they share keys: all are added
     for (GradientTo<T>* gradient : {&arguments.d_key, &arguments.d_value}) {
-      const std::int64_t columns = gradient->to.columns / arguments.input.heads;
+      const std::int64_t columns = gradient->to.columns / KeyHeads(arguments.input);
       if (!gradient->wanted()) continue;
       for (std::size_t place = part.first; place < part.last && !gradient->add; ++place) {
         const Sequence rows = arguments.input.keys[static_cast<std::size_t>(order[place])];
         for (std::int32_t i = 0; i < rows.length; ++i)
-          std::fill_n(gradient->to.row(rows.row(i)) + head * columns, columns, T{0});
+          std::fill_n(gradient->to.row(rows.row(i)) + key_head * columns, columns, T{0});
       }
       gradient->add = true;
     }
   }
-  for (std::size_t place = part.first; place < part.last; ++place) {
-    HEADLIGHT_DISPATCH(BackwardWhole, T)(arguments, order[place], head);
+  for (std::int32_t head = key_head * group; head < (key_head + 1) * group; ++head) {
+    for (std::size_t place = part.first; place < part.last; ++place) {
+      const std::int32_t sentence = order[place];
+      switch (part.kind) {
+        case Part::whole:
+          HEADLIGHT_DISPATCH(BackwardWhole, T)(arguments, sentence, head);
+          break;
+        case Part::keys:
+          HEADLIGHT_DISPATCH(BackwardKeys, T)(arguments, sentence, head, part.tile);
+          break;
+        case Part::queries:
+          HEADLIGHT_DISPATCH(BackwardQueries, T)(arguments, sentence, head, part.tile);
+          break;
+      }
+    }
+    arguments.d_key.add = arguments.d_value.add = true;  // the group's other query heads
   }
 }
 
@@ -354,8 +363,8 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
     Check(matrix.rows == rows && matrix.columns == columns, "attention: {} is [{}, {}] instead of [{}, {}]", what,
           matrix.rows, matrix.columns, rows, columns);
   };
-  check("the output", output, input.query.rows, input.value.columns);
-  check("the output's gradient", d_output, input.query.rows, input.value.columns);
+  check("the output", output, input.query.rows, OutputColumns(input));
+  check("the output's gradient", d_output, input.query.rows, OutputColumns(input));
   if (d_query.wanted()) check("the queries' gradient", d_query.to, input.query.rows, input.query.columns);
   if (d_key.wanted()) check("the keys' gradient", d_key.to, input.key.rows, input.key.columns);
   if (d_value.wanted()) check("the values' gradient", d_value.to, input.value.rows, input.value.columns);
@@ -370,6 +379,7 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
   ZeroUnnamed(d_key, input.keys);
   ZeroUnnamed(d_value, input.keys);
   const BackwardArguments<T> arguments{input, output, d_output, log_sum_exp, d_query, d_key, d_value};
+  const std::int32_t key_heads = KeyHeads(input);
   const bool bias_gradient = input.bias != nullptr && input.bias->has_gradient();
   thread_local std::vector<std::int32_t> kept_order;
   thread_local std::vector<Part> kept_parts;
@@ -381,14 +391,14 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
     const auto work = [&](std::int64_t head) {
       for (const Part& part : parts) Compute(part, order, static_cast<std::int32_t>(head), arguments);
     };
-    ParallelFor(input.heads, std::ref(work));
+    ParallelFor(key_heads, std::ref(work));
     return;
   }
-  const std::int64_t pairs = static_cast<std::int64_t>(parts.size()) * input.heads;
-  const std::int64_t chunk = PairsAPiece(input, pairs);
+  const std::int64_t pairs = static_cast<std::int64_t>(parts.size()) * key_heads;
+  const std::int64_t chunk = PairsPerPiece(input, pairs, key_heads);
   const auto work = [&](std::int64_t piece) {
     for (std::int64_t pair = piece * chunk; pair < std::min(pairs, (piece + 1) * chunk); ++pair) {
-      Compute(parts[static_cast<std::size_t>(pair / input.heads)], order, static_cast<std::int32_t>(pair % input.heads),
+      Compute(parts[static_cast<std::size_t>(pair / key_heads)], order, static_cast<std::int32_t>(pair % key_heads),
               arguments);
     }
   };

@@ -22,9 +22,11 @@ namespace {
 struct Shape {
   const char* name;
   std::vector<std::pair<std::int32_t, std::int32_t>> lengths;
-  std::int32_t heads, head_dim;
-  bool causal;
-  double dropout;
+  std::int32_t heads = 8, head_dim = 32;
+  bool causal = false;
+  double dropout = 0;
+  std::int32_t key_heads = 0;
+  bool columns = false;  // the sentences are the columns of a grid
 };
 
 // About `tokens` tokens in sentences of 5 to 25.
@@ -41,7 +43,8 @@ std::vector<std::pair<std::int32_t, std::int32_t>> Short(std::int32_t tokens) {
 
 // Queries, keys and values beside one another, as a fused projection leaves them.
 struct Problem {
-  explicit Problem(const Shape& shape) : heads(shape.heads), model(shape.heads * shape.head_dim) {
+  explicit Problem(const Shape& shape)
+      : heads(shape.heads), key_heads(shape.key_heads), model(shape.heads * shape.head_dim) {
     for (const auto& [query_count, key_count] : shape.lengths) {
       queries.push_back({query_rows, query_count});
       keys.push_back({key_rows, key_count});
@@ -49,6 +52,7 @@ struct Problem {
       key_rows += key_count;
       scores += double{1} * query_count * key_count;
     }
+    if (shape.columns) queries = keys = GridColumns(1, queries[0].length, static_cast<std::int32_t>(queries.size()));
     Random random(2);
     const auto random_numbers = [&](std::int64_t count) {  // in memory as a tensor has it, of large pages
       std::shared_ptr<float> values =
@@ -68,13 +72,15 @@ struct Problem {
     input.queries = queries;
     input.keys = keys;
     input.heads = heads;
+    input.key_heads = shape.key_heads;
     input.scale = 0.2f;
     input.causal = shape.causal;
     input.dropout.probability = shape.dropout;
   }
   // 0: queries, 1: keys, 2: values.
   Matrix<float> Part(const std::shared_ptr<float>& from, std::int64_t index) const {
-    return {from.get() + index * model, index == 0 ? query_rows : key_rows, model, 3 * model};
+    const std::int64_t columns = index > 0 && key_heads > 0 ? model / heads * key_heads : model;
+    return {from.get() + index * model, index == 0 ? query_rows : key_rows, columns, 3 * model};
   }
   Matrix<float> Output(const std::shared_ptr<float>& of) const { return {of.get(), query_rows, model, model}; }
   void Forward() { AttentionForward<float>(input, Output(output), log_sum_exp); }
@@ -87,7 +93,7 @@ struct Problem {
     state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * operations, benchmark::Counter::kIsIterationInvariantRate);
   }
 
-  std::int32_t heads;
+  std::int32_t heads, key_heads;
   std::int64_t model;
   Sequences queries, keys;
   std::int32_t query_rows = 0, key_rows = 0;
@@ -194,11 +200,17 @@ const bool registered = [] {
         Shape{"512 8x64 causal", Lengths(4, {512, 512}), 8, 64, true, 0},
         Shape{"4096 2x64", Lengths(1, {4096, 4096}), 2, 64, false, 0},
         Shape{"4096 1x64", Lengths(1, {4096, 4096}), 1, 64, false, 0},
-        Shape{"4096 2x64 causal dropout", Lengths(1, {4096, 4096}), 2, 64, true, 0.1}}) {
+        Shape{"4096 2x64 causal dropout", Lengths(1, {4096, 4096}), 2, 64, true, 0.1},
+        Shape{.name = "grid 128x128 4x32, columns", .lengths = Lengths(128, {128, 128}), .heads = 4, .columns = true},
+        Shape{.name = "512 8x64 causal, 2 key heads",
+        .lengths = Lengths(4, {512, 512}),
+        .head_dim = 64,
+        .causal = true,
+        .key_heads = 2}}) {
     for (const bool backward : {false, true}) {
       const std::string name = std::string(backward ? "backward " : "forward ") + shape.name;
       benchmark::RegisterBenchmark(name.c_str(), Attention, shape, backward)->UseRealTime();
-      if (!shape.causal && shape.dropout == 0)
+      if (!shape.causal && shape.dropout == 0 && !shape.columns)
         benchmark::RegisterBenchmark((name + ", separate operations").c_str(), SeparateOperations, shape, backward)
             ->UseRealTime();
     }

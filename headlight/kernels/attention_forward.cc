@@ -142,9 +142,10 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   CheckAttention(given);
   thread_local Sequences merged_queries, merged_keys;
   const AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
-  Check(output.rows == input.query.rows && output.columns == input.value.columns,
+  const std::int64_t columns = OutputColumns(input);
+  Check(output.rows == input.query.rows && output.columns == columns,
         "attention: an output of [{}, {}] where queries and values make [{}, {}]", output.rows, output.columns,
-        input.query.rows, input.value.columns);
+        input.query.rows, columns);
   Check(log_sum_exp.empty() || static_cast<std::int64_t>(log_sum_exp.size()) == input.query.rows * input.heads,
         "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
         input.heads);
@@ -162,7 +163,7 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
     }
   }
   const std::int64_t pairs = static_cast<std::int64_t>(blocks.size()) * input.heads;
-  const std::int64_t chunk = PairsAPiece(input, pairs);
+  const std::int64_t chunk = PairsPerPiece(input, pairs, input.heads);
   const auto kernel = HEADLIGHT_DISPATCH(ForwardBlock, T);
   const auto work = [&, blocks = blocks.data()](std::int64_t piece) {
     for (std::int64_t pair = piece * chunk; pair < std::min(pairs, (piece + 1) * chunk); ++pair) {

@@ -30,6 +30,11 @@ struct KeyRange {
 };
 
 template <typename T>
+std::int32_t KeyHeads(const AttentionInput<T>& input) {
+  return input.key_heads > 0 ? input.key_heads : input.heads;
+}
+
+template <typename T>
 struct AttentionHead {
   AttentionHead(const AttentionInput<T>& from, std::int32_t of_sentence, std::int32_t of_head)
       : input(from),
@@ -41,7 +46,7 @@ struct AttentionHead {
         keys(key_rows.length),
         past(keys - queries),
         head_dim(static_cast<std::int32_t>(from.query.columns / from.heads)),
-        value_dim(static_cast<std::int32_t>(from.value.columns / from.heads)),
+        value_dim(static_cast<std::int32_t>(from.value.columns / KeyHeads(from))),
         query(RowsOf(OfQueries(from.query))),
         key(KeyedRowsOf(from.key)),
         value(KeyedRowsOf(from.value)),
@@ -66,14 +71,14 @@ struct AttentionHead {
     return {Visible(first_query).begin, Visible(first_query + count - 1).end};
   }
 
-  // This head's part, of all the sentence's queries or keys, of a matrix with columns for every head.
+  // This head's part, of all the sentence's queries or keys, of a matrix with columns for every head or key head.
   template <typename U>
   Matrix<U> OfQueries(const Matrix<U>& matrix) const {
     return Part(matrix, query_rows, head, input.heads);
   }
   template <typename U>
   Matrix<U> OfKeys(const Matrix<U>& matrix) const {
-    return Part(matrix, key_rows, head, input.heads);
+    return Part(matrix, key_rows, KeyHead(), KeyHeads(input));
   }
 
   const AttentionInput<T>& input;
@@ -90,10 +95,11 @@ struct AttentionHead {
     const std::int64_t dim = matrix.columns / heads;
     return {matrix.row(rows.begin) + of_head * dim, rows.length, dim, matrix.stride * rows.step};
   }
+  std::int32_t KeyHead() const { return head / (input.heads / KeyHeads(input)); }
   static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {matrix.data, matrix.stride, nullptr}; }
   HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix) const {
     if (input.key_rows.empty()) return RowsOf(OfKeys(matrix));
-    HeadRows<T> rows = RowsOf(Part(matrix, {}, head, input.heads));
+    HeadRows<T> rows = RowsOf(Part(matrix, {}, KeyHead(), KeyHeads(input)));
     rows.index = input.key_rows.data() + key_rows.begin;
     return rows;
   }
@@ -103,28 +109,40 @@ struct AttentionHead {
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input);
 
+template <typename T>
+std::int64_t OutputColumns(const AttentionInput<T>& input) {
+  return input.value.columns / KeyHeads(input) * input.heads;
+}
+
+// Multiplications of a pair of a query and a key, in all heads.
+template <typename T>
+std::int64_t ColumnsPerPair(const AttentionInput<T>& input) {
+  return input.query.columns + OutputColumns(input);
+}
+
 // Floating-point operations of the scores and of their weighted sums of values.
 template <typename T>
 double OperationsOf(const AttentionInput<T>& input) {
   double pairs = 0;  // of a query and a key that it sees
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence)
     pairs += static_cast<double>(input.queries[sentence].length) * input.keys[sentence].length;
-  return (input.causal ? 1 : 2) * pairs * static_cast<double>(input.query.columns + input.value.columns);
+  return (input.causal ? 1 : 2) * pairs * static_cast<double>(ColumnsPerPair(input));
 }
 
-// How many of `pairs` (of a part of the sentences and a head) a thread takes at a time, so that taking them (a tenth of
-// a microsecond) is lost beside the work: one, or all heads of a part, since what it asks for ahead it reads itself.
+// How many of `pairs` (of a part of the sentences and one of `heads`) a thread takes at a time, so that taking them (a
+// tenth of a microsecond) is lost beside the work: one, or all heads of a part, since a thread reads what it
+// prefetched.
 template <typename T>
-std::int64_t PairsAPiece(const AttentionInput<T>& input, std::int64_t pairs) {
+std::int64_t PairsPerPiece(const AttentionInput<T>& input, std::int64_t pairs, std::int32_t heads) {
   constexpr std::int64_t enough = 100'000;  // multiplications: some microseconds
   std::int64_t scores = 1;
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
   }
-  const std::int64_t multiplications = scores * (input.query.columns + input.value.columns);
+  const std::int64_t multiplications = scores * ColumnsPerPair(input);
   const std::int64_t piece =
       std::clamp<std::int64_t>(enough * pairs / multiplications, 1, std::max<std::int64_t>(1, pairs / 64));
-  return piece == 1 ? 1 : (piece + input.heads - 1) / input.heads * input.heads;
+  return piece == 1 ? 1 : (piece + heads - 1) / heads * heads;
 }
 
 template <typename T>

@@ -39,8 +39,17 @@ std::vector<AttentionCase> Cases() {
       {"beams", {{1, 33}, {1, 33}, {1, 33}, {1, 33}, {2, 33}}, 2, 8, 8, false, 0, none, 0, true},
       {"indexed keys", {{1, 33}, {2, 5}, {20, 130}}, 2, 8, 8, true, 0, none, 0, false, true},
       {"indexed shared keys", {{1, 33}, {1, 33}, {4, 33}}, 2, 8, 8, false, 0, none, 0, true, true},
-      {"columns", {{9, 20}, {70, 130}, {0, 4}, {3, 65}}, 2, 8, 8, false, 0, none, 0, false, false, true},
-      {"columns, causal", {{33, 33}, {33, 33}, {33, 33}}, 2, 8, 8, true, 0, none, 0.2, false, false, true},
+      {.name = "columns", .lengths = {{9, 20}, {70, 130}, {0, 4}, {3, 65}}, .heads = 2, .interleaved = true},
+      {.name = "columns, causal", .lengths = {{33, 33}, {33, 33}}, .causal = true, .dropout = 0.2, .interleaved = true},
+      {.name = "groups", .lengths = {{20, 20}, {1, 30}, {70, 130}}, .heads = 4, .head_dim = 5, .key_heads = 2},
+      {.name = "one key head",
+       .lengths = {{66, 66}, {3, 9}},
+       .heads = 3,
+       .causal = true,
+       .dropout = 0.2,
+       .key_heads = 1},
+      {.name = "groups, shared", .lengths = {{5, 33}, {20, 33}}, .heads = 4, .shared_keys = true, .key_heads = 2},
+      {.name = "groups, indexed", .lengths = {{1, 33}, {20, 130}}, .heads = 6, .indexed = true, .key_heads = 3},
   };
 }
 
@@ -174,7 +183,8 @@ TEST(Attention, GradientsAreThoseOfFiniteDifferences) {
       {"bias", {{3, 4}, {4, 4}}, 2, 3, 2, false, 0, relative},
       {"dropout", {{6, 5}, {3, 7}}, 2, 3, 2, false, 0, none, 0.4},
       {"shared", {{2, 4}, {3, 4}}, 1, 3, 2, false, 0, dense, 0.2, true},
-      {"columns", {{3, 4}, {3, 4}}, 2, 3, 2, true, 0, none, 0, false, false, true},
+      {.name = "columns", .lengths = {{3, 4}, {3, 4}}, .heads = 2, .causal = true, .interleaved = true},
+      {.name = "groups", .lengths = {{3, 4}, {2, 5}}, .heads = 4, .head_dim = 2, .bias = relative, .key_heads = 2},
   };
   for (const AttentionCase& c : cases) EXPECT_LT(WorstGradient(c), 1e-8) << c.name;
   EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
@@ -206,7 +216,8 @@ TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
                                  {"many", {{15, 15}, {20, 20}, {3, 3}, {200, 9}}, 4, 32, 32},
                                  {"bias", {{15, 15}, {20, 20}, {80, 80}}, 3, 8, 8, false, 0, relative},
                                  {"shared", {{15, 40}, {20, 40}, {80, 40}}, 3, 8, 8, false, 0, none, 0, true},
-                                 {"columns", {{300, 300}, {20, 40}}, 1, 8, 8, false, 0, none, 0, false, false, true}}) {
+                                 {.name = "columns", .lengths = {{300, 300}, {20, 40}}, .interleaved = true},
+                                 {.name = "groups", .lengths = {{300, 200}, {30, 9}}, .heads = 4, .key_heads = 2}}) {
     SetThreads(1);
     AttentionProblem<float> problem(c);
     const std::vector<float> expected = Bits(problem);
@@ -272,7 +283,8 @@ TEST(Attention, AFewQueriesAreTheSameOneByOne) {
 TEST(Attention, AStepBetweenRowsChangesNoBits) {
   const std::vector<std::pair<std::int32_t, std::int32_t>> lengths(3, {70, 70});
   AttentionProblem<float> packed({"", lengths, 2, 16, 8, true});
-  AttentionProblem<float> columns({"", lengths, 2, 16, 8, true, 0, none, 0, false, false, true});
+  AttentionProblem<float> columns(
+      {.lengths = lengths, .heads = 2, .head_dim = 16, .value_dim = 8, .causal = true, .interleaved = true});
   const auto copy = [&](auto of, const Sequences& from, const Sequences& to) {
     for (std::size_t b = 0; b < lengths.size(); ++b)
       for (std::int32_t i = 0; i < from[b].length; ++i)
@@ -375,7 +387,9 @@ TEST(Attention, WhatDoesNotFitIsRefused) {
   };
   using P = AttentionProblem<float>;
   refuses("0 heads", [](P& p) { p.input.heads = 0; });
-  refuses("must be 3 heads x head_dim", [](P& p) { p.input.heads = 3; });
+  refuses("must be 3 and 3 heads x head_dim", [](P& p) { p.input.heads = 3; });
+  refuses("2 heads; 3 key heads must divide them", [](P& p) { p.input.key_heads = 3; });
+  refuses("must be 2 and 1 heads x head_dim", [](P& p) { p.input.key_heads = 1; });
   refuses("keys of 7 columns", [](P& p) { p.input.key.columns = 7; });
   refuses("must divide them", [](P& p) { p.input.value.columns = 7; });
   refuses("rows of keys but", [](P& p) { --p.input.value.rows; });

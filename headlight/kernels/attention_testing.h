@@ -58,6 +58,7 @@ struct AttentionCase {
   bool shared_keys = false;  // all sentences have the keys of the first
   bool indexed = false;      // keys are found through key_rows
   bool interleaved = false;  // sentence b is column b of a grid
+  std::int32_t key_heads = 0;
 };
 
 // The sentences of a case in rows, with some rows before, after and (in keys) between that belong to nobody.
@@ -91,19 +92,21 @@ struct AttentionRows {
   std::vector<std::int32_t> index;
 };
 
+inline std::int32_t KeyHeadsOf(const AttentionCase& c) { return c.key_heads > 0 ? c.key_heads : c.heads; }
+
 // The tensors of a case, as column ranges of wider matrices and off any alignment, and what the kernels made of them.
 template <typename T>
 struct AttentionProblem {
   explicit AttentionProblem(const AttentionCase& c)
       : rows(c),
         query({rows.query_rows, c.heads * c.head_dim, 5, 1}, 1),
-        key({rows.key_rows, c.heads * c.head_dim, 3, 3}, 2),
-        value({rows.key_rows, c.heads * c.value_dim, 7, 5}, 3),
+        key({rows.key_rows, KeyHeadsOf(c) * c.head_dim, 3, 3}, 2),
+        value({rows.key_rows, KeyHeadsOf(c) * c.value_dim, 7, 5}, 3),
         output({rows.query_rows, c.heads * c.value_dim, 1, 1}, 4),
         d_output({rows.query_rows, c.heads * c.value_dim, 2, 7}, 5),
         d_query({rows.query_rows, c.heads * c.head_dim, 5, 1}, 6),
-        d_key({rows.key_rows, c.heads * c.head_dim, 3, 3}, 7),
-        d_value({rows.key_rows, c.heads * c.value_dim, 4, 1}, 8),
+        d_key({rows.key_rows, KeyHeadsOf(c) * c.head_dim, 3, 3}, 7),
+        d_value({rows.key_rows, KeyHeadsOf(c) * c.value_dim, 4, 1}, 8),
         log_sum_exp(static_cast<std::size_t>(rows.query_rows * c.heads)) {
     if (c.bias != BiasKind::none) bias = std::make_unique<TestBias<T>>(c.bias, c.heads);
     input.query = query.view();
@@ -113,6 +116,7 @@ struct AttentionProblem {
     input.keys = rows.keys;
     input.key_rows = rows.index;
     input.heads = c.heads;
+    input.key_heads = c.key_heads;
     input.scale = static_cast<T>(1 / std::sqrt(static_cast<double>(c.head_dim)));
     input.causal = c.causal;
     input.window = c.window;
@@ -145,17 +149,19 @@ template <typename T>
 Reference ReferenceAttention(const AttentionProblem<T>& problem) {
   const AttentionInput<T>& in = problem.input;
   Reference r;
-  r.output.resize(static_cast<std::size_t>(in.query.rows * in.value.columns));
+  const std::int64_t key_heads = KeyHeads(in), output_columns = OutputColumns(in);
+  r.output.resize(static_cast<std::size_t>(in.query.rows * output_columns));
   r.d_query.resize(static_cast<std::size_t>(in.query.rows * in.query.columns));
   r.d_key.resize(static_cast<std::size_t>(in.key.rows * in.key.columns));
   r.d_value.resize(static_cast<std::size_t>(in.value.rows * in.value.columns));
   if (problem.bias) r.d_bias.resize(problem.bias->values.size());
-  const std::int64_t head_dim = in.query.columns / in.heads, value_dim = in.value.columns / in.heads;
+  const std::int64_t head_dim = in.query.columns / in.heads, value_dim = in.value.columns / key_heads;
   const double keep_scale = 1 / (1 - in.dropout.probability);
   for (std::size_t b = 0; b < in.queries.size(); ++b) {
     const std::int32_t queries = in.queries[b].length, keys = in.keys[b].length, past = keys - queries;
     auto& map = r.weights.emplace_back();
     for (std::int32_t h = 0; h < in.heads; ++h) {
+      const std::int64_t kh = h / (in.heads / key_heads);  // its key head
       const std::uint64_t seed = AttentionHead<T>(in, static_cast<std::int32_t>(b), h).dropout_seed;
       for (std::int32_t i = 0; i < queries; ++i) {
         const std::int64_t query_row = in.queries[b].row(i);
@@ -167,7 +173,8 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
           const std::int32_t position = in.keys[b].row(j);
           rows.push_back(in.key_rows.empty() ? position : in.key_rows[static_cast<std::size_t>(position)]);
           double score = 0;
-          for (std::int64_t d = 0; d < head_dim; ++d) score += double{query[d]} * in.key.row(rows[j])[h * head_dim + d];
+          for (std::int64_t d = 0; d < head_dim; ++d)
+            score += double{query[d]} * in.key.row(rows[j])[kh * head_dim + d];
           score *= in.scale;
           if (problem.bias) score += problem.bias->values[problem.bias->Index(h, i, j, past)];
           const bool seen = (!in.causal || j <= i + past) && (in.window == 0 || std::abs(i + past - j) < in.window);
@@ -180,10 +187,10 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
           kept[j] = drops ? 0 : weight[j] * keep_scale;
           map.push_back(weight[j]);
           for (std::int64_t d = 0; d < value_dim; ++d) {
-            const double value = in.value.row(rows[j])[h * value_dim + d];
+            const double value = in.value.row(rows[j])[kh * value_dim + d];
             const double d_output = problem.d_output.at(query_row, h * value_dim + d);
-            r.output[static_cast<std::size_t>(query_row * in.value.columns + h * value_dim + d)] += kept[j] * value;
-            r.d_value[static_cast<std::size_t>(rows[j] * in.value.columns + h * value_dim + d)] += kept[j] * d_output;
+            r.output[static_cast<std::size_t>(query_row * output_columns + h * value_dim + d)] += kept[j] * value;
+            r.d_value[static_cast<std::size_t>(rows[j] * in.value.columns + kh * value_dim + d)] += kept[j] * d_output;
             d_weight[j] += drops ? 0 : keep_scale * d_output * value;
           }
           delta += weight[j] * d_weight[j];
@@ -192,10 +199,10 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
           const double d_score = weight[j] * (d_weight[j] - delta);
           if (problem.bias) r.d_bias[problem.bias->Index(h, i, j, past)] += d_score;
           for (std::int64_t d = 0; d < head_dim; ++d) {
-            const std::size_t column = static_cast<std::size_t>(h * head_dim + d);
-            r.d_query[static_cast<std::size_t>(query_row * in.query.columns) + column] +=
+            const std::int64_t column = kh * head_dim + d;
+            r.d_query[static_cast<std::size_t>(query_row * in.query.columns + h * head_dim + d)] +=
                 d_score * in.scale * in.key.row(rows[j])[column];
-            r.d_key[static_cast<std::size_t>(rows[j] * in.key.columns) + column] += d_score * in.scale * query[d];
+            r.d_key[static_cast<std::size_t>(rows[j] * in.key.columns + column)] += d_score * in.scale * query[d];
           }
         }
       }

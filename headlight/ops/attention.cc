@@ -31,6 +31,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
           .keys = keys,
           .key_rows = key_rows,
           .heads = options.heads,
+          .key_heads = options.key_heads,
           .scale = static_cast<T>(options.scale),
           .causal = options.causal,
           .window = options.window,
@@ -53,7 +54,10 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
                  const Sequences& keys, const AttentionOptions& options, std::span<const std::int32_t> key_rows) {
   const bool wants_gradient = WantsGradient({&query, &key, &value, &options.bias.values});
   Ensure(!wants_gradient || key_rows.empty(), "Attention: a cache has no gradient");
-  const Tensor y = Tensor::Empty({query.rows(), value.columns()}, query.dtype());
+  const std::int32_t key_heads = options.key_heads > 0 ? options.key_heads : options.heads;
+  Check(key_heads > 0 && value.columns() % key_heads == 0, "Attention: {} key heads must divide values of shape {}",
+        key_heads, ToString(value.shape()));
+  const Tensor y = Tensor::Empty({query.rows(), value.columns() / key_heads * options.heads}, query.dtype());
   const Tensor log_sum_exp = wants_gradient ? Tensor::Empty({query.rows(), options.heads}, query.dtype()) : Tensor();
   Dispatch(query.dtype(), [&]<typename T>(T) {
     const auto bias = MakeBias<T>(options.bias);

@@ -33,15 +33,16 @@ AttentionBias BiasOf(const Tensor& values) {
 
 struct AttentionOptions {
   std::int32_t heads = 1;
-  double scale = 1;         // of the scores
-  bool causal = false;      // query i of a sentence sees its keys up to i + (keys - queries)
-  std::int32_t window = 0;  // where positive, only keys nearer than this
-  Dropout dropout = {};     // of the weights
-  AttentionBias bias = {};  // none unless it has values
+  std::int32_t key_heads = 0;  // of keys and values, each for heads / key_heads query heads; 0: as many as heads
+  double scale = 1;            // of the scores
+  bool causal = false;         // query i of a sentence sees its keys up to i + (keys - queries)
+  std::int32_t window = 0;     // where positive, only keys nearer than this
+  Dropout dropout = {};        // of the weights
+  AttentionBias bias = {};     // none unless it has values
 };
 
 // softmax(scale * Q K^T + bias) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,
-// heads * head_dim], value [key tokens, heads * value_dim], possibly columns of one tensor; [query tokens,
+// key heads * head_dim], value [key tokens, key heads * value_dim], possibly columns of one tensor; [query tokens,
 // heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`, position p of which is row
 // key_rows[keys[b].begin + p] where key_rows is given (a cache; it has no gradient).
 HEADLIGHT_API Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
