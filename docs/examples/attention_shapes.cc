@@ -31,7 +31,7 @@ Tensor Vectors(const std::vector<Meaning>& meanings, std::int64_t first) {
 
 void Walk(const char* name, const Tensor& queries, const Words& of_queries, const Tensor& keys, const Words& of_keys,
           bool causal) {
-  const ScaledDotProductAttention attention{.heads = 2, .causal = causal};
+  const ScaledDotProductAttention attention{.heads = 2, .mask = {.causal = causal}};
   const Tensor weights = attention.Weights(queries, keys, {{0, static_cast<std::int32_t>(of_queries.size())}},
                                            {{0, static_cast<std::int32_t>(of_keys.size())}}, /*sentence=*/0);
   fmt::print("{}: queries {}, keys {}, weights [batch, heads, query, key] = {}\n", name, ToString(queries.shape()),

@@ -1,7 +1,6 @@
 #include "headlight/kernels/attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -25,8 +24,7 @@ bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
 
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input) {
-  const auto& [query, key, value, queries, keys, key_rows, heads, given_key_heads, scale, causal, window, bias,
-               dropout] = input;
+  const auto& [query, key, value, queries, keys, key_rows, heads, given_key_heads, scale, mask, bias, dropout] = input;
   Check(heads >= 1, "attention: {} heads; at least 1 is needed", heads);
   Check(given_key_heads >= 0 && heads % KeyHeads(input) == 0, "attention: {} heads; {} key heads must divide them",
         heads, given_key_heads);
@@ -39,7 +37,9 @@ void CheckAttention(const AttentionInput<T>& input) {
   Check(key.rows == value.rows, "attention: {} rows of keys but {} of values", key.rows, value.rows);
   Check(queries.size() == keys.size(), "attention: {} sentences of queries but {} of keys", queries.size(),
         keys.size());
-  Check(window >= 0, "attention: a window of {} keys", window);
+  Check(mask.left >= -1 && mask.right >= -1 && mask.block >= 0 && mask.stride >= 0,
+        "attention: a mask of left {}, right {}, block {} and stride {}", mask.left, mask.right, mask.block,
+        mask.stride);
   Check(dropout.probability >= 0 && dropout.probability < 1, "attention: dropout is {}, which is not in [0, 1)",
         dropout.probability);
   const std::int64_t positions = key_rows.empty() ? key.rows : static_cast<std::int64_t>(key_rows.size());
@@ -64,45 +64,5 @@ void CheckAttention(const AttentionInput<T>& input) {
 
 template void CheckAttention(const AttentionInput<float>&);
 template void CheckAttention(const AttentionInput<double>&);
-
-// Plain loops: the definition, for the few sentences that somebody looks at.
-template <typename T>
-void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
-  CheckAttention(input);
-  Check(sentence >= 0 && sentence < static_cast<std::int64_t>(input.queries.size()), "attention: sentence {} of {}",
-        sentence, input.queries.size());
-  const std::int64_t queries = input.queries[static_cast<std::size_t>(sentence)].length;
-  const std::int64_t keys = input.keys[static_cast<std::size_t>(sentence)].length;
-  Check(static_cast<std::int64_t>(weights.size()) == input.heads * queries * keys,
-        "attention: room for {} weights where sentence {} has {} heads x {} queries x {} keys", weights.size(),
-        sentence, input.heads, queries, keys);
-  for (std::int32_t index = 0; index < input.heads; ++index) {
-    const AttentionHead<T> head(input, sentence, index);
-    const Matrix<T> map{weights.data() + index * queries * keys, queries, keys, keys};
-    for (std::int32_t i = 0; i < head.queries; ++i) {
-      for (std::int32_t j = 0; j < head.keys; ++j) {
-        double score = 0;
-        for (std::int32_t d = 0; d < head.head_dim; ++d) score += double{head.query.row(i)[d]} * head.key.row(j)[d];
-        map.row(i)[j] = static_cast<T>(score * input.scale);
-      }
-    }
-    if (input.bias != nullptr && keys > 0) input.bias->Add({sentence, index, 0, 0, head.past}, map);
-    for (std::int32_t i = 0; i < head.queries; ++i) {
-      const KeyRange seen = head.Visible(i);
-      T* const row = map.row(i);
-      double max = -std::numeric_limits<double>::infinity(), sum = 0;
-      for (std::int32_t j = seen.begin; j < seen.end; ++j) max = std::max<double>(max, row[j]);
-      if (max == -std::numeric_limits<double>::infinity()) max = 0;
-      for (std::int32_t j = seen.begin; j < seen.end; ++j) sum += std::exp(row[j] - max);
-      for (std::int32_t j = 0; j < head.keys; ++j) {
-        const bool visible = seen.begin <= j && j < seen.end && sum != 0;
-        row[j] = visible ? static_cast<T>(std::exp(row[j] - max) / sum) : 0;
-      }
-    }
-  }
-}
-
-template void AttentionWeights(const AttentionInput<float>&, std::int32_t, std::span<float>);
-template void AttentionWeights(const AttentionInput<double>&, std::int32_t, std::span<double>);
 
 }  // namespace headlight::kernels

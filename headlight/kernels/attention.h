@@ -13,6 +13,7 @@
 
 #include "headlight/base/matrix.h"
 #include "headlight/base/sequences.h"
+#include "headlight/kernels/attention_mask.h"
 #include "headlight/kernels/dropout_hash.h"
 
 namespace headlight::kernels {
@@ -60,8 +61,7 @@ struct AttentionInput {
   std::int32_t heads = 1;
   std::int32_t key_heads = 0;  // of key and value; divides heads; 0: as many as heads
   T scale = 1;                 // 1 / sqrt(head_dim) in the paper
-  bool causal = false;         // query i sees keys up to i + past, past = keys - queries
-  std::int32_t window = 0;     // where positive, query i sees keys nearer to i + past than this
+  AttentionMask mask;
   AttentionBias<T>* bias = nullptr;
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
 };

@@ -53,7 +53,7 @@ class BackwardHead {
     std::fill(sums.data, sums.row(count), T{0});
     for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
       const TileRange tile{first_query, count, key, std::min(kBackwardKeys, head_.keys - key)};
-      if (!Meet(tile)) continue;
+      if (SeesNothing(head_, tile)) continue;
       PackKeys(key, tile.keys);
       Recompute(tile);
       Product<false, T>(Of(d_scores_, keys_, sums, tile.keys), count, query_columns_);
@@ -136,15 +136,9 @@ class BackwardHead {
     PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
   }
 
-  // Whether some query of the tile sees some key of it.
-  bool Meet(const TileRange& tile) const {
-    const KeyRange range = head_.Visible(tile.query, tile.queries);
-    return !range.empty() && range.begin < tile.key + tile.keys && tile.key < range.end;
-  }
-
   // weights_ and d_scores_ of the tile, whose keys are packed; false where no query sees a key.
   bool Recompute(const TileRange& tile) {
-    if (!Meet(tile)) return false;
+    if (SeesNothing(head_, tile)) return false;
     for (std::int32_t i = 0; i < tile.queries; ++i) PrefetchNextHead(output_.row(tile.query + i), head_.value_dim);
     PrefetchNextRows(head_.query, tile.query, tile.queries, head_.head_dim);
     PrefetchNextRows<T>({output_.data, output_.stride}, tile.query, tile.queries, head_.value_dim);

@@ -27,6 +27,7 @@ struct Shape {
   double dropout = 0;
   std::int32_t key_heads = 0;
   bool columns = false;  // the sentences are the columns of a grid
+  AttentionMask mask = {};
 };
 
 // About `tokens` tokens in sentences of 5 to 25.
@@ -74,7 +75,8 @@ struct Problem {
     input.heads = heads;
     input.key_heads = shape.key_heads;
     input.scale = 0.2f;
-    input.causal = shape.causal;
+    input.mask = shape.mask;
+    input.mask.causal = shape.causal;
     input.dropout.probability = shape.dropout;
   }
   // 0: queries, 1: keys, 2: values.
@@ -89,7 +91,7 @@ struct Problem {
                              {Part(d_projection, 1)}, {Part(d_projection, 2)});
   }
   void Report(benchmark::State& state, int products) const {
-    const double operations = 2.0 * products * (input.causal ? 0.5 : 1) * scores * static_cast<double>(model);
+    const double operations = 2.0 * products * (input.mask.causal ? 0.5 : 1) * scores * static_cast<double>(model);
     state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * operations, benchmark::Counter::kIsIterationInvariantRate);
   }
 
@@ -206,11 +208,26 @@ const bool registered = [] {
         .lengths = Lengths(4, {512, 512}),
         .head_dim = 64,
         .causal = true,
-        .key_heads = 2}}) {
+        .key_heads = 2},
+        Shape{.name = "4096 2x64, 256 nearest",
+        .lengths = Lengths(1, {4096, 4096}),
+        .heads = 2,
+        .head_dim = 64,
+        .mask = {.left = 128, .right = 127}},
+        Shape{.name = "4096 2x64, blocks of 256",
+        .lengths = Lengths(1, {4096, 4096}),
+        .heads = 2,
+        .head_dim = 64,
+        .mask = {.block = 256}},
+        Shape{.name = "16384 1x64, columns of 512",
+        .lengths = Lengths(1, {16384, 16384}),
+        .heads = 1,
+        .head_dim = 64,
+        .mask = {.stride = 512}}}) {
     for (const bool backward : {false, true}) {
       const std::string name = std::string(backward ? "backward " : "forward ") + shape.name;
       benchmark::RegisterBenchmark(name.c_str(), Attention, shape, backward)->UseRealTime();
-      if (!shape.causal && shape.dropout == 0 && !shape.columns)
+      if (!shape.causal && shape.dropout == 0 && !shape.columns && shape.mask == AttentionMask{})
         benchmark::RegisterBenchmark((name + ", separate operations").c_str(), SeparateOperations, shape, backward)
             ->UseRealTime();
     }

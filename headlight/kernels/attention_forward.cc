@@ -46,6 +46,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   const std::int32_t first_key = range.begin / kForwardKeys * kForwardKeys;
   for (std::int32_t key = first_key; key < range.end; key += kForwardKeys) {
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
+    if (input.mask.stride > 1 && SeesNothing(head, tile)) continue;
     const std::int32_t columns = WholeVectors<T>(tile.keys);
     PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
@@ -53,18 +54,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
       PrefetchNextHead(head.key.row(j), head.head_dim);
       if (few) PrefetchNextHead(head.value.row(j), head.value_dim);  // packing does it else
     }
-    if (few) {
-      for (std::int32_t i = 0; i < queries; ++i) {
-        // Of keys after those that it sees not even the place among four tells.
-        const std::int32_t keys_seen = SeenIn(head, first_query + i, tile).end;
-        ScoresOfOne(head.query.row(first_query + i), head.key, key, keys_seen, head.head_dim, columns, scores.row(i));
-      }
-    } else {
-      PackTransposed(head.key, key, tile.keys, head.head_dim, keys.data, columns);
-      Product<false, T>({head.query.row(first_query), head.query.stride, keys.data, columns, scores.data, scores.stride,
-                         head.head_dim, false},
-                        queries, columns);
-    }
+    TileScores(head, tile, keys, scores);
     const T scale = AddBias(head, tile, scores);
     T maxima[kForwardQueries];
     for (std::int32_t i = 0; i < queries; ++i) {
@@ -101,6 +91,49 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
 }
 HEADLIGHT_KERNEL(ForwardBlock);
 
+// The weights of the queries first_query ... of one head, at most kForwardQueries of them: rows of weights[query, key].
+template <typename T>
+void WeightsBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
+                  std::int32_t first_query, Matrix<T> weights) {
+  const hn::ScalableTag<T> d;
+  const AttentionHead<T> head(input, sentence, head_index);
+  const std::int32_t queries = std::min(kForwardQueries, head.queries - first_query);
+  const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
+  using S = Scratch<T>;
+  S scratch(S::Size(queries, most_keys) + S::Size(head.head_dim, most_keys));
+  const Packed<T> scores = scratch.Take(queries, most_keys), keys = scratch.Take(head.head_dim, most_keys);
+  constexpr T lowest = -std::numeric_limits<T>::infinity();
+  T maxima[kForwardQueries];
+  std::fill_n(maxima, queries, lowest);
+  for (std::int32_t key = 0; key < head.keys; key += kForwardKeys) {
+    const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
+    const bool unseen = SeesNothing(head, tile);
+    if (!unseen) TileScores(head, tile, keys, scores);
+    const T scale = unseen ? 1 : AddBias(head, tile, scores);
+    for (std::int32_t i = 0; i < queries; ++i) {
+      T* const to = weights.row(first_query + i) + key;
+      if (unseen) {
+        std::fill_n(to, tile.keys, lowest);
+        continue;
+      }
+      const SeenColumns seen = SeenIn(head, first_query + i, tile);
+      maxima[i] = std::max(maxima[i], ScaleAndMask(scores.row(i), WholeVectors<T>(tile.keys), seen, scale));
+      std::copy_n(scores.row(i), tile.keys, to);
+    }
+  }
+  for (std::int32_t i = 0; i < queries; ++i) {
+    T* const row = weights.row(first_query + i);
+    const auto base = hn::Set(d, maxima[i] == lowest ? 0 : maxima[i]);
+    const T sum = SumOverLanes(d, head.keys, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      const auto weight = WeightOf(d, hn::Sub(LoadLanes(d, row + column, lanes), base));
+      StoreLanes(weight, d, row + column, lanes);
+      return KeepLanes(d, weight, lanes, hn::Zero(d));
+    });
+    StoreScaled(row, sum == 0 ? 0 : 1 / sum, head.keys, false, row);
+  }
+}
+HEADLIGHT_KERNEL(WeightsBlock);
+
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
 HWY_AFTER_NAMESPACE();
@@ -109,6 +142,7 @@ HWY_AFTER_NAMESPACE();
 namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(ForwardBlock);
+HEADLIGHT_EXPORT(WeightsBlock);
 
 namespace {
 
@@ -117,7 +151,7 @@ namespace {
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;
-  if (input.causal || input.window > 0 || input.bias != nullptr || input.dropout.probability > 0) return merged;
+  if (input.mask != AttentionMask{} || input.bias != nullptr || input.dropout.probability > 0) return merged;
   queries.clear();
   keys.clear();
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
@@ -177,6 +211,37 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
 
 template void AttentionForward(const AttentionInput<float>&, Matrix<float>, std::span<float>);
 template void AttentionForward(const AttentionInput<double>&, Matrix<double>, std::span<double>);
+
+template <typename T>
+void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
+  Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
+        "attention: sentence {} of {}", sentence, input.queries.size());
+  AttentionInput<T> alone = input;  // so that all sentences one by one are not checked again and again
+  alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
+  alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
+  CheckAttention(alone);
+  const std::int64_t queries = alone.queries[0].length, keys = alone.keys[0].length;
+  Check(std::ssize(weights) == input.heads * queries * keys,
+        "attention: room for {} weights where sentence {} has {} heads x {} queries x {} keys", weights.size(),
+        sentence, input.heads, queries, keys);
+  if (weights.empty()) return;
+  const std::int64_t blocks = (queries + kForwardQueries - 1) / kForwardQueries;
+  const auto work = [&](std::int64_t pair) {
+    const std::int64_t head = pair % input.heads, first = pair / input.heads * kForwardQueries;
+    HEADLIGHT_DISPATCH(WeightsBlock, T)
+    (input, sentence, static_cast<std::int32_t>(head), static_cast<std::int32_t>(first),
+     {weights.data() + head * queries * keys, queries, keys, keys});
+  };
+  constexpr std::int64_t enough = 100'000;  // multiplications that repay waking other threads
+  if (queries * keys * input.query.columns < enough) {
+    for (std::int64_t pair = 0; pair < blocks * input.heads; ++pair) work(pair);
+  } else {
+    ParallelFor(blocks * input.heads, std::ref(work));
+  }
+}
+
+template void AttentionWeights(const AttentionInput<float>&, std::int32_t, std::span<float>);
+template void AttentionWeights(const AttentionInput<double>&, std::int32_t, std::span<double>);
 
 }  // namespace headlight::kernels
 #endif

@@ -24,11 +24,6 @@ struct HeadRows {
 constexpr std::int32_t kForwardQueries = 64, kForwardKeys = 64;
 constexpr std::int32_t kBackwardQueries = 64, kBackwardKeys = 64;
 
-struct KeyRange {
-  std::int32_t begin = 0, end = 0;
-  bool empty() const { return begin >= end; }
-};
-
 template <typename T>
 std::int32_t KeyHeads(const AttentionInput<T>& input) {
   return input.key_heads > 0 ? input.key_heads : input.heads;
@@ -54,18 +49,8 @@ struct AttentionHead {
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
-  // The keys that a query sees; both ends grow with the query.
-  KeyRange Visible(std::int32_t query_index) const {
-    const std::int32_t position = query_index + past;
-    KeyRange range{0, keys};
-    if (input.causal) range.end = std::min(range.end, position + 1);
-    if (input.window > 0) {
-      const std::int32_t window = std::min(input.window, keys + queries);  // wider ones change nothing
-      range.begin = std::max(range.begin, position - (window - 1));
-      range.end = std::min(range.end, position + window);
-    }
-    return range;
-  }
+  // The keys that a query sees.
+  KeyRange Visible(std::int32_t query_index) const { return SeenKeys(input.mask, query_index + past, keys); }
   // Those that any of `count` consecutive queries sees.
   KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
     return {Visible(first_query).begin, Visible(first_query + count - 1).end};
@@ -126,7 +111,7 @@ double OperationsOf(const AttentionInput<T>& input) {
   double pairs = 0;  // of a query and a key that it sees
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence)
     pairs += static_cast<double>(input.queries[sentence].length) * input.keys[sentence].length;
-  return (input.causal ? 1 : 2) * pairs * static_cast<double>(ColumnsPerPair(input));
+  return (input.mask.causal ? 1 : 2) * pairs * static_cast<double>(ColumnsPerPair(input));
 }
 
 // How many of `pairs` (of a part of the sentences and one of `heads`) a thread takes at a time, so that taking them (a

@@ -26,17 +26,25 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using kernels::HeadRows;
 
-// The columns [begin, end) of a tile's row, where a vector reaches beyond them.
+// The columns of a tile's row that its query sees: [begin, end), with a stride only those at a multiple of it from
+// `phase`, which is in [0, stride).
 struct SeenColumns {
   std::int32_t begin, end;
+  std::int32_t stride = 0, phase = 0;
 
-  bool HoldsVectorAt(std::int32_t column, std::int32_t lanes) const { return begin <= column && column + lanes <= end; }
+  bool HoldsVectorAt(std::int32_t column, std::int32_t lanes) const {
+    return begin <= column && column + lanes <= end && stride <= 1;
+  }
   template <class D>
   HWY_INLINE hn::Mask<D> MaskAt(D d, std::int32_t column) const {
     using T = hn::TFromD<D>;
     const auto columns = hn::Iota(d, static_cast<T>(column));
-    return hn::And(hn::Ge(columns, hn::Set(d, static_cast<T>(begin))),
-                   hn::Lt(columns, hn::Set(d, static_cast<T>(end))));
+    const auto within =
+        hn::And(hn::Ge(columns, hn::Set(d, static_cast<T>(begin))), hn::Lt(columns, hn::Set(d, static_cast<T>(end))));
+    if (stride <= 1) return within;
+    const auto strides =
+        hn::Div(hn::Sub(columns, hn::Set(d, static_cast<T>(phase))), hn::Set(d, static_cast<T>(stride)));
+    return hn::And(within, hn::Eq(hn::Floor(strides), strides));
   }
 };
 

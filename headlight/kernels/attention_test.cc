@@ -49,6 +49,11 @@ std::vector<AttentionCase> Cases() {
        .dropout = 0.2,
        .key_heads = 1},
       {.name = "groups, shared", .lengths = {{5, 33}, {20, 33}}, .heads = 4, .shared_keys = true, .key_heads = 2},
+      {.name = "band", .lengths = {{200, 200}, {5, 90}}, .mask = {.left = 70, .right = 3}},
+      {.name = "band to the left", .lengths = {{150, 150}}, .bias = dense, .dropout = 0.1, .mask = {.left = 9}},
+      {.name = "blocks", .lengths = {{200, 200}, {3, 90}}, .heads = 2, .mask = {.block = 33}},
+      {.name = "columns of a grid", .lengths = {{300, 300}, {2, 70}}, .heads = 2, .mask = {.stride = 150}},
+      {.name = "narrow stride", .lengths = {{70, 140}, {9, 3}}, .mask = {.causal = true, .left = 40, .stride = 3}},
       {.name = "groups, indexed", .lengths = {{1, 33}, {20, 130}}, .heads = 6, .indexed = true, .key_heads = 3},
   };
 }
@@ -185,6 +190,8 @@ TEST(Attention, GradientsAreThoseOfFiniteDifferences) {
       {"shared", {{2, 4}, {3, 4}}, 1, 3, 2, false, 0, dense, 0.2, true},
       {.name = "columns", .lengths = {{3, 4}, {3, 4}}, .heads = 2, .causal = true, .interleaved = true},
       {.name = "groups", .lengths = {{3, 4}, {2, 5}}, .heads = 4, .head_dim = 2, .bias = relative, .key_heads = 2},
+      {.name = "band", .lengths = {{6, 7}}, .head_dim = 3, .mask = {.left = 2, .right = 1}},
+      {.name = "blocks, stride", .lengths = {{9, 9}}, .head_dim = 3, .mask = {.block = 6, .stride = 2}},
   };
   for (const AttentionCase& c : cases) EXPECT_LT(WorstGradient(c), 1e-8) << c.name;
   EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
@@ -405,7 +412,8 @@ TEST(Attention, WhatDoesNotFitIsRefused) {
     p.input.key_rows = p.rows.index = std::vector<std::int32_t>(20, 1);
     p.rows.keys[1].step = 2;
   });
-  refuses("window of -1", [](P& p) { p.input.window = -1; });
+  refuses("mask of left -2", [](P& p) { p.input.mask.left = -2; });
+  refuses("block -1", [](P& p) { p.input.mask.block = -1; });
   refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });
   refuses("dropout is nan", [](P& p) { p.input.dropout.probability = std::nan(""); });
   refuses("log_sum_exp holds 3", [](P& p) { p.log_sum_exp.resize(3); });

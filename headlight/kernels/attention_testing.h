@@ -48,8 +48,8 @@ class TestBias : public AttentionBias<T> {
 };
 
 struct AttentionCase {
-  std::string name;
-  std::vector<std::pair<std::int32_t, std::int32_t>> lengths;  // queries and keys of each sentence
+  std::string name = {};
+  std::vector<std::pair<std::int32_t, std::int32_t>> lengths = {};  // queries and keys of each sentence
   std::int32_t heads = 1, head_dim = 4, value_dim = 4;
   bool causal = false;
   std::int32_t window = 0;
@@ -59,7 +59,15 @@ struct AttentionCase {
   bool indexed = false;      // keys are found through key_rows
   bool interleaved = false;  // sentence b is column b of a grid
   std::int32_t key_heads = 0;
+  AttentionMask mask = {};
 };
+
+inline bool Sees(const AttentionMask& mask, std::int32_t position, std::int32_t key) {
+  const auto block_of = [&](std::int32_t at) { return std::floor(static_cast<double>(at) / mask.block); };
+  return (!mask.causal || key <= position) && (mask.left < 0 || position - key <= mask.left) &&
+         (mask.right < 0 || key - position <= mask.right) && (mask.block == 0 || block_of(position) == block_of(key)) &&
+         (mask.stride == 0 || (position - key) % mask.stride == 0);
+}
 
 // The sentences of a case in rows, with some rows before, after and (in keys) between that belong to nobody.
 struct AttentionRows {
@@ -118,8 +126,9 @@ struct AttentionProblem {
     input.heads = c.heads;
     input.key_heads = c.key_heads;
     input.scale = static_cast<T>(1 / std::sqrt(static_cast<double>(c.head_dim)));
-    input.causal = c.causal;
-    input.window = c.window;
+    input.mask = c.mask;
+    input.mask.causal = c.causal;
+    if (c.window > 0) input.mask.left = input.mask.right = c.window - 1;
     input.bias = bias.get();
     input.dropout = {c.dropout, 11};
   }
@@ -177,7 +186,7 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
             score += double{query[d]} * in.key.row(rows[j])[kh * head_dim + d];
           score *= in.scale;
           if (problem.bias) score += problem.bias->values[problem.bias->Index(h, i, j, past)];
-          const bool seen = (!in.causal || j <= i + past) && (in.window == 0 || std::abs(i + past - j) < in.window);
+          const bool seen = Sees(in.mask, i + past, j);
           sum += weight[j] = seen ? std::exp(score) : 0;
         }
         for (std::int32_t j = 0; j < keys; ++j) {

@@ -24,7 +24,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using kernels::AttentionHead;
 using kernels::AttentionInput;
 using kernels::GradientTo;
-using kernels::KeyRange;
 
 template <typename T>
 HWY_INLINE std::int32_t WholeVectors(std::int32_t columns) {
@@ -83,7 +82,36 @@ struct TileRange {
 template <typename T>
 HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, const TileRange& tile) {
   const KeyRange range = head.Visible(query);
-  return {std::clamp(range.begin - tile.key, 0, tile.keys), std::clamp(range.end - tile.key, 0, tile.keys)};
+  const std::int32_t begin = std::clamp(range.begin - tile.key, 0, tile.keys);
+  const std::int32_t end = std::clamp(range.end - tile.key, 0, tile.keys), stride = head.input.mask.stride;
+  if (stride <= 1) return {begin, end};
+  const std::int32_t distance = (query + head.past - tile.key) % stride;
+  return {begin, end, stride, distance < 0 ? distance + stride : distance};
+}
+
+template <typename T>
+HWY_INLINE bool SeesNothing(const AttentionHead<T>& head, const TileRange& tile) {
+  return CoverOf(head.input.mask, tile.query + head.past, tile.queries, {tile.key, tile.key + tile.keys}, head.keys) ==
+         TileCover::empty;
+}
+
+// scores[queries, keys in whole vectors] = query . key, not scaled. `packed` is scratch for the keys [head_dim, keys].
+template <typename T>
+HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& packed,
+                           const Packed<T>& scores) {
+  const std::int32_t columns = WholeVectors<T>(tile.keys);
+  if (tile.queries <= kernels::kFewQueries) {
+    for (std::int32_t i = 0; i < tile.queries; ++i) {
+      // Keys behind those that a query sees must not change how its sums are grouped.
+      const std::int32_t keys_seen = SeenIn(head, tile.query + i, tile).end;
+      ScoresOfOne(head.query.row(tile.query + i), head.key, tile.key, keys_seen, head.head_dim, columns, scores.row(i));
+    }
+  } else {
+    PackTransposed(head.key, tile.key, tile.keys, head.head_dim, packed.data, columns);
+    Product<false, T>({head.query.row(tile.query), head.query.stride, packed.data, columns, scores.data, scores.stride,
+                       head.head_dim, false},
+                      tile.queries, columns);
+  }
 }
 
 template <typename T>

@@ -25,9 +25,9 @@ MultiHeadAttentionConfig Complete(MultiHeadAttentionConfig config) {
 ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query, Dropout dropout_of_weights) const {
   const double head_dim = static_cast<double>(query.columns()) / heads;
   return {.heads = heads,
+          .key_heads = key_heads,
           .scale = scale.value_or(1 / std::sqrt(head_dim)),
-          .causal = causal,
-          .window = window,
+          .mask = mask,
           .dropout = dropout_of_weights,
           .bias = bias};
 }
@@ -70,9 +70,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
 Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
                                 const ops::AttentionBias& bias) const {
   const ScaledDotProductAttention attention{.heads = config_.heads,
-                                            .causal = causal,
+                                            .mask = {causal, config_.window - 1, config_.window - 1},
                                             .scale = config_.scale,
-                                            .window = config_.window,
                                             .dropout = config_.dropout,
                                             .bias = bias};
   const Tensor projected = (*query_key_value_)(context, x);

@@ -16,13 +16,14 @@ namespace headlight {
 // Attention(Q, K, V) = softmax(Q K^T / sqrt(head_dim)) V (eq. 1), for several heads side by side.
 struct HEADLIGHT_API ScaledDotProductAttention {
   std::int32_t heads = 1;
-  bool causal = false;               // query i of a sentence sees its keys up to i + (keys - queries)
+  AttentionMask mask = {};           // which keys a query sees
   std::optional<double> scale = {};  // 1 / sqrt(head_dim) unless given
-  std::int32_t window = 0;           // where positive, only keys nearer than this are seen
   double dropout = 0;                // of the weights, in training
   ops::AttentionBias bias = {};      // added to the scores, unless empty
+  std::int32_t key_heads = 0;        // each serves heads / key_heads query heads; 0: as many as heads
 
-  // query [query tokens, heads * head_dim], key [key tokens, heads * head_dim], value [key tokens, heads * value_dim];
+  // query [query tokens, heads * head_dim], key [key tokens, key heads * head_dim], value [key tokens, key heads *
+  // value_dim];
   // [query tokens, heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`; key_rows as in
   // ops::Attention.
   Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,

@@ -28,7 +28,7 @@ struct Case {
   }
 
   ops::AttentionOptions Options(Context& context) const {
-    return {.heads = kHeads, .scale = 0.5, .causal = !config.both_directions, .bias = positions(context)};
+    return {.heads = kHeads, .scale = 0.5, .mask = {.causal = !config.both_directions}, .bias = positions(context)};
   }
 
   // Some number of all that attention gives.

@@ -33,8 +33,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
           .heads = options.heads,
           .key_heads = options.key_heads,
           .scale = static_cast<T>(options.scale),
-          .causal = options.causal,
-          .window = options.window,
+          .mask = options.mask,
           .bias = bias.get(),
           .dropout = options.dropout};
 }

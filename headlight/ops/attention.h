@@ -35,8 +35,7 @@ struct AttentionOptions {
   std::int32_t heads = 1;
   std::int32_t key_heads = 0;  // of keys and values, each for heads / key_heads query heads; 0: as many as heads
   double scale = 1;            // of the scores
-  bool causal = false;         // query i of a sentence sees its keys up to i + (keys - queries)
-  std::int32_t window = 0;     // where positive, only keys nearer than this
+  AttentionMask mask = {};     // which keys a query sees
   Dropout dropout = {};        // of the weights
   AttentionBias bias = {};     // none unless it has values
 };

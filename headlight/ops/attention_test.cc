@@ -16,8 +16,8 @@ const Sequences kQueries = {{0, 3}, {3, 1}, {4, 2}}, kKeys = {{0, 4}, {4, 2}, {6
 TEST(Attention, GradientsMatchFiniteDifferences) {
   const std::vector<Tensor> inputs = {RandomTensor({6, 6}, 1), RandomTensor({6, 6}, 2), RandomTensor({6, 4}, 3)};
   for (const AttentionOptions& options : {AttentionOptions{.heads = 2, .scale = 0.6},
-                                          {.heads = 1, .scale = 0.4, .causal = true},
-                                          {.heads = 2, .scale = 0.5, .window = 2},
+                                          {.heads = 1, .scale = 0.4, .mask = {.causal = true}},
+                                          {.heads = 2, .scale = 0.5, .mask = {.left = 1, .right = 1}},
                                           {.heads = 2, .scale = 0.5, .dropout = {0.3, 9}}}) {
     const auto f = [&](const std::vector<Tensor>& in) {
       return Attention(in[0], in[1], in[2], kQueries, kKeys, options);
@@ -72,7 +72,7 @@ TEST(Attention, ABiasHasAGradient) {
 TEST(Attention, TakesColumnsOfAFusedProjection) {
   const auto f = [](const std::vector<Tensor>& in) {
     return Attention(Columns(in[0], 0, 4), Columns(in[0], 4, 4), Columns(in[0], 8, 2), kQueries, kQueries,
-                     {.heads = 2, .scale = 0.7, .causal = true});
+                     {.heads = 2, .scale = 0.7, .mask = {.causal = true}});
   };
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({6, 10}, 1)}));
 }
