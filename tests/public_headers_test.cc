@@ -1,0 +1,72 @@
+// The two sets of installed headers (cmake/install.cmake): the users' stand on their own, the engine's need nothing
+// that is not installed. That each compiles alone, tests/consumer/run checks in the installed tree.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headlight {
+namespace {
+
+using Headers = std::set<std::string>;
+using Includes = std::map<std::string, std::vector<std::string>>;  // of ours, by header
+
+Headers ReadList(const std::string& name) {
+  std::ifstream list(HEADLIGHT_BINARY_DIR "/" + name);
+  Headers headers;
+  for (std::string line; std::getline(list, line);) headers.insert(line);
+  return headers;
+}
+
+Includes ReadIncludes(const Headers& headers) {
+  static const std::regex include("#include \"([^\"]+)\".*");
+  Includes includes;
+  for (const std::string& header : headers) {
+    std::ifstream text(HEADLIGHT_SOURCE_DIR "/" + header);
+    EXPECT_TRUE(text) << header;
+    for (std::string line; std::getline(text, line);) {
+      std::smatch match;
+      if (std::regex_match(line, match, include)) includes[header].push_back(match[1]);
+    }
+  }
+  return includes;
+}
+
+// One complaint an include of something that is not in `installed`, or is a kernel's where they are `forbidden`.
+std::vector<std::string> Wrong(const Includes& includes, const Headers& installed, bool kernels_forbidden) {
+  std::vector<std::string> complaints;
+  for (const auto& [header, included] : includes)
+    for (const std::string& other : included)
+      if (!installed.contains(other) || (kernels_forbidden && other.starts_with("headlight/kernels/")))
+        complaints.push_back(header + " includes " + other);
+  return complaints;
+}
+
+TEST(PublicHeaders, UsersHeadersIncludeOnlyEachOther) {
+  const Headers users = ReadList("user_headers.txt");
+  EXPECT_GT(users.size(), 10U);
+  EXPECT_THAT(Wrong(ReadIncludes(users), users, true), testing::IsEmpty());
+}
+
+TEST(PublicHeaders, EngineHeadersIncludeOnlyWhatIsInstalled) {
+  Headers engine = ReadList("engine_headers.txt"), both = ReadList("user_headers.txt");
+  EXPECT_GT(engine.size(), 10U);
+  for (const std::string& header : engine) EXPECT_TRUE(both.insert(header).second) << header << " is in both sets";
+  EXPECT_THAT(Wrong(ReadIncludes(engine), both, false), testing::IsEmpty());
+}
+
+TEST(PublicHeaders, PlantedIncludesAreCaught) {
+  const Includes includes = {{"headlight/tasks/a.h", {"headlight/tensor/tensor.h", "headlight/kernels/gemm.h"}}};
+  EXPECT_THAT(Wrong(includes, {"headlight/tensor/tensor.h"}, false), testing::SizeIs(1));
+  EXPECT_THAT(Wrong(includes, {"headlight/tensor/tensor.h", "headlight/kernels/gemm.h"}, true),
+              testing::ElementsAre("headlight/tasks/a.h includes headlight/kernels/gemm.h"));
+  EXPECT_THAT(Wrong(includes, {"headlight/tensor/tensor.h", "headlight/kernels/gemm.h"}, false), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace headlight
