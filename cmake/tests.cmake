@@ -66,7 +66,7 @@ endforeach()
 if(thread_sanitizer)
   set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/line_queue.cc)
   foreach(test base/parallel base/profile base/storage cli/line_queue data/batches data/corpus data/prefetch tasks/threads
-      tasks/translator text/tokenizers/tokenizer text/tokenizers/tokenizer_pipeline)
+      tasks/translator text/tokenizers/marian_tokenizer text/tokenizers/pipeline_tokenizer)
     list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/headlight/${test}_test.cc)
   endforeach()
   list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/tests/training_test.cc ${PROJECT_SOURCE_DIR}/tests/transformer_test.cc)

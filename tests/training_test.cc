@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kPairs = 300;
 
-Tokenizer SmallTokenizer(const std::vector<SentencePair>& pairs) {
+MarianTokenizer SmallTokenizer(const std::vector<SentencePair>& pairs) {
   std::size_t next = 0;
   return TrainVocabulary(
       [&](std::string_view& line) {
@@ -41,7 +41,7 @@ Tokenizer SmallTokenizer(const std::vector<SentencePair>& pairs) {
 struct Setting {
   TemporaryFolder folder;
   std::vector<SentencePair> pairs;
-  Tokenizer tokenizer;
+  MarianTokenizer tokenizer;
   Corpus corpus;
   ValidationSet validation;
 

@@ -62,7 +62,7 @@ void Run(const Options& options) {
   config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
   CheckConfig(config);  // better known before the vocabulary is learned
   Note("learning a vocabulary of {} from {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
-  const Tokenizer tokenizer = LearnVocabulary(options.train[0], options.train[1], options.vocabulary);
+  const MarianTokenizer tokenizer = LearnVocabulary(options.train[0], options.train[1], options.vocabulary);
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   config.start_id = config.pad_id = tokenizer.pad();
   config.end_id = tokenizer.eos();

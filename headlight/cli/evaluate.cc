@@ -14,7 +14,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
-#include "headlight/tasks/sequence_tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/tasks/translator.h"
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"
@@ -50,7 +50,7 @@ std::vector<std::string> TranslateAll(const Translator& translator, const std::v
 // The loss of the references; pairs that the model cannot read are left out, and said.
 ReferenceLoss LossOf(const Translator& translator, const std::vector<std::string>& source_texts,
                      const std::vector<std::string>& references) {
-  const SequenceTokenizer& tokenizer = translator.tokenizer();
+  const Tokenizer& tokenizer = translator.tokenizer();
   const auto positions = static_cast<std::size_t>(translator.model().limits().positions);
   std::vector<std::vector<std::int32_t>> sources, targets;
   for (std::size_t i = 0; i < source_texts.size(); ++i) {

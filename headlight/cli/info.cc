@@ -10,8 +10,8 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
-#include "headlight/text/tokenizers/tokenizer.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/marian_tokenizer.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 namespace {
@@ -40,10 +40,10 @@ Json Describe(const std::string& folder) {
                               {"memory_bytes", Bytes(parameters)}};
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
   if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
-    description.push_back({"vocabulary", TokenizerPipeline::Load(folder).size()});
+    description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
     return description;
   }
-  const Tokenizer tokenizer = Tokenizer::Load(folder);
+  const MarianTokenizer tokenizer = MarianTokenizer::Load(folder);
   description.push_back({"vocabulary", tokenizer.size()});
   description.push_back({"source_tokenizer", Name(tokenizer.algorithm(Side::source))});
   description.push_back({"target_tokenizer", Name(tokenizer.algorithm(Side::target))});

@@ -16,7 +16,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/text/token_label.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 namespace {

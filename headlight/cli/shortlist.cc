@@ -8,7 +8,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/data/lines.h"
-#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/train/learn_shortlist.h"
 
 namespace headlight {
@@ -27,7 +27,7 @@ std::int64_t CountLines(LineReader& lines) {
 
 void Run(const Options& options) {
   const std::string path = options.folder + "/" + kShortlistName;
-  const Tokenizer tokenizer = Tokenizer::Load(options.folder);
+  const MarianTokenizer tokenizer = MarianTokenizer::Load(options.folder);
   CheckWritable(path);
   LineReader sources(options.train[0]), targets(options.train[1]);
   Progress progress("pairs read");

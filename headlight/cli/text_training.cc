@@ -54,7 +54,7 @@ void BeginTextTraining(TextTrainingOptions& options) {
   options.training.schedule.model = options.sizes.model;
 }
 
-std::int32_t TokenOf(const TokenizerPipeline& tokenizer, const std::string& folder, const char* what,
+std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const std::optional<std::int32_t> id = tokenizer.Find(name)) return *id;

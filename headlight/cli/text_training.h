@@ -11,7 +11,7 @@
 #include "headlight/cli/training_progress.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/nn/model.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 
@@ -44,7 +44,7 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
 void BeginTextTraining(TextTrainingOptions& options);
 
 // The token that is called by one of these names, as the published tokenizers call it.
-std::int32_t TokenOf(const TokenizerPipeline& tokenizer, const std::string& folder, const char* what,
+std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
 // Tells what was read. Throws Error where that is nothing.

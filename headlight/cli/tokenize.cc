@@ -16,7 +16,7 @@
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
 #include "headlight/text/token_label.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 namespace {
@@ -27,7 +27,7 @@ struct Options {
   bool ids = false, json = false, decode = false;
 };
 
-std::string Row(const TokenizerPipeline& tokenizer, const std::string& line, const Options& options) {
+std::string Row(const PipelineTokenizer& tokenizer, const std::string& line, const Options& options) {
   const Encoding encoding = tokenizer.Encode(line, options.encode);
   if (options.ids) return fmt::format("{}\n", fmt::join(encoding.ids, " "));
   std::vector<std::string> pieces;
@@ -50,7 +50,7 @@ std::string Row(const TokenizerPipeline& tokenizer, const std::string& line, con
          "\n";
 }
 
-std::string Text(const TokenizerPipeline& tokenizer, const std::string& line, const std::string& place) {
+std::string Text(const PipelineTokenizer& tokenizer, const std::string& line, const std::string& place) {
   std::vector<std::int32_t> ids;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t begin = line.find_first_not_of(" \t", at);
@@ -66,7 +66,7 @@ std::string Text(const TokenizerPipeline& tokenizer, const std::string& line, co
   return tokenizer.Decode(ids) + "\n";
 }
 
-std::vector<std::string> Rows(const TokenizerPipeline& tokenizer, const std::vector<std::string>& lines,
+std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const std::vector<std::string>& lines,
                               const Options& options) {
   std::vector<std::string> rows(lines.size());
   // Some lines at once, so that handing them to threads costs nothing beside the work on them.
@@ -80,7 +80,7 @@ std::vector<std::string> Rows(const TokenizerPipeline& tokenizer, const std::vec
 }
 
 void Run(const Options& options) {
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder);
   const std::string name = options.input == "-" ? "standard input" : options.input;
   constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
   LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name), ahead);

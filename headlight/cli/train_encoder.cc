@@ -24,7 +24,7 @@ struct EncoderOptions : TextTrainingOptions {
 // What a task reads its files with.
 struct Reading {
   EncoderOptions& options;
-  const TokenizerPipeline& tokenizer;
+  const PipelineTokenizer& tokenizer;
   std::int64_t longest;              // tokens that the model reads at once
   std::vector<std::string>& labels;  // those of the model; of what is learned from others are added
   bool labels_may_grow;              // if they may
@@ -44,7 +44,7 @@ struct EncoderTask {
   Readied (*read)(const Reading& reading);
 };
 
-std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const TokenizerPipeline& tokenizer,
+std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const PipelineTokenizer& tokenizer,
                               const TextHeadsConfig& heads) {
   const ModelSizes& sizes = options.sizes;
   BertConfig config;
@@ -65,7 +65,7 @@ std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const TokenizerPipe
 
 void Run(const EncoderTask& task, EncoderOptions& options) {
   BeginTextTraining(options);
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder());
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<TextEncoder> model;
   if (!options.from_nothing()) {
     model = LoadModel<TextEncoder>(options.from);

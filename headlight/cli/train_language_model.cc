@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-Gpt2Config Gpt2Of(const TextTrainingOptions& options, const TokenizerPipeline& tokenizer) {
+Gpt2Config Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& tokenizer) {
   const ModelSizes& sizes = options.sizes;
   Gpt2Config config;
   config.model = sizes.model;
@@ -29,7 +29,7 @@ Gpt2Config Gpt2Of(const TextTrainingOptions& options, const TokenizerPipeline& t
 
 void Run(TextTrainingOptions& options) {
   BeginTextTraining(options);
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.folder());
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<LanguageModel> model;
   if (!options.from_nothing()) model = LoadModel<LanguageModel>(options.from);
   // The end token stands before a text.

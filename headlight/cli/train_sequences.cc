@@ -12,7 +12,7 @@
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"
 #include "headlight/models/t5.h"
-#include "headlight/tasks/sequence_tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/train/sequence_tasks.h"
 
 namespace headlight {
@@ -34,7 +34,7 @@ const char* Name(Task task) {
 }
 
 // T5 1.0.
-T5Config T5Of(const Options& options, const TokenizerPipeline& tokenizer) {
+T5Config T5Of(const Options& options, const PipelineTokenizer& tokenizer) {
   const ModelSizes& sizes = options.sizes;
   T5Config config;
   config.model = sizes.model;
@@ -51,7 +51,7 @@ T5Config T5Of(const Options& options, const TokenizerPipeline& tokenizer) {
   return config;
 }
 
-BartConfig BartOf(const Options& options, const TokenizerPipeline& tokenizer) {
+BartConfig BartOf(const Options& options, const PipelineTokenizer& tokenizer) {
   const ModelSizes& sizes = options.sizes;
   BartConfig config;
   config.model = sizes.model;
@@ -68,7 +68,7 @@ BartConfig BartOf(const Options& options, const TokenizerPipeline& tokenizer) {
 
 std::unique_ptr<EncoderDecoder> MakeModel(const Options& options) {
   if (!options.from_nothing()) return LoadModel<EncoderDecoder>(options.from);
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(options.tokenizer);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer);
   std::unique_ptr<EncoderDecoder> model;
   if (options.family == NewFamily::t5)
     model = std::make_unique<T5>(T5Of(options, tokenizer));
@@ -86,7 +86,7 @@ struct Lesson {
   std::uint64_t hash = 0;
 };
 
-void ReadPairs(const Options& options, const SequenceTokenizer& tokenizer, EncoderDecoder& model,
+void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& tokenizer, EncoderDecoder& model,
                TrainingProgress& progress, Lesson& lesson) {
   const std::int64_t longest = model.limits().positions;
   const auto read = [&](const std::vector<std::string>& paths, std::vector<std::string>* sources) {
@@ -94,13 +94,13 @@ void ReadPairs(const Options& options, const SequenceTokenizer& tokenizer, Encod
     std::int64_t tokens[2] = {0, 0};
     for (const TextPair& pair : ReadTextPairs(paths)) {
       SequenceExample& example = examples.emplace_back();
-      example.source = example.target = tokenizer.before();
+      example.source = example.target = tokenizer->before();
       const auto add = [](const std::vector<std::int32_t>& ids, std::vector<std::int32_t>& to) {
         to.insert(to.end(), ids.begin(), ids.end());
       };
-      add(tokenizer.Encode(options.prefix + pair.source), example.source);
-      add(tokenizer.after(), example.source);
-      add(tokenizer.Encode(pair.target, Side::target), example.target);
+      add(tokenizer->Encode(options.prefix + pair.source), example.source);
+      add(tokenizer->after(), example.source);
+      add(tokenizer->Encode(pair.target, Side::target), example.target);
       Check(std::ssize(example.source) <= longest && std::ssize(example.target) < longest,
             "{}: {} source and {} target tokens, of which the model reads and writes {}", pair.place,
             example.source.size(), example.target.size() + 1, longest);
@@ -116,13 +116,13 @@ void ReadPairs(const Options& options, const SequenceTokenizer& tokenizer, Encod
   SequenceSets& sets = lesson.pairs;
   sets.train = read(options.train, nullptr);
   sets.valid = read(options.valid, &sets.valid_sources);
-  sets.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
+  sets.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->Decode(ids); };
   lesson.hash = HashOfSequences(sets.train);
   lesson.task = SequenceTask(model, sets, options.training);
 }
 
 // <extra_id_0> and on.
-std::vector<std::int32_t> SentinelsOf(const TokenizerPipeline& tokenizer, const std::string& folder) {
+std::vector<std::int32_t> SentinelsOf(const PipelineTokenizer& tokenizer, const std::string& folder) {
   std::vector<std::int32_t> sentinels;
   while (const std::optional<std::int32_t> id = tokenizer.Find(fmt::format("<extra_id_{}>", sentinels.size())))
     sentinels.push_back(*id);
@@ -134,7 +134,7 @@ std::vector<std::int32_t> SentinelsOf(const TokenizerPipeline& tokenizer, const 
 }
 
 // The tokens that end with a full stop or its like.
-std::vector<std::int32_t> SentenceEndsOf(const TokenizerPipeline& tokenizer) {
+std::vector<std::int32_t> SentenceEndsOf(const PipelineTokenizer& tokenizer) {
   std::vector<std::int32_t> ends;
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
     const std::string text = tokenizer.IsSpecial(id) ? "" : tokenizer.Decode({&id, 1});
@@ -147,9 +147,8 @@ std::vector<std::int32_t> SentenceEndsOf(const TokenizerPipeline& tokenizer) {
 
 void ReadBroken(const Options& options, const std::string& folder, EncoderDecoder& model, TrainingProgress& progress,
                 Lesson& lesson) {
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
-  const SequenceTokenizer surrounding(tokenizer);
-  const AroundTexts around{surrounding.before(), surrounding.after()};
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
+  const AroundTexts around{tokenizer.before(), tokenizer.after()};
   const std::int64_t taken = std::ssize(around.before) + std::max<std::int64_t>(1, std::ssize(around.after));
   const std::int64_t longest = std::min(options.sizes.positions, model.limits().positions) - taken;
   Check(longest >= 1, "--positions {}: with what stands around a text there is no room for one",
@@ -180,10 +179,10 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
 void Run(Options& options) {
   BeginTextTraining(options);
   const std::string& folder = options.folder();
-  const SequenceTokenizer tokenizer = SequenceTokenizer::Load(folder);
+  const std::shared_ptr<const Tokenizer> tokenizer = LoadTokenizer(folder);
   const std::unique_ptr<EncoderDecoder> model = MakeModel(options);
-  Check(tokenizer.size() <= std::min(model->limits().source_vocabulary, model->limits().target_vocabulary),
-        "{}: the tokenizer has {} tokens, and the model {}", folder, tokenizer.size(),
+  Check(tokenizer->size() <= std::min(model->limits().source_vocabulary, model->limits().target_vocabulary),
+        "{}: the tokenizer has {} tokens, and the model {}", folder, tokenizer->size(),
         model->limits().target_vocabulary);
   TrainingProgress progress(Quiet());
   Lesson lesson;

@@ -14,7 +14,7 @@
 #include "headlight/data/small_languages_testing.h"
 #include "headlight/generate/batched.h"
 #include "headlight/models/family.h"
-#include "headlight/tasks/sequence_tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/train/sequence_tasks.h"
 
 namespace headlight {
@@ -81,7 +81,7 @@ class Bigrams {
 TEST(LearnedSequences, SummariesOfEventsThatItNeverSaw) {
   const Language days(DaysWithSummaries, 150'000, {"--special", "<pad>", "--special", "</s>"});
   days.Learn("seq2seq", {"--model-dim", "128", "--epochs", "1", "--learning-rate", "0.0015", "--warmup", "400"});
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(days.model);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(days.model);
   Bigrams bigrams;
   const auto summary = [](const std::string& line) { return line.substr(line.find('\t') + 1); };
   const auto encode = [&](const std::string& text) { return tokenizer.Encode(text, {.add_special = false}).ids; };
@@ -122,7 +122,7 @@ TEST(LearnedSequences, HiddenSpansOfTextsThatItNeverSaw) {
   const Language stories(AnimalStories, 20'000, {"--special", "<pad>", "--special", "</s>", "--sentinels", "20"});
   stories.Learn("span-corruption",
                 {"--model-dim", "64", "--epochs", "10", "--learning-rate", "0.003", "--warmup", "200"});
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Load(stories.model);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(stories.model);
   const auto encode = [&](const std::string& text) { return tokenizer.Encode(text, {.add_special = false}).ids; };
   Bigrams bigrams;
   for (const std::string& line : Lines(ReadFile(stories.train))) bigrams.Learn(encode(line));
@@ -174,29 +174,28 @@ TEST(LearnedSequences, BrokenTextsThatItNeverSaw) {
   const Language stories(AnimalStories, 20'000,
                          {"--special", "<s>", "--special", "<pad>", "--special", "</s>", "--special", "<mask>"});
   stories.Learn("denoising", {"--model-dim", "64", "--epochs", "6", "--learning-rate", "0.003", "--warmup", "200"});
-  const SequenceTokenizer tokenizer = SequenceTokenizer::Load(stories.model);
-  const TokenizerPipeline pieces = TokenizerPipeline::Load(stories.model);
+  const PipelineTokenizer pieces = PipelineTokenizer::Load(stories.model);
   const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(stories.model);
   NoiseOptions noise{.mask_id = *pieces.Find("<mask>")};
   for (std::int32_t id = 0; id < pieces.size(); ++id)
     if (pieces.Decode({&id, 1}).ends_with('.')) noise.sentence_ends.push_back(id);
   const auto around = [&](Ids ids) {
-    ids.insert(ids.begin(), tokenizer.before().begin(), tokenizer.before().end());
-    ids.insert(ids.end(), tokenizer.after().begin(), tokenizer.after().end());
+    ids.insert(ids.begin(), pieces.before().begin(), pieces.before().end());
+    ids.insert(ids.end(), pieces.after().begin(), pieces.after().end());
     return ids;
   };
   std::vector<Ids> broken, sources;
   for (const std::string& line : stories.test) {
     Random random(9, sources.size());
-    broken.push_back(AddNoise(tokenizer.Encode(line), noise, random));
+    broken.push_back(AddNoise(pieces.Encode(line, Side::source, nullptr), noise, random));
     sources.push_back(around(broken.back()));
   }
   const auto written = DecodeInBatches(*model, sources, {.beam_size = 1, .max_length = 180});
   std::size_t texts = 0, sentences = 0, mended = 0, unbroken = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::vector<std::string> wanted = SentencesOf(stories.test[i]);
-    const std::vector<std::string> found = SentencesOf(tokenizer.Decode(written[i].front().ids));
-    const std::vector<std::string> left = SentencesOf(tokenizer.Decode(broken[i]));
+    const std::vector<std::string> found = SentencesOf(pieces.Decode(written[i].front().ids));
+    const std::vector<std::string> left = SentencesOf(pieces.Decode(broken[i]));
     texts += found == wanted;
     for (std::size_t k = 0; k < wanted.size(); ++k, ++sentences) {
       mended += k < found.size() && found[k] == wanted[k];

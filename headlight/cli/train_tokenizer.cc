@@ -10,7 +10,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/data/lines.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_training.h"
 
 namespace headlight {
@@ -60,7 +60,7 @@ void Run(Flags& flags) {
       shown->Show(done, total);
     });
   }
-  const TokenizerPipeline tokenizer = TokenizerPipeline::Parse(json, path);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(json, path);
   WriteFile(path, json);
   Note("{}: {} tokens", path, tokenizer.size());
 }

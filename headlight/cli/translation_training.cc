@@ -29,7 +29,7 @@ void CheckText(const std::string& source, const std::string& target) {
   Check(source_lines > 0, "{}: there is no line in it", source);
 }
 
-ValidationSet ReadValidation(const TranslationTraining& settings, const Tokenizer& tokenizer) {
+ValidationSet ReadValidation(const TranslationTraining& settings, const MarianTokenizer& tokenizer) {
   ValidationSet set;
   set.source_texts = ReadLines(settings.valid_source);
   set.references = ReadLines(settings.valid_target);
@@ -66,14 +66,15 @@ Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
                       {"bpe_dropout", settings.bpe_dropout}};
 }
 
-void SaveModel(const Transformer& model, const Tokenizer& tokenizer, const std::string& folder) {
+void SaveModel(const Transformer& model, const MarianTokenizer& tokenizer, const std::string& folder) {
   tokenizer.Save(folder, model.config().positions);
   model.Save(folder);
 }
 
 }  // namespace
 
-Tokenizer LearnVocabulary(const std::string& source, const std::string& target, const VocabularyOptions& options) {
+MarianTokenizer LearnVocabulary(const std::string& source, const std::string& target,
+                                const VocabularyOptions& options) {
   LineReader source_lines(source), target_lines(target);
   bool of_source = true;
   return TrainVocabulary(
@@ -102,9 +103,9 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
     progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
                               settings.train_source, settings.train_target));
   const std::string vocabulary = settings.out + "/source.spm";
-  const Tokenizer tokenizer = fs::exists(vocabulary)
-                                  ? Tokenizer::Load(settings.out)
-                                  : LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary);
+  const MarianTokenizer tokenizer =
+      fs::exists(vocabulary) ? MarianTokenizer::Load(settings.out)
+                             : LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary);
   tokenizer.Save(settings.out, settings.model.positions);
   settings.model.source_vocabulary = settings.model.target_vocabulary = tokenizer.size();
   settings.model.start_id = settings.model.pad_id = tokenizer.pad();

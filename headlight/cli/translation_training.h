@@ -32,6 +32,6 @@ struct TranslationTraining {
 TrainingResult TrainTranslation(const TranslationTraining& settings);
 
 // Learns subwords from both sides' lines.
-Tokenizer LearnVocabulary(const std::string& source, const std::string& target, const VocabularyOptions& options);
+MarianTokenizer LearnVocabulary(const std::string& source, const std::string& target, const VocabularyOptions& options);
 
 }  // namespace headlight

@@ -61,8 +61,8 @@ struct BatchOptions {
   std::int64_t batch_tokens = 4096;  // rows a batch, at most: labels of pairs; one with more is a batch alone
   std::int32_t start_id = 0, eos_id = 0;
   std::uint64_t seed = 1;
-  // Where set, Next encodes the text with it, each epoch anew, as Tokenizer::EncodeSampled does for BPE-dropout. The
-  // corpus must have been made with keep_text. Batches are planned with the lengths of the plain encoding, which a
+  // Where set, Next encodes the text with it, each epoch anew, as MarianTokenizer::EncodeSampled does for BPE-dropout.
+  // The corpus must have been made with keep_text. Batches are planned with the lengths of the plain encoding, which a
   // sentence keeps that would exceed the corpus' max_length.
   std::function<std::vector<std::int32_t>(std::string_view text, Side side, Random& random)> sample = {};
 };

@@ -15,8 +15,8 @@
 
 namespace headlight {
 
-// A sentence to its token ids, as Tokenizer::Encode: without begin or end of sentence. Called from several threads at
-// once; what it throws ends the work and reaches the caller, who may so cancel it.
+// A sentence to its token ids, as MarianTokenizer::Encode: without begin or end of sentence. Called from several
+// threads at once; what it throws ends the work and reaches the caller, who may so cancel it.
 using EncodeText = std::function<std::vector<std::int32_t>(std::string_view text, Side side)>;
 
 struct CorpusFiles {

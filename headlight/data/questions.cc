@@ -84,7 +84,7 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 
 }  // namespace
 
-QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                             std::int64_t longest, bool to_be_scored) {
   QuestionTexts read;
   const auto add = [&](const JsonView& line) {

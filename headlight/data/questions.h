@@ -8,7 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/text/answers.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 
@@ -30,7 +30,7 @@ struct QuestionTexts {
 // form of SQuAD has it {"text": [...], "answer_start": [...]}. Where an answer starts is in characters (code points) of
 // the context; no answer: the context does not say. Of several the first is learned. Passages are cut as CutPassage
 // does. Throws Error naming line and key for what is not that, and for an answer that does not stand where it says.
-HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, bool to_be_scored);
 
 }  // namespace headlight

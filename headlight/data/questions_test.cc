@@ -14,9 +14,9 @@ using testing::HasSubstr;
 
 struct Reader {
   TestFolder folder;
-  TokenizerPipeline tokenizer = [] {
+  PipelineTokenizer tokenizer = [] {
     const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json";
-    return TokenizerPipeline::Parse(ReadFile(path), path);
+    return PipelineTokenizer::Parse(ReadFile(path), path);
   }();
 
   QuestionTexts Read(std::string_view text, std::int64_t longest = 32, bool to_be_scored = true) const {

@@ -97,7 +97,7 @@ std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encodi
 
 }  // namespace
 
-TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                             std::int64_t longest, std::vector<std::string>& labels, bool may_grow) {
   TaggedTexts read;
   const auto number = [&](std::string_view tag, const std::string& place) {

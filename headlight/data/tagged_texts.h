@@ -7,7 +7,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/text_examples.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 
@@ -25,7 +25,7 @@ struct TaggedTexts {
 // asked for in that one whose edges it is farthest from. A word's first token has its tag; so have the others, but that
 // I-X goes on where B-X begins, so that what is told of each token is a span again. A tag that is not among `labels`
 // is added to them where they may grow. Throws Error naming the line for what is not that.
-HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, bool may_grow);
 
 }  // namespace headlight

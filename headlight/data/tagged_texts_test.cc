@@ -15,14 +15,14 @@ using testing::HasSubstr;
 using Labels = std::vector<std::string>;
 using Ids = std::vector<std::int32_t>;
 
-TokenizerPipeline BertTokenizer() {
+PipelineTokenizer BertTokenizer() {
   const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json";
-  return TokenizerPipeline::Parse(ReadFile(path), path);
+  return PipelineTokenizer::Parse(ReadFile(path), path);
 }
 
 struct Reader {
   TestFolder folder;
-  TokenizerPipeline tokenizer = BertTokenizer();
+  PipelineTokenizer tokenizer = BertTokenizer();
   Labels labels;
 
   TaggedTexts Read(const std::string& name, std::string_view text, std::int64_t longest = 32, bool may_grow = true) {

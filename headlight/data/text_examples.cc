@@ -90,7 +90,7 @@ void ForEachClassifiedText(const std::string& path, const Body& body) {
 
 }  // namespace
 
-TextExamples ReadTexts(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer, std::int64_t longest,
+TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer, std::int64_t longest,
                        bool for_encoder) {
   TextExamples read;
   const EncodeOptions how{.add_special = for_encoder, .read_special = false};
@@ -137,7 +137,7 @@ std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& lab
   return static_cast<std::int32_t>(found - labels.begin());
 }
 
-TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                  std::int64_t longest, std::vector<std::string>& labels, bool may_grow) {
   TextExamples read;
   const auto add = [&](const ClassifiedText& text) {

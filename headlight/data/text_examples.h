@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 
@@ -30,14 +30,14 @@ struct TextExamples {
 // A text a line, plain or gzip, or JSON lines (IsJsonLines) of {"text"}. One of more than `longest` tokens is cut into
 // pieces; empty ones are none. For an encoder with special tokens, segments and words. Throws Error as LineReader and
 // JsonLines do.
-HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const TokenizerPipeline& tokenizer,
+HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                      std::int64_t longest, bool for_encoder);
 
 // A text, a tab and its class a line, or two texts with a tab between and their class; or JSON lines of {"text",
 // "label"}, perhaps with "text_pair". A class that is not among `labels` is added to them where they may grow. Throws
 // Error naming the line for what is not that, and for what has more than `longest` tokens.
 HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
-                                               const TokenizerPipeline& tokenizer, std::int64_t longest,
+                                               const PipelineTokenizer& tokenizer, std::int64_t longest,
                                                std::vector<std::string>& labels, bool may_grow);
 
 // The number of a label, which is added to them where it is new and they may grow. Throws Error that begins with

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kLongest = 12;  // tokens: most texts are longer
 
-TokenizerPipeline SmallTokenizer() {
+PipelineTokenizer SmallTokenizer() {
   int line = 0;
   const std::string json = TrainTokenizer(
       [&](std::string_view& text) {
@@ -24,7 +24,7 @@ TokenizerPipeline SmallTokenizer() {
         return line++ < 3;
       },
       {.algorithm = TokenizerAlgorithm::wordpiece, .size = 90});
-  return TokenizerPipeline::Parse(json, "tokenizer.json");
+  return PipelineTokenizer::Parse(json, "tokenizer.json");
 }
 
 // A file of these bytes, gone with the program.
@@ -65,7 +65,7 @@ void Try(const Body& body) {
 }
 
 void ReadAll(const std::vector<std::string>& paths) {
-  static const TokenizerPipeline tokenizer = SmallTokenizer();
+  static const PipelineTokenizer tokenizer = SmallTokenizer();
   Try([&] { CheckExamples(ReadTexts(paths, tokenizer, kLongest, true), 0); });
   Try([&] {
     std::vector<std::string> labels;

@@ -22,7 +22,7 @@ struct HEADLIGHT_API Shortlist {
   std::vector<std::int32_t> For(std::span<const std::int32_t> source_ids) const;
 };
 
-// Its file in a model's folder. `tokenizer_hash` (Tokenizer::hash) says whose words the numbers are.
+// Its file in a model's folder. `tokenizer_hash` (MarianTokenizer::hash) says whose words the numbers are.
 inline constexpr const char* kShortlistName = "shortlist.safetensors";
 
 // Throws Error naming the file where it is no shortlist, or one of another tokenizer.

@@ -18,7 +18,7 @@ Answerer Answerer::Load(const std::string& folder, std::optional<Compute> comput
 
 std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const AnswerOptions& options) const {
   const TextEncoder& model = *state_->loaded.model;
-  const TokenizerPipeline& tokenizer = state_->loaded.tokenizer;
+  const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
   Check(options.longest_answer >= 1, "longest_answer must be at least 1, not {}", options.longest_answer);
   Check(options.overlap >= 0, "overlap must not be negative, not {}", options.overlap);
   std::vector<PassageWindows> cut;

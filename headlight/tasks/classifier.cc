@@ -21,7 +21,7 @@ Classifier Classifier::Load(const std::string& folder, std::optional<Compute> co
 
 Classified Classifier::Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options) const {
   const TextEncoder& model = *state_->loaded.model;
-  const TokenizerPipeline& tokenizer = state_->loaded.tokenizer;
+  const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
   Classified result{Tensor::Empty({std::ssize(texts), std::ssize(labels())}), {}};
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {

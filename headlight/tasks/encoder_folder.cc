@@ -31,7 +31,7 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
 }  // namespace
 
 EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<Compute> compute) {
-  TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   auto model = LoadModel<TextEncoder>(folder, {.compute = compute, .purpose = LoadFor::computing});
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), model->limits().vocabulary);

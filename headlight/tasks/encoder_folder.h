@@ -14,14 +14,14 @@
 #include "headlight/base/compute.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/nn/text_encoder.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/windows.h"
 
 namespace headlight {
 
 struct EncoderFolder {
   std::unique_ptr<const TextEncoder> model;
-  TokenizerPipeline tokenizer;
+  PipelineTokenizer tokenizer;
 };
 
 // Throws Error where the folder holds no such model, or a tokenizer with more tokens than the model has.

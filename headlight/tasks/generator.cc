@@ -10,14 +10,14 @@
 #include "headlight/models/family.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/tasks/generation_settings.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
 
 struct Generator::State {
   std::unique_ptr<const LanguageModel> model;
-  TokenizerPipeline tokenizer;
+  PipelineTokenizer tokenizer;
   GenerationOptions defaults;
   std::int32_t first_id = -1;  // stands before every text; -1: there is none
 };
@@ -66,7 +66,7 @@ GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits
 class GrowingText {
  public:
   // Some decoders drop the space that a text begins with: the prompt's last tokens are decoded with it, and taken away.
-  GrowingText(const TokenizerPipeline& tokenizer, std::span<const std::int32_t> prompt) : tokenizer_(&tokenizer) {
+  GrowingText(const PipelineTokenizer& tokenizer, std::span<const std::int32_t> prompt) : tokenizer_(&tokenizer) {
     constexpr std::size_t enough = 8;
     for (const std::int32_t id : prompt.last(std::min(prompt.size(), enough))) Add(id);
     before_ = Decoded();
@@ -84,7 +84,7 @@ class GrowingText {
  private:
   std::string Decoded() const { return tokenizer_->Decode(ids_); }
 
-  const TokenizerPipeline* tokenizer_;
+  const PipelineTokenizer* tokenizer_;
   std::vector<std::int32_t> ids_;
   std::string before_;
 };
@@ -116,7 +116,7 @@ double TextScore::perplexity() const { return std::exp(-log_probability / static
 double TextScore::bits_per_byte() const { return -log_probability / std::numbers::ln2 / static_cast<double>(bytes); }
 
 Generator Generator::Load(const std::string& folder, std::optional<Compute> compute, bool draft) {
-  TokenizerPipeline tokenizer = TokenizerPipeline::Load(folder);
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   auto model = LoadModel<LanguageModel>(
       folder, {.compute = compute, .purpose = draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const LanguageModel::Limits& limits = model->limits();
@@ -131,7 +131,7 @@ Generator Generator::Load(const std::string& folder, std::optional<Compute> comp
 }
 
 const LanguageModel& Generator::model() const { return *state_->model; }
-const TokenizerPipeline& Generator::tokenizer() const { return state_->tokenizer; }
+const PipelineTokenizer& Generator::tokenizer() const { return state_->tokenizer; }
 
 std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prompts,
                                                const GenerateOptions& options) const {

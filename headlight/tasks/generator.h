@@ -19,7 +19,7 @@
 namespace headlight {
 
 class LanguageModel;      // nn/language_model.h
-class TokenizerPipeline;  // text/tokenizers/tokenizer_pipeline.h
+class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
 // As GenerationOptions (generate/generate.h) has them. Unless set: as generation_config.json says (num_beams,
 // length_penalty, early_stopping, do_sample, temperature, top_k, top_p, repetition_penalty, no_repeat_ngram_size,
@@ -94,7 +94,7 @@ class HEADLIGHT_API Generator {
   AttentionRecord Attention(std::string_view text) const;
 
   const LanguageModel& model() const;
-  const TokenizerPipeline& tokenizer() const;
+  const PipelineTokenizer& tokenizer() const;
 
  private:
   struct State;

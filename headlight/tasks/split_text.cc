@@ -59,8 +59,8 @@ std::size_t BestCut(const TextPart& part) {
 }
 
 // Each part begins with the tokens `prefix`, which are not in the text.
-void Split(const SequenceTokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> prefix,
-           std::int64_t most, std::vector<TextPart>& parts) {
+void Split(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> prefix, std::int64_t most,
+           std::vector<TextPart>& parts) {
   TextPart part{text, {}, {}};
   part.tokens = tokenizer.Encode(text, Side::source, &part.spans);
   if (static_cast<std::int64_t>(part.tokens.size() + prefix.size()) <= most) {
@@ -78,7 +78,7 @@ void Split(const SequenceTokenizer& tokenizer, std::string_view text, std::span<
 
 }  // namespace
 
-std::vector<TextPart> SplitText(const SequenceTokenizer& tokenizer, std::string_view text, std::int64_t most) {
+std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view text, std::int64_t most) {
   std::vector<TextPart> parts;
   std::vector<TextSpan> spans;
   const std::vector<std::int32_t> tokens = tokenizer.Encode(text, Side::source, &spans);

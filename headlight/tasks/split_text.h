@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headlight/tasks/sequence_tokenizer.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight {
 
@@ -20,6 +20,6 @@ struct TextPart {
 // their like, with the quotes and brackets that close it), or else after a clause (, ; : and their like), or else after
 // a word, or else after a token; of equal ones at that nearest to the middle. A language to write, as in ">>fra<<
 // Hello", is repeated in each part. Throws Error where not even one character fits.
-std::vector<TextPart> SplitText(const SequenceTokenizer& tokenizer, std::string_view text, std::int64_t most);
+std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view text, std::int64_t most);
 
 }  // namespace headlight

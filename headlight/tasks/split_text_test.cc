@@ -16,7 +16,7 @@ using testing::ElementsAre;
 struct SplitTextTest : testing::Test {
   SplitTextTest() {
     SaveTinyModel(folder.path());
-    tokenizer.emplace(Tokenizer::Load(folder.path()));
+    tokenizer.emplace(MarianTokenizer::Load(folder.path()));
   }
   std::vector<std::string> Split(const std::string& text, std::int64_t most) const {
     std::vector<std::string> parts;
@@ -29,7 +29,7 @@ struct SplitTextTest : testing::Test {
   }
 
   TemporaryFolder folder;
-  std::optional<Tokenizer> tokenizer;
+  std::optional<MarianTokenizer> tokenizer;
 };
 
 TEST_F(SplitTextTest, LeavesAloneWhatFits) { EXPECT_THAT(Split("Ein Hund.", 20), ElementsAre("Ein Hund.")); }
@@ -62,7 +62,7 @@ TEST_F(SplitTextTest, TellsEveryPartTheLanguage) {
   std::string vocabulary = ReadFile(folder.File("vocab.json"));
   vocabulary.replace(vocabulary.find("\"Z\""), 3, "\">>fra<<\"");
   WriteFile(folder.File("vocab.json"), vocabulary);
-  const Tokenizer multilingual = Tokenizer::Load(folder.path());
+  const MarianTokenizer multilingual = MarianTokenizer::Load(folder.path());
   const std::int32_t language = multilingual.Encode(">>fra<<").front();
   const std::vector<TextPart> parts = SplitText(multilingual, ">>fra<< aaa bbb. aaa bbb. aaa bbb.", 12);
   ASSERT_GT(parts.size(), 1U);

@@ -63,7 +63,7 @@ Tagger Tagger::Load(const std::string& folder, std::optional<Compute> compute) {
 
 std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> texts, const TagOptions& options) const {
   const TextEncoder& model = *state_->loaded.model;
-  const TokenizerPipeline& tokenizer = state_->loaded.tokenizer;
+  const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
   const std::int64_t longest = model.limits().positions;
   std::vector<Encoding> encodings;
   std::vector<Window> windows;

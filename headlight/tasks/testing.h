@@ -11,7 +11,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/gpt2.h"
 #include "headlight/models/transformer.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/vocabulary.h"
 
 namespace headlight {
@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 6> kSentences = {
 // Saves it into `folder`, which exists. It reads at most `positions` - 1 tokens.
 inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4) {
   auto sentence = kSentences.begin();
-  const Tokenizer tokenizer = TrainVocabulary(
+  const MarianTokenizer tokenizer = TrainVocabulary(
       [&](std::string_view& line) {
         if (sentence == kSentences.end()) return false;
         line = *sentence++;
@@ -56,7 +56,7 @@ inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, 
   config.model = 16;
   config.layers = config.heads = 2;
   config.ffn = 24;
-  config.vocabulary = TokenizerPipeline::Load(folder).size();
+  config.vocabulary = PipelineTokenizer::Load(folder).size();
   config.positions = positions;
   config.end_id = 0;
   Gpt2 model(config);

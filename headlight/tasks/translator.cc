@@ -13,6 +13,7 @@
 #include "headlight/models/family.h"
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/split_text.h"
+#include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -57,7 +58,7 @@ Settings ReadSettings(const JsonView& json, Settings settings, std::int64_t posi
 
 struct Translator::State {
   std::unique_ptr<const EncoderDecoder> model;
-  SequenceTokenizer tokenizer;
+  std::shared_ptr<const Tokenizer> tokenizer;
   std::optional<Shortlist> shortlist;
   Settings settings;
   std::map<std::string, Json> tasks;  // task_specific_params
@@ -81,7 +82,7 @@ struct Translator::State {
   }
 
   std::int32_t Language(const std::string& name) const {
-    const std::optional<std::int32_t> token = tokenizer.FindSpecial(name);
+    const std::optional<std::int32_t> token = tokenizer->FindSpecial(name);
     Check(token.has_value(), "there is no language {}: the tokenizer has no such special token", Quoted(name));
     return *token;
   }
@@ -112,13 +113,13 @@ struct Translator::State {
 
   // What stands around a source's tokens.
   std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> Around(const TranslateOptions& options) const {
-    std::pair around(tokenizer.before(), tokenizer.after());
+    std::pair around(tokenizer->before(), tokenizer->after());
     if (options.source_language.empty()) return around;
     const std::int32_t language = Language(options.source_language);
     int replaced = 0;
     for (std::vector<std::int32_t>* const side : {&around.first, &around.second})
       for (std::int32_t& token : *side)
-        if (token != model->limits().end_id && tokenizer.Piece(token) != "<s>") {
+        if (token != model->limits().end_id && tokenizer->Piece(token) != "<s>") {
           token = language;
           ++replaced;
         }
@@ -131,8 +132,8 @@ namespace {
 
 // What every head looks at while the model reads `source`, which has its end, and writes `target`, which has none, from
 // `start` on. The last token of a target that fills all positions is written and not read.
-AttentionRecord Attend(const EncoderDecoder& model, const SequenceTokenizer& tokenizer,
-                       std::span<const std::int32_t> source, std::int32_t start, std::span<const std::int32_t> target) {
+AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
+                       std::int32_t start, std::span<const std::int32_t> target) {
   const EncoderDecoder::Limits& limits = model.limits();
   std::vector<std::int32_t> inputs = {start};
   inputs.insert(inputs.end(), target.begin(), target.end());
@@ -179,7 +180,7 @@ std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::s
 }
 
 // The words of the decoded text that the tokens write; -1 for those that write nothing.
-std::vector<std::int32_t> TargetWords(const SequenceTokenizer& tokenizer, std::span<const std::int32_t> tokens) {
+std::vector<std::int32_t> TargetWords(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
   std::vector<std::int32_t> words;
   std::string before;
   for (std::size_t i = 1; i <= tokens.size(); ++i) {
@@ -197,9 +198,8 @@ struct Source {
   std::vector<std::int32_t> words;  // of each id but those after the tokens; only where words shall be aligned
 };
 
-void Append(Translation& translation, const EncoderDecoder& model, const SequenceTokenizer& tokenizer,
-            const Source& source, std::int32_t start, const Hypothesis& hypothesis, const TranslateOptions& options,
-            bool keep_attention) {
+void Append(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer, const Source& source,
+            std::int32_t start, const Hypothesis& hypothesis, const TranslateOptions& options, bool keep_attention) {
   if (options.alignment || keep_attention) {
     AttentionRecord record = Attend(model, tokenizer, source.ids, start, hypothesis.ids);
     if (options.alignment) {
@@ -225,9 +225,9 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
   std::unique_ptr<const EncoderDecoder> model = LoadModel<EncoderDecoder>(
       folder,
       {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
-  SequenceTokenizer tokenizer = SequenceTokenizer::Load(folder);
+  std::shared_ptr<const Tokenizer> tokenizer = LoadTokenizer(folder);
   const EncoderDecoder::Limits& limits = model->limits();
-  const Tokenizer* const marian = tokenizer.marian();
+  const auto* const marian = dynamic_cast<const MarianTokenizer*>(tokenizer.get());
   if (marian != nullptr) {
     const auto same = [&](const char* what, std::int64_t of_tokenizer, std::int64_t of_model) {
       Check(of_tokenizer == of_model,
@@ -240,8 +240,8 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
     same("the padding token", marian->pad(), limits.pad_id);
   }
   // T5's has fewer tokens than its model has rows.
-  Check(tokenizer.size() <= std::min(limits.source_vocabulary, limits.target_vocabulary),
-        "{}: the tokenizer has {} tokens, and the model {}: they are of different models", folder, tokenizer.size(),
+  Check(tokenizer->size() <= std::min(limits.source_vocabulary, limits.target_vocabulary),
+        "{}: the tokenizer has {} tokens, and the model {}: they are of different models", folder, tokenizer->size(),
         std::min(limits.source_vocabulary, limits.target_vocabulary));
   std::optional<Shortlist> shortlist;
   if (options.shortlist) {
@@ -262,7 +262,7 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
 }
 
 const EncoderDecoder& Translator::model() const { return *state_->model; }
-const SequenceTokenizer& Translator::tokenizer() const { return state_->tokenizer; }
+const Tokenizer& Translator::tokenizer() const { return *state_->tokenizer; }
 
 std::string Translator::Translate(std::string_view text) const {
   const std::string texts[] = {std::string(text)};

@@ -18,8 +18,8 @@
 
 namespace headlight {
 
-class EncoderDecoder;     // nn/encoder_decoder.h
-class SequenceTokenizer;  // tasks/sequence_tokenizer.h
+class EncoderDecoder;  // nn/encoder_decoder.h
+class Tokenizer;       // text/tokenizers/tokenizer.h
 
 struct LoadOptions {
   // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,
@@ -87,7 +87,7 @@ class HEADLIGHT_API Translator {
                             const TranslateOptions& options = {}) const;
 
   const EncoderDecoder& model() const;
-  const SequenceTokenizer& tokenizer() const;
+  const Tokenizer& tokenizer() const;
 
  private:
   struct State;

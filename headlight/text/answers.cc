@@ -65,7 +65,7 @@ double WordF1(const std::vector<std::string>& answer, const std::vector<std::str
 
 }  // namespace
 
-PassageWindows CutPassage(const TokenizerPipeline& tokenizer, std::string_view question, std::string_view passage,
+PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name) {
   longest = std::min(longest, kLongestAnswerWindow);
   PassageWindows cut{tokenizer.EncodePair(question, passage, {.read_special = false}), {}};

@@ -25,7 +25,7 @@ struct PassageWindows {
 };
 // Windows of at most `longest` tokens, and than kLongestAnswerWindow. Throws Error that begins with `name` where the
 // passage has no tokens, or the question leaves no room for any.
-PassageWindows CutPassage(const TokenizerPipeline& tokenizer, std::string_view question, std::string_view passage,
+PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name);
 
 // Whether a window's first token stands for no answer: it does unless it is the passage's own.

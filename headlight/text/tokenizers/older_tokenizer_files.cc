@@ -198,10 +198,10 @@ std::optional<Json> TokenizerJson(const std::string& folder) {
 
 }  // namespace
 
-std::optional<TokenizerState> LoadOlderTokenizer(const std::string& folder) {
+std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
   std::optional<Json> json = TokenizerJson(folder);
   if (!json) return std::nullopt;
-  return MakeTokenizerState(JsonView(std::move(*json), folder), ScoresAre::exact);
+  return MakePipelineState(JsonView(std::move(*json), folder), ScoresAre::exact);
 }
 
 }  // namespace headlight

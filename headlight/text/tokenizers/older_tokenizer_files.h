@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "headlight/text/tokenizers/tokenizer_state.h"
+#include "headlight/text/tokenizers/pipeline_state.h"
 
 namespace headlight {
 
@@ -12,6 +12,6 @@ namespace headlight {
 // DeBERTa), or its SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2), with what its `tokenizer_config.json` and
 // `config.json` say of them; nothing where the folder has none. Throws Error naming the file where one is broken, and
 // where it is not known whose they are.
-std::optional<TokenizerState> LoadOlderTokenizer(const std::string& folder);
+std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder);
 
 }  // namespace headlight

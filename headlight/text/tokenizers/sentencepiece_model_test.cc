@@ -7,8 +7,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/tokenizers/sentencepiece_normalizer.h"
-#include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight {
 namespace {
@@ -35,7 +35,7 @@ std::string ErrorOf(const std::string& bytes) {
 // Whatever the bytes say, they are read or refused; and what is read runs.
 bool Survives(const std::string& bytes) {
   try {
-    const Tokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
+    const MarianTokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
     tokenizer.Decode(tokenizer.Encode("Der Hund la\u0308uft \u00a0 1000 ﬁ 日本"));
     return true;
   } catch (const Error& error) {
@@ -158,7 +158,7 @@ TEST(SentencePieceModel, RefusesByName) {
 TEST(SentencePieceModel, TranslationKnowsFewerKindsOfPieces) {
   const auto error = [](const std::string& bytes) {
     try {
-      [[maybe_unused]] const Tokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
+      [[maybe_unused]] const MarianTokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
       return std::string();
     } catch (const Error& refused) {
       return std::string(refused.what());

@@ -1,76 +1,64 @@
-// From text to the numbers a translation model reads, and back.
+// From text to token ids and back: what the kinds of tokenizers have in common.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/base/random.h"
 #include "headlight/text/text_span.h"
-#include "headlight/text/tokenizers/sentencepiece_model.h"
 
 namespace headlight {
 
-// Which language of the pair: the two may have models of their own, over one vocabulary.
+// The language of a pair of texts. MarianTokenizer may have a SentencePiece model for each; other kinds have one.
 enum class Side { source, target };
 
-// The tokenizer of a MarianMT folder: SentencePiece models that cut text into pieces, and a vocabulary that numbers
-// them. Marian's vocabulary has `</s>`, `<unk>` and `<pad>`, and no `<s>`: where the paper's decoder begins with `<s>`,
-// Marian's begins with `<pad>`. What stands in a text is text: it never becomes `</s>` or `<pad>`, however it is spelt.
 // Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API Tokenizer {
  public:
-  // One model for both sides, whose pieces are numbered as they stand. It must have `</s>` and `<pad>` among its
-  // control pieces, as TrainVocabulary's have.
-  explicit Tokenizer(SentencePieceModel model);
+  virtual ~Tokenizer() = default;
 
-  // Reads a folder's `source.spm`, `target.spm` and `vocab.json` (MarianMT's own files, from here or elsewhere), or
-  // else a `tokenizer.json` as Save writes it. Throws Error naming the file and what is missing, broken or not
-  // supported.
-  static Tokenizer Load(const std::string& folder);
+  // The ids of a text, without special tokens around them; none for a text without words. Text that spells a special
+  // token is text. `spans`, where given, gets the bytes of `text` that each token stands for. Throws Error naming the
+  // byte where `text` is not UTF-8.
+  virtual std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
+                                           std::vector<TextSpan>* spans = nullptr) const = 0;
 
-  // Writes into the folder what Hugging Face's MarianTokenizer reads: `source.spm`, `target.spm`, `vocab.json`,
-  // `tokenizer_config.json` and `special_tokens_map.json`; they serve MarianMT and Pegasus models alike. Where both
-  // sides share one model it also writes `tokenizer.json` for the tokenizers library. `longest` is the most tokens that
-  // the model reads.
-  void Save(const std::string& folder, std::int64_t longest = 512) const;
+  // The special tokens around a source: T5's `</s>` after it, BART's `<s>` before and `</s>` after it.
+  const std::vector<std::int32_t>& before() const { return before_; }
+  const std::vector<std::int32_t>& after() const { return after_; }
 
-  // The tokens of a text, without `</s>`; none for an empty text or one of spaces. `spans`, where asked for, gets the
-  // bytes of `text` that each token stands for, the space before a word with the word. A multilingual model's text may
-  // begin with the language to translate into, as in ">>fra<< Hello". Throws Error naming the byte where `text` is not
-  // UTF-8.
-  std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
-                                   std::vector<TextSpan>* spans = nullptr) const;
+  // The text of ids, without special tokens. Ids from size() on, of which a model may have some, are skipped.
+  virtual std::string Decode(std::span<const std::int32_t> ids) const = 0;
 
-  // BPE-dropout (Provilkov et al., "BPE-Dropout", 2020): each merge is left out with the probability `dropout`, so that
-  // training meets a word in many spellings. For BPE only.
-  std::vector<std::int32_t> EncodeSampled(std::string_view text, Random& random, double dropout,
-                                          Side side = Side::source) const;
+  // A token as the vocabulary spells it; empty from size() on.
+  virtual const std::string& Piece(std::int32_t id) const = 0;
+  // The id of a special token other than the end, such as a language's "de_DE".
+  virtual std::optional<std::int32_t> FindSpecial(std::string_view name) const = 0;
+  virtual std::int32_t size() const = 0;  // largest id + 1
 
-  // The text of tokens, without special ones; `<unk>` is written as the model says, usually U+2047.
-  std::string Decode(std::span<const std::int32_t> tokens) const;
+ protected:
+  Tokenizer(std::vector<std::int32_t> before, std::vector<std::int32_t> after)
+      : before_(std::move(before)), after_(std::move(after)) {}
+  Tokenizer(const Tokenizer&) = default;
+  Tokenizer(Tokenizer&&) = default;
+  Tokenizer& operator=(const Tokenizer&) = default;
+  Tokenizer& operator=(Tokenizer&&) = default;
 
-  // A token as the vocabulary spells it: a space is U+2581.
-  const std::string& Piece(std::int32_t token) const;
-
-  std::int32_t size() const;   // tokens in the vocabulary, the special ones included
-  std::int32_t eos() const;    // ends a sentence
-  std::int32_t unk() const;    // stands for what no piece has
-  std::int32_t pad() const;    // fills batches elsewhere, and begins a target sentence
-  std::uint64_t hash() const;  // of all pieces in their order
-  SubwordAlgorithm algorithm(Side side = Side::source) const;
+  // True for an id below `size`; throws Error for a negative one.
+  static bool Holds(std::int32_t id, std::int32_t size);
 
  private:
-  struct State;
-  explicit Tokenizer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::vector<std::int32_t> Encode(std::string_view text, Side side, std::vector<TextSpan>* spans, Random* random,
-                                   double dropout) const;
-  std::shared_ptr<const State> state_;
+  std::vector<std::int32_t> before_, after_;
 };
+
+// The tokenizer of a model that reads and writes text: a MarianTokenizer where the folder has a `source.spm`, else a
+// PipelineTokenizer. Throws Error naming the file and what is missing, broken or not supported.
+HEADLIGHT_API std::shared_ptr<const Tokenizer> LoadTokenizer(const std::string& folder);
 
 }  // namespace headlight

@@ -3,27 +3,27 @@
 #include <array>
 
 #include "headlight/base/error.h"
-#include "headlight/text/tokenizers/tokenizer.h"
-#include "headlight/text/tokenizers/tokenizer_files.h"
+#include "headlight/text/tokenizers/marian_files.h"
+#include "headlight/text/tokenizers/marian_tokenizer.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
 
 namespace headlight {
 namespace {
 
 void Run(SentencePieceModel model) {
-  const Tokenizer tokenizer(std::move(model));
+  const MarianTokenizer tokenizer(std::move(model));
   std::vector<TextSpan> spans;
   tokenizer.Decode(tokenizer.Encode(" Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>", Side::source, &spans));
 }
 
-void Run(const TokenizerPipeline& tokenizer) {
+void Run(const PipelineTokenizer& tokenizer) {
   const Encoding encoding = tokenizer.EncodePair(" Der Hund la\u0308uft's,\t1000\u00a0\ufb01\u2581日本 </s>[MASK]", "");
   tokenizer.Decode(encoding.ids);
 }
 
 // The words of a text, cut by a tokenizer's parts.
-void Run(const TokenizerState& state) {
+void Run(const PipelineState& state) {
   const std::string_view whole = " Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>\x01";
   NormalizedText text(whole, {0, static_cast<std::int32_t>(whole.size())});
   for (const Normalizer& normalize : state.normalizers) normalize(text);
@@ -40,8 +40,8 @@ void RunInFolder(std::string_view model) {
   constexpr std::array<const char*, 5> kinds = {"T5", "XLMRoberta", "MBart", "MBart50", "DebertaV2"};
   const TokenizerSettings settings{
       "folder", {Json::Object{}, "config"}, {Json::Object{}, "added"}, kinds[model.size() % kinds.size()]};
-  Run(MakeTokenizerState(JsonView(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder"),
-                         ScoresAre::exact));
+  Run(MakePipelineState(JsonView(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder"),
+                        ScoresAre::exact));
 }
 
 template <typename Body>
@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Try([&] { ParseVocabularyJson(bytes, "vocab.json"); });
     Try([&] { ParseTokenizerConfigJson(bytes, "tokenizer_config.json"); });
     Try([&] { Run(ParseTokenizerJson(bytes, SpecialTokens(), "tokenizer.json")); });
-    Try([&] { Run(TokenizerPipeline::Parse(bytes, "tokenizer.json")); });
+    Try([&] { Run(PipelineTokenizer::Parse(bytes, "tokenizer.json")); });
   } else {
     Try([&] { Run(ParseSentencePieceModel(bytes, "source.spm")); });
     Try([&] { RunInFolder(bytes); });

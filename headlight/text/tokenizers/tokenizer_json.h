@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "headlight/base/json.h"
-#include "headlight/text/tokenizers/tokenizer_state.h"
+#include "headlight/text/tokenizers/pipeline_state.h"
 
 namespace headlight {
 
 // The parts that a file describes; what could change the result and is not known here is refused. Scores that were read
 // from text are rounded as the tokenizers library reads them.
 enum class ScoresAre { exact, text };
-TokenizerState MakeTokenizerState(const JsonView& file, ScoresAre scores_are);
+PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are);
 
 // Sets the pieces, their ids and the model.
-void SetModel(const JsonView& part, ScoresAre scores_are, TokenizerState& state);
+void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state);
 
 // The keys of an object whose values are the ids from 0 to its size - 1, by id.
 std::vector<std::string> PiecesById(const JsonView& vocabulary);

@@ -110,7 +110,7 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
 // The words of lines, and how often each is there.
 class WordCounts {
  public:
-  WordCounts(const TokenizerState& state, std::size_t most_bytes) : state_(state), most_bytes_(most_bytes) {}
+  WordCounts(const PipelineState& state, std::size_t most_bytes) : state_(state), most_bytes_(most_bytes) {}
 
   void Add(const std::vector<std::string>& lines) {
     std::vector<std::unordered_map<std::string, std::int64_t>> counts(kTasks);
@@ -157,7 +157,7 @@ class WordCounts {
   }
 
   using Words_ = headlight::Words;
-  const TokenizerState& state_;
+  const PipelineState& state_;
   std::size_t most_bytes_, bytes_ = 0;
   std::unordered_map<std::string, std::int64_t> counts_;
 };
@@ -173,7 +173,7 @@ void AddInParts(std::string_view line, std::vector<std::string>& lines) {
   lines.emplace_back(line);
 }
 
-std::vector<CountedWord> ReadWords(const std::function<bool(std::string_view& line)>& next, const TokenizerState& state,
+std::vector<CountedWord> ReadWords(const std::function<bool(std::string_view& line)>& next, const PipelineState& state,
                                    std::size_t most_bytes, const TokenizerTrainingProgress& progress) {
   WordCounts counts(state, most_bytes);
   std::vector<std::string> lines;
@@ -275,7 +275,7 @@ std::string TrainTokenizer(const std::function<bool(std::string_view& line)>& ne
   const std::vector<std::string> special = options.special.empty() ? UsualSpecialTokens(options) : options.special;
   CheckOptions(options, special);
   // The tokenizer that cuts the text into words is the one that is being trained, before it has pieces for them.
-  const TokenizerState state = MakeTokenizerState(
+  const PipelineState state = MakePipelineState(
       JsonView(FileJson(options, special, Unlearned(options, special)), "tokenizer"), ScoresAre::exact);
   const std::vector<CountedWord> words = ReadWords(next, state, options.most_bytes, progress);
   return FileJson(options, special, Learn(words, options, special, progress)).Line() + "\n";

@@ -1,4 +1,5 @@
-// Learning a tokenizer from text.
+// Learning a tokenizer.json from text: ours, in the terms of the tokenizers library. A translation model's vocabulary
+// is SentencePiece's; TrainVocabulary says why there are two trainers.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,7 @@ HEADLIGHT_API std::vector<std::string> UsualSpecialTokens(const TokenizerTrainin
 using TokenizerTrainingProgress = std::function<void(std::string_view what, std::int64_t done, std::int64_t total)>;
 
 // The `tokenizer.json` of a tokenizer that is learned from the lines of text that next(line) gives, until it returns
-// false; TokenizerPipeline and the tokenizers library read it. Byte-level BPE cuts words as GPT-2, WordPiece as BERT
+// false; PipelineTokenizer and the tokenizers library read it. Byte-level BPE cuts words as GPT-2, WordPiece as BERT
 // does, cased; the others at spaces, as SentencePiece, after Unicode's NFKC. Where [CLS] and [SEP] are special they are
 // put around texts, of the others </s> behind them. The same lines give the same file. Throws Error for text that is
 // not UTF-8 or has no word, and for what is missing among the special tokens: a token for what is unknown, <unk> or

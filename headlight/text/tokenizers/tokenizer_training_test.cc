@@ -9,7 +9,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/test_support.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 namespace {
@@ -51,7 +51,7 @@ TEST(TokenizerTraining, KnowsTheTextThatItLearnedFrom) {
   std::vector<std::string> lines = Sentences();
   lines.push_back("  Straße\u00a0\u2028 日本 \U0001f642" + std::string(60, 'x') + "  ");
   for (const TokenizerTrainingOptions& options : Kinds()) {
-    const TokenizerPipeline tokenizer = TokenizerPipeline::Parse(Train(lines, options), "tokenizer.json");
+    const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(Train(lines, options), "tokenizer.json");
     EXPECT_LE(tokenizer.size(), options.size);
     EXPECT_GT(tokenizer.size(), options.size * 3 / 4);
     const std::vector<std::string> special = UsualSpecialTokens(options);
@@ -74,7 +74,7 @@ TEST(TokenizerTraining, KnowsTheTextThatItLearnedFrom) {
     }
     EXPECT_LT(2 * tokens, characters);  // it has learned words, not characters
   }
-  const TokenizerPipeline bytes = TokenizerPipeline::Parse(Train({"a"}, Kinds()[0]), "tokenizer.json");
+  const PipelineTokenizer bytes = PipelineTokenizer::Parse(Train({"a"}, Kinds()[0]), "tokenizer.json");
   EXPECT_EQ(bytes.Decode(bytes.Encode("日本\n\U0001f642").ids), "日本\n\U0001f642");
 }
 
@@ -98,16 +98,16 @@ TEST(TokenizerTraining, LearnsTheTokenizersLibrarysPairs) {
 }
 
 TEST(TokenizerTraining, PutsSpecialTokensAround) {
-  const TokenizerPipeline bert = TokenizerPipeline::Parse(Train(Sentences(), Kinds()[2]), "tokenizer.json");
+  const PipelineTokenizer bert = PipelineTokenizer::Parse(Train(Sentences(), Kinds()[2]), "tokenizer.json");
   const Encoding pair = bert.EncodePair("A dog", "Hund");
   EXPECT_EQ(pair.ids.front(), bert.Find("[CLS]"));
   EXPECT_EQ(pair.ids.back(), bert.Find("[SEP]"));
   EXPECT_EQ(pair.type_ids.back(), 1);
-  const TokenizerPipeline t5 = TokenizerPipeline::Parse(Train(Sentences(), Kinds()[3]), "tokenizer.json");
+  const PipelineTokenizer t5 = PipelineTokenizer::Parse(Train(Sentences(), Kinds()[3]), "tokenizer.json");
   EXPECT_EQ(t5.Encode("A dog").ids.back(), t5.Find("</s>"));
   TokenizerTrainingOptions own = Kinds()[3];
   own.special = {"[UNK]", "<name>"};
-  const TokenizerPipeline named = TokenizerPipeline::Parse(Train(Sentences(), own), "tokenizer.json");
+  const PipelineTokenizer named = PipelineTokenizer::Parse(Train(Sentences(), own), "tokenizer.json");
   EXPECT_THAT(named.Encode("A <name>").ids, testing::Contains(1));
 }
 
@@ -117,7 +117,7 @@ TEST(TokenizerTraining, CanLeaveNoTwoDigitsTogether) {
   for (TokenizerTrainingOptions options : Kinds()) {
     const auto longest_number = [&](bool split) {
       options.split_digits = split;
-      const TokenizerPipeline tokenizer = TokenizerPipeline::Parse(Train(lines, options), "tokenizer.json");
+      const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(Train(lines, options), "tokenizer.json");
       std::ptrdiff_t longest = 0;
       for (const std::int32_t id : tokenizer.Encode("in 1984, \u0663\u0664x7").ids)
         longest =

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Each special token must be spellable as text (see Tokenizer), so its characters belong to every vocabulary.
+// Each special token must be spellable as text (see MarianTokenizer), so its characters belong to every vocabulary.
 constexpr const char* kSpecialCharacters = "< / > s u n k p a d";
 
 // SentencePiece's trainer gives up the process at a word of more than 65,535 characters: lines reach it in parts.
@@ -76,7 +76,8 @@ std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
 
 }  // namespace
 
-Tokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next, const VocabularyOptions& options) {
+MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
+                                const VocabularyOptions& options) {
   Check(options.size >= 4, "the vocabulary size is {}, it must be at least 4", options.size);
   Check(options.most_lines >= 1, "a vocabulary cannot be learnt from {} lines", options.most_lines);
   Sample sample(options.most_lines, options.seed);
@@ -123,7 +124,7 @@ Tokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& nex
     for (SentencePiece& piece : model.pieces) piece.score = std::round(piece.score * 1024) / 1024;
   }
   model.pieces.push_back({"<pad>", 0, SentencePiece::Type::control});
-  return Tokenizer(std::move(model));
+  return MarianTokenizer(std::move(model));
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Learning a subword vocabulary from text.
+// Learning the subword vocabulary of a translation model.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "headlight/base/export.h"
-#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/text/tokenizers/marian_tokenizer.h"
 
 namespace headlight {
 
@@ -23,7 +23,12 @@ struct VocabularyOptions {
 // vocabulary that two languages share, it hands over the lines of both. The same lines and options give the same
 // vocabulary. Throws Error where the text has no words, and where `size` is too large or too small for it, naming the
 // size that fits.
-HEADLIGHT_API Tokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
-                                        const VocabularyOptions& options);
+//
+// Why not TrainTokenizer: a MarianMT folder holds SentencePiece models, whose nmt_nfkc rules (a compiled table) come
+// from that library's trainer alone; and its order of merges, which differs from ours where pairs are equally frequent,
+// decides the pieces and with them every figure that was measured. SentencePiece, in turn, trains neither BPE of bytes
+// nor WordPiece.
+HEADLIGHT_API MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
+                                              const VocabularyOptions& options);
 
 }  // namespace headlight

@@ -31,7 +31,7 @@ const std::vector<std::string>& Corpus() {
   return corpus;
 }
 
-Tokenizer Train(const std::vector<std::string>& lines, const VocabularyOptions& options) {
+MarianTokenizer Train(const std::vector<std::string>& lines, const VocabularyOptions& options) {
   std::size_t at = 0;
   return TrainVocabulary([&](std::string_view& line) { return at < lines.size() ? (line = lines[at++], true) : false; },
                          options);
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(, Vocabulary, testing::Values(SubwordAlgorithm::bpe, Su
                          [](const auto& which) { return which.param == SubwordAlgorithm::bpe ? "bpe" : "unigram"; });
 
 TEST_P(Vocabulary, HasMariansOrderAndEveryCharacter) {
-  const Tokenizer tokenizer = Train(Corpus(), Options(GetParam(), 60));
+  const MarianTokenizer tokenizer = Train(Corpus(), Options(GetParam(), 60));
   EXPECT_EQ(tokenizer.algorithm(), GetParam());
   EXPECT_EQ(tokenizer.size(), 60);
   EXPECT_EQ(tokenizer.eos(), 0);
@@ -124,7 +124,7 @@ TEST_P(Vocabulary, LearnsFromStrangeLines) {
   std::string japanese;
   for (int count = 0; count < 5000; ++count) japanese += "日";
   lines.push_back(japanese);
-  const Tokenizer tokenizer = Train(lines, Options(GetParam(), 60));
+  const MarianTokenizer tokenizer = Train(lines, Options(GetParam(), 60));
   EXPECT_EQ(tokenizer.Decode(tokenizer.Encode(japanese)), japanese);
 }
 
@@ -134,7 +134,7 @@ TEST(VocabularySample, DrawsFromAllLines) {
   options.most_lines = 200;
   std::vector<std::string> lines(1000, "a b c d e f");
   for (int count = 0; count < 1000; ++count) lines.push_back("u v w x y z");
-  const Tokenizer tokenizer = Train(lines, options);
+  const MarianTokenizer tokenizer = Train(lines, options);
   for (const char* letter : {"f", "z"}) EXPECT_EQ(tokenizer.Decode(tokenizer.Encode(letter)), letter);
   options.seed = 2;
   EXPECT_EQ(Train(lines, options).size(), 40);

@@ -7,7 +7,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/text/text_span.h"
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "headlight/text/tokenizers/tokenizer_files.h"
+#include "headlight/text/tokenizers/marian_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

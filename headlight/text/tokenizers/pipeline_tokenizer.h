@@ -1,4 +1,4 @@
-// The tokenizers of the text families: from text to the numbers that a model reads, and back.
+// The tokenizer that a `tokenizer.json` describes: the kind of all families but MarianMT.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/text/text_span.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight {
 
-// A text, or a pair of texts, as tokens: one entry a token in each vector.
+// A text, or a pair of texts, as tokens: one entry per token in each vector.
 struct Encoding {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> type_ids;  // which part of the input, where the model is told: mostly 0, 1 in a second text
@@ -27,37 +27,40 @@ struct EncodeOptions {
   bool read_special = true;  // a special token that stands in the text, such as [MASK], is one; else it is text
 };
 
-struct TokenizerState;
+struct PipelineState;
 
 // What a folder's `tokenizer.json` describes, run as the tokenizers library (0.23) runs it: added tokens are found, the
 // rest is normalized and cut into words, these into the pieces of a vocabulary, and special tokens are put around them.
-// Two of its settings are left to the caller: `truncation` and `padding` would cut texts in silence and make rows
-// equal. Immutable and cheap to copy; every method may be called from many threads at once.
-class HEADLIGHT_API TokenizerPipeline {
+// Two of its settings are left to the caller: `truncation` would cut texts in silence, and rows need no `padding`.
+class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
  public:
   // Reads a folder's `tokenizer.json` or, without it, the older `vocab.txt`, or `vocab.json` and `merges.txt`, or the
   // SentencePiece model `spiece.model` (T5), `sentencepiece.bpe.model` (XLM-RoBERTa, mBART) or `spm.model`
   // (DeBERTa-v2). Throws Error naming the file and what is missing, broken or not supported.
-  static TokenizerPipeline Load(const std::string& folder);
+  static PipelineTokenizer Load(const std::string& folder);
   // The content of such a file; `name` is for errors.
-  static TokenizerPipeline Parse(std::string_view json, const std::string& name);
+  static PipelineTokenizer Parse(std::string_view json, const std::string& name);
 
   // Throws Error naming the byte where a text is not UTF-8.
   Encoding Encode(std::string_view text, const EncodeOptions& options = {}) const;
   Encoding EncodePair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const;
 
-  // The text of tokens. Bytes that are half a character become U+FFFD.
-  std::string Decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
+  // Special tokens in the text are not read; both sides are the same.
+  std::vector<std::int32_t> Encode(std::string_view text, Side, std::vector<TextSpan>* spans) const override;
 
-  // A token as the vocabulary spells it; the empty text where no token has that number.
-  const std::string& Piece(std::int32_t id) const;
+  // Bytes that are part of a character become U+FFFD.
+  std::string Decode(std::span<const std::int32_t> ids) const override { return Decode(ids, true); }
+  std::string Decode(std::span<const std::int32_t> ids, bool skip_special) const;
+
+  const std::string& Piece(std::int32_t id) const override;  // empty for an id that no token has, too
   std::optional<std::int32_t> Find(std::string_view piece) const;
+  std::optional<std::int32_t> FindSpecial(std::string_view name) const override;
   bool IsSpecial(std::int32_t id) const;
-  std::int32_t size() const;  // the largest id and one
+  std::int32_t size() const override;
 
  private:
-  explicit TokenizerPipeline(std::shared_ptr<const TokenizerState> state) : state_(std::move(state)) {}
-  std::shared_ptr<const TokenizerState> state_;
+  explicit PipelineTokenizer(std::shared_ptr<const PipelineState> state);
+  std::shared_ptr<const PipelineState> state_;
 };
 
 // Spans of characters (Unicode code points) instead of bytes. The spans' ends are ends of characters.

@@ -1,4 +1,4 @@
-#include "headlight/text/tokenizers/tokenizer_pipeline.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 #include <fmt/ranges.h>
 
@@ -64,7 +64,7 @@ void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_pre
 // Runs a text through the parts of a tokenizer.
 class Encoder {
  public:
-  Encoder(const TokenizerState& state, bool read_special) : state_(state), read_special_(read_special) {}
+  Encoder(const PipelineState& state, bool read_special) : state_(state), read_special_(read_special) {}
 
   struct Token {
     std::int32_t id;
@@ -124,14 +124,14 @@ class Encoder {
     }
   }
 
-  const TokenizerState& state_;
+  const PipelineState& state_;
   bool read_special_;
   std::vector<Token> tokens_;
   std::vector<Segment> segments_;
 };
 
 // The texts' tokens, with special ones around them.
-Encoding Assemble(const TokenizerState& state, const Template& parts, std::span<const std::string_view> texts,
+Encoding Assemble(const PipelineState& state, const Template& parts, std::span<const std::string_view> texts,
                   const EncodeOptions& options) {
   std::vector<std::vector<Encoder::Token>> tokens;
   for (const std::string_view text : texts) {
@@ -163,63 +163,88 @@ Encoding Assemble(const TokenizerState& state, const Template& parts, std::span<
   return encoding;
 }
 
+// The ids before the text of a template, and those after it.
+std::vector<std::int32_t> IdsBefore(std::span<const TemplatePart> parts) {
+  std::vector<std::int32_t> ids;
+  for (std::size_t i = 0; i < parts.size() && parts[i].text < 0; ++i)
+    ids.insert(ids.end(), parts[i].ids.begin(), parts[i].ids.end());
+  return ids;
+}
+
+std::vector<std::int32_t> IdsAfter(std::span<const TemplatePart> parts) {
+  std::size_t first = parts.size();
+  while (first > 0 && parts[first - 1].text < 0) --first;
+  return IdsBefore(parts.subspan(first));
+}
+
 }  // namespace
 
-TokenizerPipeline TokenizerPipeline::Load(const std::string& folder) {
+PipelineTokenizer::PipelineTokenizer(std::shared_ptr<const PipelineState> state)
+    : Tokenizer(IdsBefore(state->post_processor.single), IdsAfter(state->post_processor.single)),
+      state_(std::move(state)) {}
+
+PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
   const std::string path = folder + "/tokenizer.json";
   if (!std::filesystem::exists(path)) {
-    if (std::optional<TokenizerState> state = LoadOlderTokenizer(folder))
-      return TokenizerPipeline(std::make_shared<TokenizerState>(std::move(*state)));
+    if (std::optional<PipelineState> state = LoadOlderTokenizer(folder))
+      return PipelineTokenizer(std::make_shared<PipelineState>(std::move(*state)));
     Fail("{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model",
          path);
   }
   return Parse(ReadFile(path, kLargestFile), path);
 }
 
-TokenizerPipeline TokenizerPipeline::Parse(std::string_view json, const std::string& name) {
-  return TokenizerPipeline(
-      std::make_shared<TokenizerState>(MakeTokenizerState(JsonView(ParseJson(json, name), name), ScoresAre::text)));
+PipelineTokenizer PipelineTokenizer::Parse(std::string_view json, const std::string& name) {
+  return PipelineTokenizer(
+      std::make_shared<PipelineState>(MakePipelineState(JsonView(ParseJson(json, name), name), ScoresAre::text)));
 }
 
-Encoding TokenizerPipeline::Encode(std::string_view text, const EncodeOptions& options) const {
+Encoding PipelineTokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   return Assemble(*state_, state_->post_processor.single, {&text, 1}, options);
 }
 
-Encoding TokenizerPipeline::EncodePair(std::string_view first, std::string_view second,
+Encoding PipelineTokenizer::EncodePair(std::string_view first, std::string_view second,
                                        const EncodeOptions& options) const {
   const std::string_view texts[] = {first, second};
   return Assemble(*state_, state_->post_processor.pair, texts, options);
 }
 
-std::string TokenizerPipeline::Decode(std::span<const std::int32_t> ids, bool skip_special) const {
+std::vector<std::int32_t> PipelineTokenizer::Encode(std::string_view text, Side, std::vector<TextSpan>* spans) const {
+  Encoding encoding = Encode(text, {.add_special = false, .read_special = false});
+  if (spans != nullptr) *spans = std::move(encoding.spans);
+  return std::move(encoding.ids);
+}
+
+std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool skip_special) const {
   std::vector<std::string> texts;
   for (const std::int32_t id : ids) {
-    const std::string& piece = Piece(id);
-    if (skip_special && state_->special[id]) continue;
+    if (!Holds(id, size()) || (skip_special && state_->special[id])) continue;
     const auto written = state_->written.find(id);
-    texts.push_back(written == state_->written.end() ? piece : written->second);
+    texts.push_back(written == state_->written.end() ? state_->pieces[id] : written->second);
   }
   for (const Decoder& decode : state_->decoders) decode(texts);
   return fmt::format("{}", fmt::join(texts, state_->decoders.empty() ? " " : ""));
 }
 
-const std::string& TokenizerPipeline::Piece(std::int32_t id) const {
-  Check(id >= 0 && id < size(), "token {} is not in the vocabulary of {}", id, size());
-  return state_->pieces[id];
+const std::string& PipelineTokenizer::Piece(std::int32_t id) const {
+  static const std::string none;
+  return Holds(id, size()) ? state_->pieces[id] : none;
 }
 
-std::optional<std::int32_t> TokenizerPipeline::Find(std::string_view piece) const {
+std::optional<std::int32_t> PipelineTokenizer::Find(std::string_view piece) const {
   const auto found = state_->ids.find(std::string(piece));
   if (found == state_->ids.end()) return std::nullopt;
   return found->second;
 }
 
-bool TokenizerPipeline::IsSpecial(std::int32_t id) const {
-  Check(id >= 0 && id < size(), "token {} is not in the vocabulary of {}", id, size());
-  return state_->special[id];
+std::optional<std::int32_t> PipelineTokenizer::FindSpecial(std::string_view name) const {
+  const std::optional<std::int32_t> found = Find(name);
+  return found && IsSpecial(*found) ? found : std::nullopt;
 }
 
-std::int32_t TokenizerPipeline::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
+bool PipelineTokenizer::IsSpecial(std::int32_t id) const { return Holds(id, size()) && state_->special[id]; }
+
+std::int32_t PipelineTokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
 
 std::vector<TextSpan> CharacterSpans(std::string_view text, std::span<const TextSpan> spans) {
   // By byte, how many characters begin before it.

@@ -1,4 +1,4 @@
-// The parts of a TokenizerPipeline.
+// The parts of a PipelineTokenizer.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace headlight {
 
-struct TokenizerState {
+struct PipelineState {
   std::vector<std::string> pieces;                        // by id, those of added tokens too
   std::unordered_map<std::string, std::int32_t> ids;      // by piece
   std::vector<bool> special;                              // by id

@@ -16,13 +16,13 @@ std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
   return bytes;
 }
 
-std::int32_t IdOfUnknown(const JsonView& token, const TokenizerState& state) {
+std::int32_t IdOfUnknown(const JsonView& token, const PipelineState& state) {
   const auto found = state.ids.find(token.String());
   Check(found != state.ids.end(), "{}: the vocabulary lacks {}", token.place(), Quoted(token.String()));
   return found->second;
 }
 
-WordPieceSegmenter ParseWordPiece(const JsonView& part, const TokenizerState& state) {
+WordPieceSegmenter ParseWordPiece(const JsonView& part, const PipelineState& state) {
   WordPieceOptions options;
   options.continuing_subword_prefix = part.Get("continuing_subword_prefix", "##").String();
   if (const JsonView most = part["max_input_chars_per_word"]; most.present())
@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> Merges(const JsonView& given) {
   return merges;
 }
 
-BytePairSegmenter ParseBytePair(const JsonView& part, const TokenizerState& state) {
+BytePairSegmenter ParseBytePair(const JsonView& part, const PipelineState& state) {
   BytePairOptions options;
   options.bytes = state.byte_level;
   options.fuse_unknown = part.Get("fuse_unk", false).Bool();
@@ -144,7 +144,7 @@ std::optional<double> NumberOf(const Json& json) {
   return std::nullopt;
 }
 
-void SetUnigram(const JsonView& part, ScoresAre scores_are, TokenizerState& state) {
+void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state) {
   Check(!state.byte_level, "{}: a Unigram model after a ByteLevel pre-tokenizer is not supported", part.place());
   const bool byte_fallback = part.Get("byte_fallback", false).Bool();
   const JsonView vocabulary = part["vocab"];
@@ -174,7 +174,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, TokenizerState& stat
 
 }  // namespace
 
-void SetModel(const JsonView& part, ScoresAre scores_are, TokenizerState& state) {
+void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) {
   const auto has = [&](const char* key) { return part.value().Find(key) != nullptr; };
   // Older files do not say which one it is.
   const std::string type = part.Get("type", has("merges") ? "BPE" : has("unk_id") ? "Unigram" : "WordPiece").String();

@@ -74,7 +74,7 @@ Metaspace::Prepend PrependScheme(const JsonView& part) {
   return scheme == "first" ? Metaspace::Prepend::first : Metaspace::Prepend::never;
 }
 
-void AddPreTokenizers(const JsonView& part, TokenizerState& state) {
+void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   const auto type = part["type"].String();
   if (type == "Sequence") {
     for (const JsonView& step : part["pretokenizers"].Items()) AddPreTokenizers(step, state);
@@ -110,7 +110,7 @@ void AddPreTokenizers(const JsonView& part, TokenizerState& state) {
   part.RefuseUnread({});
 }
 
-void SetAddedTokens(const std::vector<JsonView>& parts, TokenizerState& state) {
+void SetAddedTokens(const std::vector<JsonView>& parts, PipelineState& state) {
   std::vector<AddedToken> special, others;
   for (const JsonView& part : parts) {
     AddedToken token;
@@ -153,18 +153,18 @@ void SetAddedTokens(const std::vector<JsonView>& parts, TokenizerState& state) {
   state.normalized = AddedTokens(std::move(normalized));
 }
 
-std::int32_t ToId(const JsonView& id, const TokenizerState& state) {
+std::int32_t ToId(const JsonView& id, const PipelineState& state) {
   return static_cast<std::int32_t>(id.Integer(0, std::ssize(state.pieces) - 1));
 }
 
 // ["[SEP]", 102]
-std::vector<std::int32_t> NamedId(const JsonView& part, const TokenizerState& state) {
+std::vector<std::int32_t> NamedId(const JsonView& part, const PipelineState& state) {
   const std::vector<JsonView> pair = part.Items();
   Check(pair.size() == 2, "{}: it must be a token and its id", part.place());
   return {ToId(pair[1], state)};
 }
 
-Template ParseTemplate(const JsonView& part, const char* key, const TokenizerState& state) {
+Template ParseTemplate(const JsonView& part, const char* key, const PipelineState& state) {
   const JsonView special = part["special_tokens"];
   Template result;
   for (const JsonView& item : part[key].Items()) {
@@ -189,7 +189,7 @@ Template ParseTemplate(const JsonView& part, const char* key, const TokenizerSta
   return result;
 }
 
-void SetPostProcessor(const JsonView& part, TokenizerState& state) {
+void SetPostProcessor(const JsonView& part, PipelineState& state) {
   const auto type = part["type"].String();
   PostProcessor& processor = state.post_processor;
   const auto surround = [&](std::int32_t second_type, bool twice) {
@@ -262,8 +262,8 @@ void AddDecoders(const JsonView& part, std::vector<Decoder>& decoders) {
 
 }  // namespace
 
-TokenizerState MakeTokenizerState(const JsonView& file, ScoresAre scores_are) {
-  TokenizerState state;
+PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are) {
+  PipelineState state;
   if (const JsonView part = file["normalizer"]; part.present()) AddNormalizers(part, state.normalizers);
   if (const JsonView part = file["pre_tokenizer"]; part.present()) AddPreTokenizers(part, state);
   SetModel(file["model"], scores_are, state);
@@ -271,7 +271,7 @@ TokenizerState MakeTokenizerState(const JsonView& file, ScoresAre scores_are) {
   state.special.resize(state.pieces.size());
   if (const JsonView part = file["post_processor"]; part.present()) SetPostProcessor(part, state);
   if (const JsonView part = file["decoder"]; part.present()) AddDecoders(part, state.decoders);
-  file.RefuseUnread({"version", "truncation", "padding"});  // see TokenizerPipeline
+  file.RefuseUnread({"version", "truncation", "padding"});  // see PipelineTokenizer
   return state;
 }
 

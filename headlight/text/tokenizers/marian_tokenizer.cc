@@ -1,0 +1,260 @@
+#include "headlight/text/tokenizers/marian_tokenizer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <unordered_map>
+#include <variant>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/hash.h"
+#include "headlight/text/tokenizers/marian_files.h"
+#include "headlight/text/tokenizers/sentencepiece_normalizer.h"
+#include "headlight/text/tokenizers/sentencepiece_segmenter.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
+
+std::string WithSpaces(std::string_view piece) {
+  std::string text;
+  while (!piece.empty()) {
+    const bool space = piece.starts_with(kSpaceSymbol);
+    text += space ? ' ' : piece[0];
+    piece.remove_prefix(space ? kSpaceSymbol.size() : 1);
+  }
+  return text;
+}
+
+// One side's SentencePiece model, ready to run.
+struct Subwords {
+  Subwords(SentencePieceModel given, const std::string& name)
+      : model(std::move(given)), normalizer(model, name), segmenter(MakeSegmenter(model, name)) {}
+
+  std::vector<Segment> Segments(std::string_view text, Random* random, double dropout) const {
+    if (const auto* bpe = std::get_if<BpeSegmenter>(&segmenter)) return bpe->Segments(text, random, dropout);
+    return std::get<UnigramSegmenter<float>>(segmenter).Segments(text);
+  }
+
+  SentencePieceModel model;
+  TextNormalizer normalizer;
+  std::variant<BpeSegmenter, UnigramSegmenter<float>> segmenter;
+  std::vector<std::int32_t> tokens;  // of each of the model's pieces, in the vocabulary
+
+ private:
+  static std::variant<BpeSegmenter, UnigramSegmenter<float>> MakeSegmenter(const SentencePieceModel& model,
+                                                                           const std::string& name) {
+    Check(!model.byte_fallback, "{}: byte_fallback is not supported in a translation model", name);
+    for (const SentencePiece& piece : model.pieces) {
+      Check(piece.type <= SentencePiece::Type::control,
+            "{}: piece \"{}\" is user-defined or a byte, which is not supported in a translation model", name,
+            piece.text);
+    }
+    if (model.algorithm == SubwordAlgorithm::bpe) return BpeSegmenter(model);
+    return UnigramSegmenterOf(model);
+  }
+};
+
+}  // namespace
+
+struct MarianTokenizer::State {
+  State(std::vector<std::string> vocabulary, const SpecialTokens& special_tokens, SentencePieceModel source_model,
+        std::optional<SentencePieceModel> target_model, const std::string& name)
+      : pieces(std::move(vocabulary)), special(special_tokens) {
+    for (std::size_t token = 0; token < pieces.size(); ++token) {
+      Check(tokens.emplace(pieces[token], static_cast<std::int32_t>(token)).second, "{}: the vocabulary repeats \"{}\"",
+            name, pieces[token]);
+    }
+    const auto find = [&](const std::string& piece) {
+      const auto found = tokens.find(piece);
+      Check(found != tokens.end(), "{}: the vocabulary lacks \"{}\"", name, piece);
+      return found->second;
+    };
+    eos = find(special.eos);
+    unk = find(special.unk);
+    pad = find(special.pad);
+    const auto make = [&](SentencePieceModel&& model, const std::string& side) {
+      auto subwords = std::make_shared<Subwords>(std::move(model), name + side);
+      for (const SentencePiece& piece : subwords->model.pieces) {
+        const auto found = tokens.find(piece.text);
+        const bool known = found != tokens.end() && piece.type == SentencePiece::Type::normal;
+        subwords->tokens.push_back(known ? found->second : unk);
+      }
+      return subwords;
+    };
+    sides[0] = make(std::move(source_model), ": source model");
+    sides[1] = target_model ? make(std::move(*target_model), ": target model") : sides[0];
+
+    for (const std::string& piece : pieces) decoded.push_back(WithSpaces(piece));
+    for (const SentencePiece& piece : sides[1]->model.pieces) {
+      const auto found = tokens.find(piece.text);
+      if (piece.type == SentencePiece::Type::control && found != tokens.end()) decoded[found->second].clear();
+    }
+    decoded[eos].clear();
+    decoded[pad].clear();
+    decoded[unk] = sides[1]->model.unknown_surface;
+  }
+
+  const Subwords& side(Side which) const { return *sides[which == Side::target]; }
+  bool one_model() const { return sides[0] == sides[1]; }
+
+  std::vector<std::string> pieces;                       // by token
+  std::vector<std::string> decoded;                      // what Decode writes, by token
+  std::unordered_map<std::string, std::int32_t> tokens;  // by piece
+  SpecialTokens special;
+  std::int32_t eos = 0, unk = 0, pad = 0;
+  std::shared_ptr<const Subwords> sides[2];  // source and target
+};
+
+namespace {
+
+std::vector<std::string> PieceTexts(const SentencePieceModel& model) {
+  std::vector<std::string> texts;
+  for (const SentencePiece& piece : model.pieces) texts.push_back(piece.text);
+  return texts;
+}
+
+}  // namespace
+
+MarianTokenizer::MarianTokenizer(std::shared_ptr<const State> state)
+    : Tokenizer({}, {state->eos}), state_(std::move(state)) {}
+
+MarianTokenizer::MarianTokenizer(SentencePieceModel model)
+    : MarianTokenizer([&] {
+        CheckPieces(model, "vocabulary");
+        std::vector<std::string> pieces = PieceTexts(model);
+        return std::make_shared<State>(std::move(pieces), SpecialTokens(), std::move(model), std::nullopt,
+                                       "vocabulary");
+      }()) {}
+
+MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
+  const auto path = [&](const char* file) { return folder + "/" + file; };
+  const auto exists = [&](const char* file) {
+    std::error_code error;  // what cannot be looked at is left to whoever opens it
+    return std::filesystem::exists(path(file), error) || error;
+  };
+  SpecialTokens special;
+  if (const char* file = "tokenizer_config.json"; exists(file)) {
+    special = ParseTokenizerConfigJson(ReadFile(path(file), kLargestFile), path(file));
+  }
+  const char* marian[] = {"source.spm", "target.spm", "vocab.json"};
+  if (std::none_of(std::begin(marian), std::end(marian), exists) && exists("tokenizer.json")) {
+    const std::string file = path("tokenizer.json");
+    SentencePieceModel model = ParseTokenizerJson(ReadFile(file, kLargestFile), special, file);
+    std::vector<std::string> pieces = PieceTexts(model);
+    return MarianTokenizer(std::make_shared<State>(std::move(pieces), special, std::move(model), std::nullopt, folder));
+  }
+  for (const char* file : marian) {
+    Check(exists(file), "{} is missing; a tokenizer is source.spm, target.spm and vocab.json, or tokenizer.json",
+          path(file));
+  }
+  const std::string source = ReadFile(path("source.spm"), kLargestFile);
+  const std::string target = ReadFile(path("target.spm"), kLargestFile);
+  std::optional<SentencePieceModel> target_model;
+  if (target != source) target_model = ParseSentencePieceModel(target, path("target.spm"));
+  return MarianTokenizer(std::make_shared<State>(
+      ParseVocabularyJson(ReadFile(path("vocab.json"), kLargestFile), path("vocab.json")), special,
+      ParseSentencePieceModel(source, path("source.spm")), std::move(target_model), folder));
+}
+
+void MarianTokenizer::Save(const std::string& folder, std::int64_t longest) const {
+  const SentencePieceModel& source = state_->side(Side::source).model;
+  WriteFile(folder + "/source.spm", SerializeSentencePieceModel(source));
+  WriteFile(folder + "/target.spm", SerializeSentencePieceModel(state_->side(Side::target).model));
+  WriteFile(folder + "/vocab.json", VocabularyJson(state_->pieces));
+  WriteFile(folder + "/tokenizer_config.json", TokenizerConfigJson(state_->special, longest));
+  WriteFile(folder + "/special_tokens_map.json", SpecialTokensMapJson(state_->special));
+  if (state_->one_model() && PieceTexts(source) == state_->pieces) {
+    WriteFile(folder + "/tokenizer.json", TokenizerJson(source, state_->special));
+  }
+}
+
+std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side side,
+                                                  std::vector<TextSpan>* spans) const {
+  return Encode(text, side, spans, nullptr, 0);
+}
+
+std::vector<std::int32_t> MarianTokenizer::EncodeSampled(std::string_view text, Random& random, double dropout,
+                                                         Side side) const {
+  Check(dropout >= 0 && dropout <= 1, "BPE-dropout is {}, it must be between 0 and 1", dropout);
+  Check(algorithm(side) == SubwordAlgorithm::bpe, "BPE-dropout needs a BPE vocabulary, this one is unigram");
+  return Encode(text, side, nullptr, &random, dropout);
+}
+
+std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side side, std::vector<TextSpan>* spans,
+                                                  Random* random, double dropout) const {
+  CheckUtf8(text, "text");
+  std::vector<std::int32_t> tokens;
+  if (spans) spans->clear();
+  const auto add = [&](std::int32_t token, std::size_t begin, std::size_t end) {
+    tokens.push_back(token);
+    if (spans) spans->push_back({static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)});
+  };
+  // A language code, such as ">>fra<<", is a token of its own.
+  std::size_t skipped = 0;
+  if (text.starts_with(">>")) {
+    const std::size_t end = text.find("<<");
+    const auto code = end == std::string_view::npos ? state_->tokens.end()
+                                                    : state_->tokens.find(std::string(text.substr(0, end + 2)));
+    if (code != state_->tokens.end()) {
+      skipped = end + 2;
+      add(code->second, 0, skipped);
+    }
+  }
+
+  const Subwords& subwords = state_->side(side);
+  std::string normalized;
+  std::vector<std::int32_t> origins;
+  subwords.normalizer.Normalize(text.substr(skipped), normalized, spans ? &origins : nullptr);
+  const std::vector<Segment> segments = subwords.Segments(normalized, random, dropout);
+  const auto origin = [&](std::int32_t at) { return spans ? skipped + origins[at] : 0; };
+  std::int32_t begin = 0;
+  for (std::size_t index = 0; index < segments.size(); ++index) {
+    std::int32_t token = subwords.tokens[segments[index].piece];
+    if (subwords.model.pieces[segments[index].piece].type == SentencePiece::Type::unknown) {
+      // A run of characters that this model lacks is one piece, which the vocabulary may have from the other model.
+      while (index + 1 < segments.size() && segments[index + 1].piece == segments[index].piece) ++index;
+      const auto found = state_->tokens.find(normalized.substr(begin, segments[index].end - begin));
+      if (found != state_->tokens.end() && found->second != state_->eos && found->second != state_->pad) {
+        token = found->second;
+      }
+    }
+    add(token, origin(begin), origin(segments[index].end));
+    begin = segments[index].end;
+  }
+  return tokens;
+}
+
+std::string MarianTokenizer::Decode(std::span<const std::int32_t> ids) const {
+  std::string text;
+  for (const std::int32_t id : ids)
+    if (Holds(id, size())) text += state_->decoded[id];
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+const std::string& MarianTokenizer::Piece(std::int32_t id) const {
+  static const std::string none;
+  return Holds(id, size()) ? state_->pieces[id] : none;
+}
+
+std::uint64_t MarianTokenizer::hash() const {
+  Hash64 hash;
+  for (const std::string& piece : state_->pieces) {
+    hash.Update(piece);
+    hash.Update(std::string_view("\0", 1));
+  }
+  return hash.value();
+}
+
+std::int32_t MarianTokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
+std::int32_t MarianTokenizer::eos() const { return state_->eos; }
+std::int32_t MarianTokenizer::unk() const { return state_->unk; }
+std::int32_t MarianTokenizer::pad() const { return state_->pad; }
+SubwordAlgorithm MarianTokenizer::algorithm(Side side) const { return state_->side(side).model.algorithm; }
+
+}  // namespace headlight
