@@ -14,8 +14,8 @@
 #include "headlight/cli/testing.h"
 #include "headlight/data/json_lines.h"
 #include "headlight/data/small_languages_testing.h"
-#include "headlight/text/answers.h"
-#include "headlight/text/entities.h"
+#include "headlight/text/metrics/answer_score.h"
+#include "headlight/text/metrics/entities.h"
 #include "headlight/train/metrics.h"
 
 namespace headlight {

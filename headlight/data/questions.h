@@ -7,7 +7,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/text_examples.h"
-#include "headlight/text/answers.h"
+#include "headlight/text/tokenizers/answer_spans.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {

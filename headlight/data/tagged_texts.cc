@@ -7,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/data/json_lines.h"
 #include "headlight/data/lines.h"
-#include "headlight/text/entities.h"
+#include "headlight/text/metrics/entities.h"
 #include "headlight/text/tokenizers/windows.h"
 
 namespace headlight {

@@ -2,7 +2,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/tasks/encoder_folder.h"
-#include "headlight/text/answers.h"
+#include "headlight/text/tokenizers/answer_spans.h"
 
 namespace headlight {
 

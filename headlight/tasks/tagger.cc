@@ -5,7 +5,7 @@
 #include "headlight/base/error.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/tasks/encoder_folder.h"
-#include "headlight/text/entities.h"
+#include "headlight/text/metrics/entities.h"
 #include "headlight/text/tokenizers/windows.h"
 
 namespace headlight {

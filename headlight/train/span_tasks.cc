@@ -10,8 +10,9 @@
 #include "headlight/base/error.h"
 #include "headlight/ops/cross_entropy.h"
 #include "headlight/ops/sequence_cross_entropy.h"
-#include "headlight/text/answers.h"
-#include "headlight/text/entities.h"
+#include "headlight/text/metrics/answer_score.h"
+#include "headlight/text/metrics/entities.h"
+#include "headlight/text/tokenizers/answer_spans.h"
 #include "headlight/train/text_batches.h"
 
 namespace headlight {

@@ -1,4 +1,4 @@
-#include "headlight/text/entities.h"
+#include "headlight/text/metrics/entities.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,20 +1,18 @@
-// Answers that are spans of a passage: how the best one is found, and how it is compared with the right ones.
+// Answers that are spans of a passage: windows over the passage, and the best span in them.
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
 #include "headlight/text/tokenizers/windows.h"
 
 namespace headlight {
 
-inline constexpr std::int64_t kLongestAnswerWindow = 384;  // what published models were mostly trained with
+inline constexpr std::int64_t kLongestAnswerWindow = 384;  // tokens; as most published models were trained
 inline constexpr std::int64_t kAnswerOverlap = 128;        // tokens that neighbouring windows over a passage share
 inline constexpr std::int64_t kLongestAnswer = 15;         // tokens
 
@@ -28,7 +26,7 @@ struct PassageWindows {
 PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name);
 
-// Whether a window's first token stands for no answer: it does unless it is the passage's own.
+// True if a window's first token stands for "no answer": unless it is of the passage itself.
 bool HasNoAnswerToken(const Window& window);
 
 // The best span of a window, or of several of one passage.
@@ -41,18 +39,10 @@ struct FoundSpan {
   void Add(const FoundSpan& other);  // of another window
   bool declines() const { return no_answer > score; }
 };
-// Of logits [tokens of the window, 2]: an answer begins, ends there.
+// `logits`: [tokens of the window, 2], that the answer begins there and that it ends there.
 FoundSpan BestSpan(const Matrix<float>& logits, const Window& window, std::int64_t longest_answer);
 
 // The bytes of the passage that the tokens [begin, last] stand for, without spaces at their ends.
 TextSpan BytesOfTokens(std::string_view passage, const Encoding& encoding, std::int32_t begin, std::int32_t last);
-
-// SQuAD's measures of an answer against the right ones (Rajpurkar et al., "SQuAD", 2016, section 6.1; 2018): the best
-// over them, without case, punctuation and articles. No right answer: right is the empty one.
-struct AnswerScore {
-  bool exact = false;
-  double f1 = 0;  // of words, 0 to 1
-};
-HEADLIGHT_API AnswerScore ScoreAnswer(std::string_view answer, std::span<const std::string> right);
 
 }  // namespace headlight
