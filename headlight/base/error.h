@@ -38,7 +38,7 @@ void Check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
     Fail(format, std::forward<Args>(args)...);
 }
 
-// For what cannot happen unless this code is wrong.
+// Like Check, for internal invariants: blames this code.
 template <typename... Args>
 void Ensure(bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition) [[unlikely]]

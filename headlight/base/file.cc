@@ -46,7 +46,7 @@ void Flush(const std::string& path) {
 
 enum class Kind { file, folder };
 
-// Where `path` leads when links are followed, so that they stay; an Error where there is another kind of thing.
+// The absolute path of `path` with links resolved, so that they are kept. Throws Error where there is another kind.
 std::string Target(const std::string& path, Kind kind) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -64,19 +64,19 @@ std::string Target(const std::string& path, Kind kind) {
 
 std::string ParentFolder(const std::string& target) { return fs::path(target).parent_path().string(); }
 
-// What shall replace a target is made beside it, under this name and a number. Its maker holds a lock on it, which ends
-// with its process: what has such a name and no lock is a leftover.
+// A replacement is written beside its target, under this prefix and a number. Its writer holds a lock on it, which ends
+// with the process: a file of such a name without a lock is a leftover.
 std::string FreshPrefix(const std::string& target) { return target + ".headlight-new-"; }
 
-// Whether the open file or folder still has that name. Where it has, and is locked by us, nobody else removes it.
+// True if the open file or folder still has that name. If it has, and we hold its lock, no other process removes it.
 bool IsAt(int descriptor, const std::string& name) {
   struct stat opened, named;
   return fstat(descriptor, &opened) == 0 && lstat(name.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
 }
 
-// Removes what has that fresh name, unless somebody holds its lock. Where locks are not to be had, as on some network
-// file systems, only what is known to be `ours` goes.
+// Removes the file or folder of that name unless it is locked. On file systems without locks (some network ones) it is
+// removed only if it is known to be `ours`.
 void RemoveUnlocked(const std::string& name, bool ours) {
   const Descriptor opened(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (opened.number < 0) return;
@@ -86,7 +86,7 @@ void RemoveUnlocked(const std::string& name, bool ours) {
   if (IsAt(opened.number, name)) fs::remove_all(name, ignored);
 }
 
-// Removes what a process that was killed has left beside the target.
+// Removes the leftovers of killed processes beside the target.
 void RemoveLeftovers(const std::string& target) {
   const std::string prefix = FreshPrefix(target);
   std::error_code ignored;
@@ -112,8 +112,8 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
     const int descriptor = is_file       ? open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                            : made_folder ? open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                                          : -1;
-    // Until it is locked, another process may take it for a leftover: then the next number is tried. Where locks are
-    // not to be had, nothing is taken for a leftover.
+    // Until it is locked, another process may take it for a leftover: then the next number is tried. On file systems
+    // without locks nothing is taken for a leftover.
     if (descriptor >= 0) {
       const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
       if (!taken && IsAt(descriptor, name)) return {std::move(name), descriptor};
@@ -127,7 +127,7 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
   }
 }
 
-// Puts the folder `fresh` in the place of `target`, and what was there in its place. False, with errno set, on failure.
+// Exchanges the folders `fresh` and `target`, or moves `fresh` where there is no target. On failure false, with errno.
 bool Exchange(const std::string& fresh, const std::string& target) {
   const auto move = [](const std::string& from, const std::string& to) {
     return rename(from.c_str(), to.c_str()) == 0;
@@ -135,7 +135,7 @@ bool Exchange(const std::string& fresh, const std::string& target) {
   if (renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return true;
   if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) return false;
   if (access(target.c_str(), F_OK) != 0) return move(fresh, target);
-  // A file system that cannot exchange names, like NFS. Who is killed between these two finds the old folder beside.
+  // The file system cannot exchange names (NFS). A kill between these two renames leaves the old folder as `old`.
   const std::string old = fresh + ".old";
   std::error_code ignored;
   fs::remove_all(old, ignored);
@@ -261,7 +261,7 @@ void ReplaceFolder(const std::string& path, const std::function<void(const std::
     }
   }
   Flush(ParentFolder(target));
-  RemoveUnlocked(fresh.name, true);  // what was there before
+  RemoveUnlocked(fresh.name, true);  // the former folder, after the exchange
 }
 
 }  // namespace headlight

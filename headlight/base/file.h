@@ -12,8 +12,8 @@
 
 namespace headlight {
 
-// A file's bytes, mapped for reading. Throws Error naming the path where it is missing, unreadable or not a file. Who
-// shortens a file while it is mapped ends its reader, as with every mapping; replacing it, as below, is safe.
+// A file's bytes, mapped for reading. Throws Error naming the path where it is missing, unreadable or not a file.
+// Truncating a mapped file kills its reader (SIGBUS); replacing it, as below, is safe.
 class HEADLIGHT_API MappedFile {
  public:
   MappedFile() = default;
@@ -33,8 +33,8 @@ class HEADLIGHT_API MappedFile {
 };
 
 // A file that appears whole or not at all: written beside its path, flushed to the disk, renamed over it by Commit.
-// Without Commit the old file stays and the new one vanishes, at the next writing of that path where this process is
-// killed. Every failure (also a full disk) throws Error; what is there and is not a regular file is never replaced.
+// Without Commit the old file stays and the new one is removed; if this process is killed, by the next write to that
+// path. Every failure (also a full disk) throws Error. Only a regular file is ever replaced.
 class HEADLIGHT_API AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -61,9 +61,9 @@ HEADLIGHT_API std::string ReadFile(const std::string& path, std::uint64_t limit 
 // Neither may be changed in place afterwards.
 HEADLIGHT_API void LinkOrCopy(const std::string& from, const std::string& to);
 
-// A folder that appears at once: `fill` gets an empty folder beside `path` to write into, whose files are then flushed
-// and which is renamed to `path`. The folder that was at `path` before is removed only after that. What a process that
-// was killed left beside `path` goes at the next call. An Error where there is a file at `path`.
+// A folder that appears at once: `fill` writes into an empty folder beside `path`, whose files are then flushed and
+// which is renamed to `path`. The folder that was at `path` before is removed only after that. The next call also
+// removes what killed processes left beside `path`. Throws Error where there is a file at `path`.
 HEADLIGHT_API void ReplaceFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
 }  // namespace headlight

@@ -135,7 +135,7 @@ TEST(AtomicFile, FollowsLinksAndObeysTheMask) {
   EXPECT_EQ(static_cast<unsigned>(fs::status(folder.File("a")).permissions()), 0640u);
 }
 
-TEST(AtomicFile, WhatIsNoFileIsNeverReplaced) {
+TEST(AtomicFile, ReplacesOnlyRegularFiles) {
   const TemporaryFolder folder;
   EXPECT_THAT(ErrorOf([&] { AtomicFile(folder.path()); }), HasSubstr("is a folder"));
   EXPECT_THAT(ErrorOf([] { AtomicFile("/dev/null"); }), HasSubstr("/dev/null: is not a regular file"));
@@ -214,7 +214,7 @@ TEST(ReplaceFolder, FailuresLeaveTheOldFolder) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
-// Not where the undefined-behaviour sanitizer looks at objects through a pipe, which then cannot be opened.
+// Skipped under the undefined-behaviour sanitizer, which probes pointers through a pipe that it could not open here.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(ReplaceFolder, TooManyOpenFilesAreAnError) {
   const TemporaryFolder folder;
@@ -237,8 +237,7 @@ TEST(ReplaceFolder, FilesAreNotFolders) {
   EXPECT_THAT(ErrorOf([&] { ReplaceFolder("/", Model("new")); }), HasSubstr("/"));
 }
 
-// Kills a process after every moment of a saving, as far as a test can: at each call that it makes to fill the folder,
-// and after ever longer times.
+// Kills a process in the middle of ReplaceFolder: at each call that fills the folder, and after ever longer times.
 TEST(ReplaceFolder, AKillAtAnyMomentLeavesAWholeFolder) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
@@ -278,7 +277,7 @@ TEST(ReplaceFolder, OnlyLeftoversAreRemoved) {
                                  "model.headlight-new-1x", "model.headlight-new-0.old", "other.headlight-new-0"})
     fs::create_directory(folder.File(name));
   fs::create_directory_symlink("other.headlight-new-0", folder.File("model.headlight-new-3"));
-  // Another process that is at work.
+  // Another process in the middle of its own replacement.
   const int locked = open(folder.File("model.headlight-new-12").c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(flock(locked, LOCK_EX), 0);
   ReplaceFolder(folder.File("model"), Model("new"));
@@ -330,7 +329,7 @@ TEST(ReplaceFolder, WorksWhereNamesCannotBeExchanged) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   ReplaceFolder(path, Model("old"));
-  fs::create_directory(folder.File("model.headlight-new-0.old"));  // of somebody who was killed in the middle
+  fs::create_directory(folder.File("model.headlight-new-0.old"));  // of a process killed between two renames
   WriteFile(folder.File("model.headlight-new-0.old/weights"), "older");
   const int status = InChild([&] {
     Forbid(SYS_renameat2, EINVAL);

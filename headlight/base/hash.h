@@ -1,4 +1,4 @@
-// A hash that tells one text from another: not against an enemy, but against a mistake.
+// A hash against accidental mix-ups of files, not against an adversary.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class HEADLIGHT_API Hash64 {
   std::uint64_t size_ = 0;        // bytes so far
 };
 
-// Of bytes that are all there.
+// The hash of bytes that are all at hand.
 inline std::uint64_t HashOf(std::string_view bytes) {
   Hash64 hash;
   hash.Update(bytes);

@@ -25,7 +25,7 @@ TEST(Hash64, KnownAnswers) {
   EXPECT_EQ(HashOf("abc"), 0x44bc2cf5ad770999u);
 }
 
-TEST(Hash64, DoesNotSeeHowTheBytesWereCut) {
+TEST(Hash64, IsIndependentOfHowBytesArrive) {
   const std::string bytes = Bytes();
   for (std::size_t first = 0; first <= bytes.size(); ++first)
     for (std::size_t second = first; second <= bytes.size(); second += 13) {
@@ -37,7 +37,7 @@ TEST(Hash64, DoesNotSeeHowTheBytesWereCut) {
     }
 }
 
-TEST(Hash64, SeesEveryBitAndTheSeed) {
+TEST(Hash64, DependsOnEveryBitAndTheSeed) {
   const std::string bytes = Bytes();
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string flipped = bytes;

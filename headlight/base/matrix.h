@@ -1,4 +1,4 @@
-// What the kernels read and write: rows of numbers, each row contiguous.
+// Matrix: a view of rows of numbers, each row contiguous, as kernels read and write them.
 #pragma once
 
 #include <cstdint>

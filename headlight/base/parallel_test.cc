@@ -28,7 +28,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 namespace headlight {
 namespace {
 
-// Sets the bound for one test.
+// Sets the number of threads for one test.
 class WithThreads {
  public:
   explicit WithThreads(int threads) : before_(Threads()) { SetThreads(threads); }
@@ -107,7 +107,7 @@ TEST(ParallelFor, ServesCallersOnManyThreads) {
   EXPECT_EQ(visits, 4 * 500 * 10);
 }
 
-// How many bodies run at once, at most.
+// The largest number of bodies that ran at once.
 class Gauge {
  public:
   void Visit() {

@@ -1,4 +1,4 @@
-// Where the time goes: kernels say what they do, and a program that asks gets the sums.
+// Profiling: the time, arithmetic and memory traffic of each kernel, summed by operation while profiling is on.
 #pragma once
 
 #include <chrono>
@@ -14,20 +14,20 @@ struct ProfileEntry {
   std::string operation;
   std::int64_t calls = 0;
   double seconds = 0;
-  double operations = 0;  // floating-point ones, where products are what it does
+  double operations = 0;  // floating-point operations of matrix products; 0 for other kernels
   double bytes = 0;       // read and written
 };
 
-// From here on what kernels say is kept; what was kept before is forgotten. Until then it costs nothing.
+// Turns profiling on with empty sums. While it is off, a Profiled costs next to nothing.
 HEADLIGHT_API void StartProfile();
 
-// What was kept, the longest first, and an end to keeping.
+// Turns profiling off. Returns the sums, the longest first.
 HEADLIGHT_API std::vector<ProfileEntry> TakeProfile();
 
-// What a kernel does while this exists. Not to be nested: every moment belongs to one operation.
+// Adds its lifetime to the sums of `operation`. Not to be nested, since each moment belongs to one operation.
 class HEADLIGHT_API Profiled {
  public:
-  // A product between rows of `inputs` and of `outputs` numbers, with a factor of so many bytes besides.
+  // A product from [rows, inputs] to [rows, outputs] with a weight of `bytes` bytes.
   Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs, std::size_t bytes);
   Profiled(const char* operation, double operations, double bytes);
   ~Profiled();
@@ -35,7 +35,7 @@ class HEADLIGHT_API Profiled {
   Profiled& operator=(const Profiled&) = delete;
 
  private:
-  const char* operation_;  // null: nobody asked
+  const char* operation_;  // null: profiling is off
   std::int64_t inputs_ = 0, outputs_ = 0;
   double operations_, bytes_ = 0;
   std::chrono::steady_clock::time_point begin_;

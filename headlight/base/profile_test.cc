@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-TEST(Profile, SumsWhatIsSaidWhileSomebodyAsks) {
+TEST(Profile, SumsCallsWhileProfilingIsOn) {
   { const Profiled before("before", 1, 1); }
   StartProfile();
   for (int call = 0; call < 3; ++call) const Profiled product("product", 10, 4, 5, 100);

@@ -31,8 +31,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// Blocks from this size on have regions of their own, which the small ones, of which some stay for long, cannot break
-// into pieces.
+// Blocks of at least this size have regions of their own, so that small, long-lived blocks do not fragment them.
 constexpr std::size_t kLargeBlock = std::size_t{64} << 10;
 
 std::size_t RoundUp(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -49,9 +48,9 @@ std::byte* MapPages(std::size_t bytes) {
   return begin + before;
 }
 
-// Regions from the system, cut into blocks. A block is taken from the smallest free one that holds it; what is given
-// back becomes one with the free blocks beside it. Give allocates nothing, since it runs in destructors: a block in use
-// keeps its node of the list of free ones. Take changes nothing where it throws.
+// Best-fit allocator. Regions from the system are cut into blocks; a freed block is merged with its free neighbours.
+// Give allocates nothing, since it runs in destructors: a block in use keeps its node of the list of free ones. Take
+// changes nothing where it throws.
 class Arena {
  public:
   explicit Arena(std::size_t region_bytes) : region_bytes_(region_bytes) {}

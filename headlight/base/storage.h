@@ -1,5 +1,5 @@
-// Memory for tensors and packed weights. What is given back is kept and handed out again, so that a training step, once
-// the largest has been seen, asks the system for nothing.
+// Memory for tensors and packed weights. Freed blocks are kept and reused, so that after the largest step a training
+// allocates nothing more from the system.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct StorageStatistics {
 };
 HEADLIGHT_API StorageStatistics GetStorageStatistics();
 
-// Gives every block that is not in use back to the system.
+// Returns regions without a block in use to the system.
 HEADLIGHT_API void ReleaseUnusedStorage();
 
 }  // namespace headlight

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMegabyte = 1 << 20;
 
-TEST(Storage, WhatIsGivenBackIsOnePieceAgain) {
+TEST(Storage, MergesFreedBlocks) {
   ReleaseUnusedStorage();
   { const auto whole = AllocateStorage(24 * kMegabyte); }
   const std::int64_t before = GetStorageStatistics().system_allocations;
@@ -55,7 +55,7 @@ TEST(Storage, BlocksDoNotOverlap) {
   EXPECT_EQ(GetStorageStatistics().bytes_in_use, in_use);
 }
 
-TEST(Storage, GoesBackToTheSystem) {
+TEST(Storage, ReturnsUnusedRegionsToTheSystem) {
   ReleaseUnusedStorage();
   const std::int64_t before = GetStorageStatistics().bytes_held;
   {
@@ -67,7 +67,7 @@ TEST(Storage, GoesBackToTheSystem) {
   EXPECT_EQ(GetStorageStatistics().bytes_held, before);
 }
 
-TEST(Storage, RefusesWhatCannotBe) {
+TEST(Storage, RefusesImpossibleSizes) {
   EXPECT_EQ(AllocateStorage(0), nullptr);
   EXPECT_THROW(AllocateStorage(-1), Error);
   EXPECT_THROW(AllocateStorage(std::int64_t{1} << 47), Error);

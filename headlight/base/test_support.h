@@ -1,4 +1,4 @@
-// What many tests need: a folder of their own, and the text of an error.
+// Shared by many tests: a temporary folder, and the text of an error.
 #pragma once
 
 #include <gtest/gtest.h>

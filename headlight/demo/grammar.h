@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "headlight/base/export.h"
 #include "headlight/base/random.h"
 
 namespace headlight {
@@ -21,15 +20,15 @@ struct SentencePair {
 };
 
 // A sentence that the next draws of `random` choose.
-HEADLIGHT_API SentencePair SampleSentence(Random& random);
+SentencePair SampleSentence(Random& random);
 
 // One sentence in fifty, by a hash of the German, is never for training.
 enum class Portion { training, held_out };
-HEADLIGHT_API Portion PortionOf(std::string_view german);
-HEADLIGHT_API SentencePair SampleSentence(Random& random, Portion portion);
+Portion PortionOf(std::string_view german);
+SentencePair SampleSentence(Random& random, Portion portion);
 
 // A lower bound of how many different German sentences can be written. It counts one shape only, "Der kleine Hund
 // frisst den süßen Apfel.", whose sentences differ from each other in at least one word.
-HEADLIGHT_API std::uint64_t CountSentences();
+std::uint64_t CountSentences();
 
 }  // namespace headlight

@@ -105,7 +105,7 @@ std::string ThirdPerson(std::string_view base) {
   return fmt::format("{}{}", base, hisses ? "es" : "s");
 }
 
-// Can it be negated and turned round without do?
+// True if it is negated and inverted without do.
 bool IsAuxiliary(const EnglishVerb& verb) {
   return verb.base == "be" || verb.base == "can" || verb.base == "should" || verb.base == "would";
 }
@@ -163,7 +163,7 @@ enum class Shape { statement, question, embedded, infinitive };
 std::string FrontOf(const Clause& clause) {
   switch (clause.front) {
     case Front::subject:
-      return "";  // stands where it stands
+      return "";  // the subject is not moved
     case Front::object:
       return Phrase(*clause.object, Role::object);
     case Front::recipient:

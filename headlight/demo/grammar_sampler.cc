@@ -1,4 +1,4 @@
-// Whole sentences: what stands first, what is asked, and how two clauses go together.
+// Whole sentences: the first constituent, the question, and how two clauses are combined.
 #include "headlight/demo/grammar_sampler.h"
 
 #include "headlight/base/error.h"

@@ -1,7 +1,7 @@
-// Chooses what to say: a tree whose words make sense together and whose German has one reading.
+// Samples a tree whose words make sense together and whose German has one reading.
 //
-// What would leave the German open is not said: "sie" in the accusative (her or them), "ihr" and "sein" of another than
-// the clause's subject, a third person in a subordinate clause that could be two of the main clause's nouns ("..., weil
+// Ambiguous German is never generated: "sie" in the accusative (her or them), "ihr" and "sein" of another than the
+// clause's subject, a third person in a subordinate clause that could be two of the main clause's nouns ("..., weil
 // er": he or it?), and a subject and an object that only sense could tell apart ("die Frau, die das Kind sieht").
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-// What a clause's surroundings leave it to choose.
+// The constraints of a clause's surroundings on its choices.
 struct Scene {
   std::optional<NounPhrase> subject = {};  // given, and the kinds of it
   Kinds subject_kinds = 0;
@@ -72,7 +72,7 @@ class Sampler {
     return choice->first;
   }
 
-  // One of the entries that fit, each as likely; null if none does.
+  // One of the entries that fit, uniformly; null if none does.
   template <typename Entry, typename Fits>
   const Entry* Any(std::span<const Entry> table, Fits fits) {
     const auto count = static_cast<std::uint64_t>(std::ranges::count_if(table, fits));
@@ -92,12 +92,12 @@ class Sampler {
 
 // The pronoun that stands for `who`.
 NounPhrase Pronoun(const Agreement& who);
-// Of a phrase as subject: a noun's own, or a person's.
+// The kinds of a phrase as subject: those of its noun, or of a person.
 Kinds KindsOf(const NounPhrase& phrase);
-// May "sein" and "ihr" refer to it, and a pronoun take it up? Not every, no and many; not the neuter persons, who are
-// "es" to some and "sie" to others.
+// True if "sein" and "ihr" and a pronoun may refer to the phrase. Excludes every, no and many, and neuter persons, to
+// whom German refers by "es" or by "sie".
 bool CanBeTakenUp(const NounPhrase& phrase);
-// Would the same German pronoun stand for both?
+// True if one German pronoun stands for both.
 bool SamePronoun(const Agreement& a, const Agreement& b);
 
 inline constexpr Agreement ich{1}, du{2}, er{3}, sie{3, false, Gender::feminine}, wir{1, true}, ihr{2, true},

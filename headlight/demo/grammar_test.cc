@@ -149,7 +149,7 @@ TEST(Grammar, HeldOutSentencesAreNeverForTraining) {
   EXPECT_NEAR(static_cast<double>(held_out) / draws, 1.0 / 50, 0.002);
 }
 
-// What CountSentences multiplies, for one verb written out and counted.
+// CountSentences against all sentences of one verb, generated and counted.
 TEST(Grammar, CountsDifferentSentences) {
   EXPECT_GE(CountSentences(), 1000000u);
   const Verb& verb = FindVerb("fressen");

@@ -1,4 +1,4 @@
-// What a sentence of the built-in grammar says, before it is said in either language: one tree, written out twice.
+// The syntax tree of a sentence of the built-in grammar, from which both languages are generated.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-// Who is spoken of: what verbs, pronouns and possessives agree with.
+// The features that verbs, pronouns and possessives agree with.
 struct Agreement {
   int person = 3;
   bool plural = false;
@@ -53,7 +53,7 @@ struct NounPhrase {
   bool Mass() const { return noun != nullptr && noun->plural.empty(); }
 };
 
-// What the verb, or a pronoun that takes up the phrase, has to agree with.
+// The agreement of a verb with the phrase, or of a pronoun that refers to it.
 Agreement AgreementOf(const NounPhrase& phrase);
 
 struct PrepositionPhrase {
@@ -96,7 +96,7 @@ struct Sentence {
 std::string ToGerman(const Sentence& sentence);
 std::string ToEnglish(const Sentence& sentence);
 
-// A sentence of the grammar, with the weights it is spoken with.
+// A random sentence; the grammar's rules have weights.
 Sentence SampleTree(Random& random);
 
 // Shared by the two. Adds a word behind a space; an empty word adds nothing.

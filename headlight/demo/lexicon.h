@@ -1,4 +1,4 @@
-// The words of the built-in German-English grammar: what is in each table, and what each word goes with.
+// The lexicon of the built-in German-English grammar: the entries of each table and how they combine.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-// What a noun names, so that people read books and horses do not. A noun has one or more kinds; a verb says which
-// kinds its subject and its object may have, an adjective which it may describe.
+// Semantic classes of nouns, so that people read books and horses do not. A noun has one or more kinds; a verb
+// restricts the kinds of its subject and its object, an adjective those of its noun.
 using Kinds = std::uint32_t;
 namespace kind {
 inline constexpr Kinds adult = 1 << 0, child = 1 << 1, animal = 1 << 2;
@@ -49,7 +49,7 @@ struct Adjective {
   bool passing = false;                                         // of a day, not of a life: tired today
 };
 
-// What a verb demands beside its subject.
+// The complements of a verb beside its subject.
 enum class Frame : std::uint8_t {
   alone,        // schlafen
   accusative,   // essen + den Apfel
@@ -90,9 +90,9 @@ struct Verb {
   Aspect aspect = Aspect::action;
 };
 
-// What a time adverb makes of the tense. German has one present where English has three, and one perfect where English
-// has two: the adverb decides, so that a German sentence has one translation. Without an adverb the present is the
-// English simple present, and the perfect is the English past.
+// The English tense that a time adverb selects. German has one present where English has three, and one perfect where
+// English has two: the adverb decides, so that a German sentence has one translation. Without an adverb the present is
+// the English simple present, and the perfect is the English past.
 enum class Tense : std::uint8_t { present, progressive, future, past, perfect };
 
 struct Adverb {
@@ -111,7 +111,7 @@ struct Preposition {
   Kinds kinds;  // of its noun
 };
 
-// How the verb stands in a German clause.
+// The position of the finite verb in a German clause.
 enum class Order : std::uint8_t { verb_second, verb_first, verb_last, infinitive };
 
 struct Conjunction {

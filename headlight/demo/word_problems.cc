@@ -35,7 +35,7 @@ constexpr std::string_view kBox[] = {"bag", "basket", "box", "drawer", "jar", "t
 constexpr std::string_view kPlaces[] = {"at school",     "in the garden", "in the park",
                                         "near the lake", "on the beach",  "under the bed"};
 
-// What a form does to the number of things so far, and to its own number.
+// The effect of a form on the current number of things, with the form's own number as operand.
 enum class Change { none, add, subtract, multiply, divide };
 
 // {n} is its number; of an opening {n} and {m}. A problem has an opening, events and a question.
@@ -90,13 +90,13 @@ constexpr std::string_view kAsides[] = {"{A} is {n} years old.", "It is {n} degr
 
 bool HeldOut(std::string_view what) { return HashOf(what) % kHeldOutIn == 0; }
 
-// A problem in the making; what it draws may fit together or not.
+// Builds a problem from random draws, which may turn out not to fit together.
 class Story {
  public:
   explicit Story(Random& random) : random_(random) {
     const auto person = random_.Below(std::size(kPeople)), thing = random_.Below(std::size(kThings));
     who_ = kPeople[person];
-    // Somebody else, and something else.
+    // Another person, and other things.
     other_ = kPeople[(person + 1 + random_.Below(std::size(kPeople) - 1)) % std::size(kPeople)];
     things_ = kThings[thing];
     others_ = kThings[(thing + 1 + random_.Below(std::size(kThings) - 1)) % std::size(kThings)];
@@ -104,7 +104,7 @@ class Story {
     place_ = Any(kPlaces);
   }
 
-  // No problem where the draws do not fit: a number grows too large, or nothing is left, or cannot be shared.
+  // Nothing where the draws do not fit: a number too large, nothing left, or not divisible.
   std::optional<WordProblem> Tell(int steps) {
     const Form& opening = Any(kOpenings);
     const Form& question = Any(kQuestions);
@@ -125,7 +125,7 @@ class Story {
                        .steps = steps};
   }
 
-  // Of its pairs that are added or subtracted, and of its row of forms.
+  // By its pairs that are added or subtracted, and its sequence of forms.
   bool IsOf(Portion portion) const {
     const bool held_out = portion == Portion::held_out;
     if (HeldOut(forms_) != held_out || (held_out && pairs_.empty())) return false;
@@ -151,26 +151,26 @@ class Story {
                     arg("others", others_), arg("box", kBox[box_]), arg("boxes", kBoxes[box_]), arg("place", place_)));
   }
 
-  // Tells what happens to the number of things. An opening begins with the number `first`.
+  // Applies a form to the number of things. An opening begins with the number `first`.
   bool Go(const Form& form, int first = 0) {
     int n = 0;
     if (form.change == Change::add) n = have_ < kLargest - 1 ? Number(2, kLargest - have_) : 0;
     if (form.change == Change::subtract) n = have_ > 3 ? Number(2, have_ - 1) : 0;
     if (form.change == Change::multiply) n = Number(2, kTable);
     if (form.change == Change::divide) {
-      std::vector<int> fitting;  // so that stories which are shared are no rarer than they must be
+      std::vector<int> fitting;  // chosen among, so that divisions are not rejected too often
       for (int divisor = 2; divisor <= kTable; ++divisor)
         if (have_ % divisor == 0 && have_ / divisor >= 2 && have_ / divisor <= kTable) fitting.push_back(divisor);
       if (!fitting.empty()) n = fitting[random_.Below(fitting.size())];
     }
     if (form.change != Change::none && n == 0) return false;
-    Reckon(form.change, n);
+    Calculate(form.change, n);
     forms_ += form.text;
     first > 0 ? Say(form.text, first, n) : Say(form.text, n, 0);
     return true;
   }
 
-  void Reckon(Change change, int n) {
+  void Calculate(Change change, int n) {
     const int before = have_;
     switch (change) {
       case Change::none:
@@ -224,7 +224,7 @@ class Story {
 
 WordProblem SampleWordProblem(Random& random, Portion portion) {
   while (true) {
-    // As many steps as were drawn, however seldom such a story fits.
+    // Rejection within one number of steps, so that 1, 2 and 3 steps are equally frequent.
     const int steps = 1 + static_cast<int>(random.Below(3));
     while (true) {
       Story story(random);

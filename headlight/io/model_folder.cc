@@ -19,7 +19,7 @@ constexpr std::string_view kGenerationConfig = "generation_config.json";
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // of weights in several files
 
-// What older checkpoints say in config.json of how their model generates.
+// Settings of generation, which older checkpoints keep in config.json.
 constexpr std::string_view kSettingsOfUse[] = {"early_stopping", "forced_bos_token_id", "length_penalty",
                                                "max_length",     "min_length",          "no_repeat_ngram_size",
                                                "num_beams",      "task_specific_params"};
@@ -46,7 +46,7 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
   return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-// Says why a folder without weights that are read cannot be opened.
+// Throws Error saying why a folder without safetensors cannot be opened.
 [[noreturn]] void RefuseWeights(const std::string& path) {
   for (const std::string& name : NamesIn(path)) {
     if (EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"})) {
@@ -63,7 +63,7 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
   Fail("{}: holds no {}: the model has no weights", path, kWeights);
 }
 
-// Whether a file of that name belongs to a model: written by headlight or by Transformers.
+// True for the names of files that headlight or Transformers writes into a model's folder.
 bool IsPartOfModel(std::string_view name) {
   static constexpr std::array<std::string_view, 11> names = {
       kConfig,         kGenerationConfig, "special_tokens_map.json", "added_tokens.json",

@@ -26,15 +26,15 @@ struct ModelFolder {
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 
 // An Error unless `path` is free, an empty folder, or a folder with a model and nothing else, which a new model may
-// replace. To be asked before long work whose result shall be saved there.
+// replace. Call it before long work whose result will be saved there.
 HEADLIGHT_API void CheckReplaceable(const std::string& path);
 
 // Saves a model: `fill` writes its files into an empty folder, which then appears at `path` at once, in the place of
 // what CheckReplaceable allows (base/file.h, ReplaceFolder). Folders on the way to `path` are created.
 HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
-// Copies what tells how to use a model into a folder that has its config.json and weights: the tokenizer's files,
-// generation_config.json, a shortlist, and what config.json says of tasks and of generating.
+// Completes the folder `to`, which has a converted model's config.json and weights: copies the tokenizer's files,
+// generation_config.json, a shortlist, and config.json's settings of tasks and generation from the folder `from`.
 HEADLIGHT_API void CopyBesideModel(const std::string& from, const std::string& to);
 
 }  // namespace headlight

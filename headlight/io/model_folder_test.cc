@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// A model whose parts all say the same number, so that a mixture of two would be seen.
+// A model that has one number in all its parts, so that a mixture of two models shows.
 void FillModel(const std::string& folder, int number) {
   const Tensor weight = Tensor::Empty({1000});
   weight.Fill(number);
@@ -47,7 +47,7 @@ TEST(ModelFolder, IsSavedAndOpened) {
   EXPECT_EQ(model.File("source.spm"), path + "/source.spm");
 }
 
-TEST(ModelFolder, WhatIsMissingOrForeignIsNamed) {
+TEST(ModelFolder, NamesMissingAndForeignFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   const auto error = [&] { return ErrorOf([&] { OpenModelFolder(path); }); };
@@ -107,7 +107,7 @@ void FillSharded(const std::string& folder) {
                 "b": "model-00001-of-00002.safetensors", "c": "model-00002-of-00002.safetensors"}})");
 }
 
-TEST(ModelFolder, WeightsInSeveralFilesAreOne) {
+TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model"), to = folder.File("to");
   SaveModelFolder(path, FillSharded);
@@ -205,7 +205,7 @@ TEST(ModelFolder, OnlyAModelIsReplaced) {
   }
   EXPECT_EQ(error(), "");
 
-  // Whatever else is there is not ours to remove.
+  // Other files are never removed.
   for (const std::string name : {"thesis.tex", "README.md", ".git", "safetensors"}) {
     WriteFile(path + "/" + name, "precious");
     EXPECT_EQ(error(), path + ": holds '" + name +

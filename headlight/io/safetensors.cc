@@ -74,7 +74,7 @@ StoredTensor ReadEntry(const std::string& name, const JsonView& entry, std::span
   return tensor;
 }
 
-// The tensors must fill the file, one after another: what no tensor owns could hide anything.
+// The tensors must fill the file, one after another: bytes of no tensor could hide anything.
 void CheckLayout(std::span<const StoredTensor> tensors, std::span<const std::byte> data, const std::string& source) {
   const std::byte* end = data.data();
   for (const StoredTensor& tensor : tensors) {

@@ -22,7 +22,7 @@ enum class StoredType : std::uint8_t { boolean, u8, i8, i16, f16, bf16, i32, f32
 HEADLIGHT_API std::int64_t SizeOf(StoredType type);  // bytes
 HEADLIGHT_API const char* Name(StoredType type);     // as in the file: "F32"
 
-// A view: the bytes belong to a file that is open, or to a tensor that is to be written.
+// A view: the bytes belong to an open file, or to a tensor that will be written.
 struct StoredTensor {
   std::string name;
   StoredType type = StoredType::f32;
@@ -63,7 +63,7 @@ class HEADLIGHT_API Safetensors {
 // The files that an index names, with the names of the tensors in each. They are plain names of .safetensors files.
 HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadSafetensorsIndex(const std::string& path);
 
-// What the constructor above does with a file's bytes; `source` is the path for errors.
+// The header of a file's bytes, checked as Safetensors' constructor does; `source` is the path for errors.
 struct SafetensorsContent {
   std::vector<StoredTensor> tensors;  // in the order of their bytes
   std::map<std::string, std::string> metadata;

@@ -79,7 +79,7 @@ TEST(Safetensors, WidensSixteenBitsAsPyTorchDoes) {
   }
 }
 
-TEST(Safetensors, WhatDoesNotFitIsAnError) {
+TEST(Safetensors, RefusesValuesOutOfRange) {
   const std::string path = Golden("every_type.safetensors");
   const Safetensors file(path);
   EXPECT_EQ(ErrorOf([&] { file.Read("i64_large", DType::int32); }),
@@ -149,7 +149,7 @@ TEST(Safetensors, BadPathsAreErrors) {
   EXPECT_THAT(ErrorOf([&] { Safetensors(folder.File("empty")); }), HasSubstr("0 bytes are too few"));
 }
 
-TEST(Safetensors, LyingHeadersAreRefused) {
+TEST(Safetensors, RefusesInconsistentHeaders) {
   const auto entry = [](std::string_view dtype, std::string_view shape, std::string_view offsets) {
     return fmt::format(R"({{"a":{{"dtype":{},"shape":{},"data_offsets":{}}}}})", dtype, shape, offsets);
   };
@@ -225,7 +225,7 @@ TEST(Safetensors, EveryTruncationIsRefused) {
   EXPECT_NE(ParseError(whole + '\0'), "");
 }
 
-// Whatever bit of the header is flipped, the file is refused or still read whole.
+// With any bit of the header flipped, the file is refused or still read whole.
 TEST(Safetensors, EveryFlippedBitIsRefusedOrHarmless) {
   const std::string whole = ReadFile(Golden("every_type.safetensors"));
   const std::size_t header = whole.rfind('}') + 1, data = whole.size() - 135;

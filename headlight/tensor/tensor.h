@@ -53,7 +53,7 @@ class HEADLIGHT_API Shape {
 HEADLIGHT_API std::string ToString(const Shape& shape);  // [2, 3]
 
 // Copies share their elements. Rows (all axes but the last, flattened) lie `stride` elements apart, which is more than
-// the last axis only in a view of some columns. The tape node is there only where a gradient is wanted.
+// the last axis only in a view of some columns. The tape node is set only where a gradient is computed.
 class HEADLIGHT_API Tensor {
  public:
   Tensor() = default;

@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-TEST(Shape, RefusesWhatCannotBe) {
+TEST(Shape, RefusesNegativeAndOverflowingAxes) {
   EXPECT_THROW((Shape{2, -1}), Error);
   EXPECT_THROW((Shape{1LL << 40, 1LL << 40}), Error);
   EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1}), Error);
