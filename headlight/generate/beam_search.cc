@@ -41,7 +41,7 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
 
 void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int32_t length, const BeamRules& rules) {
   Hypothesis hypothesis{search.beams[candidate.beam].ids, candidate.log_probability,
-                        rules.Score(candidate.log_probability, length), ends};
+                        rules.Score(candidate.log_probability, length), ends, search.beams[candidate.beam].attention};
   if (!ends) hypothesis.ids.push_back(candidate.word);
   const auto place =
       std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
@@ -69,7 +69,8 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   if (candidates.empty()) {  // a model that gives what may not be written all the probability
     const Beam& best = search.beams.front();
     if (search.finished.empty())
-      search.finished.push_back({best.ids, best.log_probability, rules.Score(best.log_probability, length), false});
+      search.finished.push_back(
+          {best.ids, best.log_probability, rules.Score(best.log_probability, length), false, best.attention});
     search.done = true;
     return {};
   }
@@ -82,7 +83,8 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
       // Only what ranks among the beams may finish: an end less likely than beam_size other words is no candidate.
       if (rank < beam_size) Finish(search, candidate, ends, length, rules);
     } else if (beams.size() < beam_size) {
-      beams.push_back({search.beams[candidate.beam].ids, candidate.log_probability});
+      const Beam& beam = search.beams[candidate.beam];
+      beams.push_back({beam.ids, candidate.log_probability, beam.attention});
       beams.back().ids.push_back(candidate.word);
       from.push_back(candidate.beam);
     }

@@ -71,6 +71,12 @@ class Decoding {
     const Memory memory{model_.Encode(context, source_ids, sources), sources};
     const OutputWords output(model_, context, options_.shortlist, source_ids, sources);
     context.cache = &cache;
+    if (options_.attention) {
+      context.last_cross_attention = true;
+      context.sink = [&](const LayerAttention& seen) {
+        if (!context.draft) attention_.push_back(RowsOf(seen.weights));
+      };
+    }
     const auto first = static_cast<std::int32_t>(prefix_.size());
     const bool may_draft =
         model_.parameters().have_draft() && options_.beam_size == 1 && options_.no_repeat_ngram_size == 0;
@@ -96,6 +102,20 @@ class Decoding {
       model_.parameters().FailNotFinite(fmt::format("decoding step {}", length));
   }
 
+  // Of weights [1, heads, query, key], a row for each query.
+  static std::vector<AttentionRow> RowsOf(const Tensor& weights) {
+    const std::int64_t heads = weights.shape()[1], queries = weights.shape()[2], keys = weights.shape()[3];
+    std::vector<AttentionRow> rows;
+    for (std::int64_t query = 0; query < queries; ++query) {
+      std::vector<float> sums(static_cast<std::size_t>(keys));
+      for (std::int64_t head = 0; head < heads; ++head)
+        for (std::int64_t key = 0; key < keys; ++key)
+          sums[static_cast<std::size_t>(key)] += weights.matrix<float>().row(head * queries + query)[key];
+      rows.push_back(std::make_shared<const std::vector<float>>(std::move(sums)));
+    }
+    return rows;
+  }
+
   std::int32_t MaxLength(std::int32_t source_length) const {
     if (options_.max_length != 0) return options_.max_length;
     const std::int64_t before = options_.min_length + rules_.given;
@@ -105,7 +125,7 @@ class Decoding {
 
   // Gives every running beam its next word, the sentence's `length`-th.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
-            std::int32_t length) const {
+            std::int32_t length) {
     const bool first = length == std::ssize(prefix_);
     std::vector<std::int32_t> last_words, last_rows;
     std::vector<std::size_t> sentences;
@@ -126,7 +146,11 @@ class Decoding {
         most_repeating = std::max(most_repeating, repeating.back().size());
       }
     const std::vector<std::int32_t> counts(sentences.size(), first ? static_cast<std::int32_t>(prefix_.size()) : 1);
+    attention_.clear();
     Tensor hidden = model_.Decode(context, last_words, PackedSequences(counts), memory);
+    for (auto rows = attention_.begin(); Search & search : searches)
+      for (Beam& beam : search.beams)
+        if (options_.attention) beam.attention.insert(beam.attention.end(), rows->begin(), rows->end()), ++rows;
     if (last_words.size() > last_rows.size()) hidden = ops::Embedding(hidden, last_rows);
     kernels::TopLogits<float> likeliest =
         output.Likeliest(context, hidden, sentences, length > options_.min_length,
@@ -151,8 +175,9 @@ class Decoding {
 
   // Gives the only sentence left its `length`-th word, and those after it that were drafted right; how many.
   std::int32_t DraftedStep(Context& context, const Memory& memory, const OutputWords& output, Search& search,
-                           std::int32_t length) const {
+                           std::int32_t length) {
     const auto read = [&](std::span<const std::int32_t> words) {
+      attention_.clear();
       const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}}, memory);
       kernels::TopLogits<float> likeliest =
           output.Likeliest(context, hidden, std::vector(words.size(), search.sentence), length > options_.min_length,
@@ -160,13 +185,20 @@ class Decoding {
       CheckScores(likeliest, length);
       return likeliest;
     };
-    return WriteDrafted(context, search, length, UntilRulesChange(search, length, options_.min_length), rules_, read);
+    const auto written = [&](std::int32_t its_length, std::vector<std::size_t>&) {
+      if (!options_.attention) return;
+      auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
+      rows.push_back(attention_.front()[static_cast<std::size_t>(its_length - length)]);
+    };
+    return WriteDrafted(context, search, length, UntilRulesChange(search, length, options_.min_length), rules_, read,
+                        written);
   }
 
   const EncoderDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
   BeamRules rules_;
+  std::vector<std::vector<AttentionRow>> attention_;  // of the last pass, by beam and query
 };
 
 }  // namespace

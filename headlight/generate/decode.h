@@ -29,6 +29,7 @@ struct DecodingOptions {
   std::optional<std::int32_t> first_token = {};
   std::int32_t no_repeat_ngram_size = 0;  // where positive, no run of so many tokens, the start among them, comes twice
   const Shortlist* shortlist = nullptr;   // what each sentence is chosen from, and its end; null: the whole vocabulary
+  bool attention = false;                 // whether to keep Hypothesis::attention
   // Asked between steps, by any thread, one at a time; where it says yes, Decode throws Cancelled.
   std::function<bool()> cancelled = {};
 };

@@ -101,7 +101,9 @@ Tensor MultiHeadAttention::Attend(Context& context, const Tensor& query, const T
                                   const Sequences& queries, const Sequences& keys,
                                   std::span<const std::int32_t> key_rows,
                                   const ScaledDotProductAttention& attention) const {
-  if (context.sink)
+  const bool wanted = !context.last_cross_attention ||
+                      (kind_ == AttentionKind::cross && layer_ + 1 == std::ssize(context.cache->layers));
+  if (context.sink && wanted)
     for (std::size_t sentence = 0; sentence < queries.size(); ++sentence)
       context.sink({kind_, layer_, static_cast<std::int32_t>(sentence),
                     attention.Weights(query, key, queries, keys, static_cast<std::int32_t>(sentence), key_rows)});

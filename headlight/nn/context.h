@@ -21,8 +21,9 @@ struct HEADLIGHT_API Context {
   bool training = false;   // whether dropout drops
   std::uint64_t seed = 0;  // of this pass's dropout
   DecoderCache* cache = nullptr;
-  bool draft = false;  // whether products are those with Parameter::draft
-  AttentionSink sink;  // where set, receives every head of every layer
+  bool draft = false;                 // whether products are those with Parameter::draft
+  AttentionSink sink;                 // where set, receives every head of every layer
+  bool last_cross_attention = false;  // the sink receives the cross-attention of the last layer alone; with a cache
 
   Tensor Use(const Parameter& parameter) const;
   ops::Weight UseWeight(const Parameter& parameter) const;

@@ -10,6 +10,7 @@
 #include "headlight/models/family.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/tasks/generation_settings.h"
+#include "headlight/tasks/growing_text.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/utf8.h"
 
@@ -62,45 +63,21 @@ GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits
   return defaults;
 }
 
-// What is written after a prompt, as it grows.
-class GrowingText {
- public:
-  // Some decoders drop the space that a text begins with: the prompt's last tokens are decoded with it, and taken away.
-  GrowingText(const PipelineTokenizer& tokenizer, std::span<const std::int32_t> prompt) : tokenizer_(&tokenizer) {
-    constexpr std::size_t enough = 8;
-    for (const std::int32_t id : prompt.last(std::min(prompt.size(), enough))) Add(id);
-    before_ = Decoded();
-  }
-
-  void Add(std::int32_t id) {
-    if (id < tokenizer_->size()) ids_.push_back(id);  // a model may have more words than its tokenizer
-  }
-
-  std::string Text() const {
-    const std::string all = Decoded();
-    return all.starts_with(before_) ? all.substr(before_.size()) : all;
-  }
-
- private:
-  std::string Decoded() const { return tokenizer_->Decode(ids_); }
-
-  const PipelineTokenizer* tokenizer_;
-  std::vector<std::int32_t> ids_;
-  std::string before_;
-};
-
-// Where the first of the stop strings begins, or npos.
-std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop) {
+// Where the first of the stop strings begins, or npos. The first `searched` bytes are known to hold none.
+std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop, std::size_t searched = 0) {
   std::size_t first = std::string_view::npos;
-  for (const std::string& one : stop) first = std::min(first, text.find(one));
+  for (const std::string& one : stop)
+    first = std::min(first, text.find(one, searched - std::min(searched, one.size())));
   return first;
 }
 
-// How much of `text` is certain: no half character stands at its end, and nothing that a stop string may begin with.
-std::size_t Certain(std::string_view text, const std::vector<std::string>& stop) {
-  constexpr std::string_view half = "\xEF\xBF\xBD";
-  std::size_t certain = text.size();
-  while (text.substr(0, certain).ends_with(half)) certain -= half.size();
+// How much of the text is certain: no incomplete character stands at its end, and nothing that a stop string may begin
+// with.
+std::size_t Certain(const GrowingText& growing, const std::vector<std::string>& stop) {
+  constexpr std::string_view incomplete = "\xEF\xBF\xBD";
+  const std::string_view text = growing.text();
+  std::size_t certain = growing.run();
+  while (certain > growing.stable() && text.substr(0, certain).ends_with(incomplete)) certain -= incomplete.size();
   for (const std::string& one : stop)
     for (std::size_t length = std::min(one.size() - 1, text.size()); length > 0; --length)
       if (text.ends_with(std::string_view(one).substr(0, length))) {
@@ -183,10 +160,10 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   };
   if (generation.beam_size == 1 && (options.on_text || !options.stop.empty()))
     generation.on_token = [&](std::size_t i, std::int32_t id) {
-      texts[i].Add(id);
-      const std::string text = texts[i].Text();
-      stopped[i] = FindStop(text, options.stop) != std::string::npos;
-      if (!stopped[i]) tell(i, text, Certain(text, options.stop));
+      texts[i].Add({&id, 1});
+      const std::string_view text = texts[i].text();
+      stopped[i] = FindStop(text, options.stop, texts[i].stable()) != std::string::npos;
+      if (!stopped[i]) tell(i, text, Certain(texts[i], options.stop));
       return !stopped[i];
     };
   const std::vector<std::vector<Hypothesis>> found = headlight::Generate(model(), ids, generation);
@@ -195,9 +172,8 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const Hypothesis& best = found[i].front();
     GeneratedText& result = results[i];
-    if (!generation.on_token)
-      for (const std::int32_t id : best.ids) texts[i].Add(id);
-    result.text = texts[i].Text();
+    if (!generation.on_token) texts[i].Add(best.ids);
+    result.text = texts[i].text();
     result.end = best.ended ? TextEnd::end_token : TextEnd::length;
     if (const std::size_t stop = FindStop(result.text, options.stop); stop != std::string::npos) {
       result.text.resize(stop);

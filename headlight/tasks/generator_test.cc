@@ -148,6 +148,25 @@ TEST_F(GeneratorTest, SaysWhatItCannotDo) {
   EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.tokens.front().span.end);
 }
 
+// Random words, of which many are bytes of incomplete characters.
+TEST(Generator, TellsTheTextInPiecesWhateverItsTokenizer) {
+  for (const char* kind : {"gpt2", "roberta", "gpt1", "t5", "byte_fallback", "bert_cased"}) {
+    const TemporaryFolder folder;
+    SaveTinyGpt(folder.path(), 400, kind);
+    const Generator generator = Generator::Load(folder.path());
+    const std::string prompt = "the dog";
+    std::string pieces;
+    GenerateOptions options{.temperature = 100, .max_new_tokens = 200, .min_new_tokens = 200, .seed = 3};
+    options.stop = {"never in it"};
+    options.on_text = [&](std::size_t, std::string_view piece) { pieces += piece; };
+    const GeneratedText generated = generator.Generate({&prompt, 1}, options).front();
+    EXPECT_EQ(pieces, generated.text) << kind;
+    options.on_text = {};
+    options.stop = {};
+    EXPECT_EQ(generator.Generate({&prompt, 1}, options).front().text, generated.text) << kind;
+  }
+}
+
 // This decoder drops the space in front of a text's first word.
 TEST(Generator, KeepsTheSpaceBetweenPromptAndText) {
   const TemporaryFolder folder;

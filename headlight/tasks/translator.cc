@@ -12,6 +12,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/tasks/generation_settings.h"
+#include "headlight/tasks/growing_text.h"
 #include "headlight/tasks/split_text.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/utf8.h"
@@ -107,6 +108,7 @@ struct Translator::State {
         decoding.prefix = {language};
     }
     decoding.shortlist = shortlist ? &*shortlist : nullptr;
+    decoding.attention = options.alignment;
     decoding.cancelled = options.cancelled;
     return decoding;
   }
@@ -182,12 +184,8 @@ std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::s
 // The words of the decoded text that the tokens write; -1 for those that write nothing.
 std::vector<std::int32_t> TargetWords(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
   std::vector<std::int32_t> words;
-  std::string before;
-  for (std::size_t i = 1; i <= tokens.size(); ++i) {
-    std::string text = tokenizer.Decode(tokens.first(i));
-    words.push_back(text == before ? -1 : CountWords(text) - 1);
-    before = std::move(text);
-  }
+  GrowingText text(tokenizer);
+  for (const std::int32_t token : tokens) words.push_back(text.Add({&token, 1}) ? CountWords(text.text()) - 1 : -1);
   return words;
 }
 
@@ -200,14 +198,12 @@ struct Source {
 
 void Append(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer, const Source& source,
             std::int32_t start, const Hypothesis& hypothesis, const TranslateOptions& options, bool keep_attention) {
-  if (options.alignment || keep_attention) {
-    AttentionRecord record = Attend(model, tokenizer, source.ids, start, hypothesis.ids);
-    if (options.alignment) {
-      const std::int32_t words_before = CountWords(translation.text);
-      for (const WordPair& pair : AlignWords(record, {source.words, TargetWords(tokenizer, hypothesis.ids)}))
-        translation.alignment.push_back({pair.source, pair.target + words_before});
-    }
-    if (keep_attention) translation.attention = std::move(record);
+  if (keep_attention) translation.attention = Attend(model, tokenizer, source.ids, start, hypothesis.ids);
+  if (options.alignment) {
+    const std::int32_t words_before = CountWords(translation.text);
+    for (const WordPair& pair :
+         AlignWords(hypothesis.attention, {source.words, TargetWords(tokenizer, hypothesis.ids)}))
+      translation.alignment.push_back({pair.source, pair.target + words_before});
   }
   std::string words = tokenizer.Decode(hypothesis.ids);
   std::ranges::replace_if(

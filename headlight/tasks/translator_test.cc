@@ -8,6 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/decode.h"
+#include "headlight/nn/encoder_decoder.h"
 #include "headlight/tasks/testing.h"
 
 namespace headlight {
@@ -106,6 +107,40 @@ TEST_F(TranslatorTest, AlignsEveryTargetWord) {
     aligned.at(static_cast<std::size_t>(pair.target)) = true;
   }
   EXPECT_THAT(aligned, testing::Each(true));
+}
+
+// What decoding keeps is what a pass over the whole translation gives.
+TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
+  const EncoderDecoder& model = translator->model();
+  const Translator drafting = Translator::Load(folder.path(), {.draft = true});
+  std::vector<std::int32_t> source = translator->tokenizer().Encode(texts[2]);
+  source.push_back(model.limits().end_id);
+  const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
+  for (const std::int32_t beams : {1, 4}) {
+    const DecodingOptions options{.beam_size = beams, .n_best = beams, .min_length = 6, .attention = true};
+    for (const EncoderDecoder* decoder : {&model, &drafting.model()}) {
+      const auto decoded = Decode(*decoder, source, sources, options);
+      for (const Hypothesis& hypothesis : decoded[0]) {
+        std::vector<std::int32_t> inputs = {model.limits().start_id};
+        inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
+        Context context;
+        Tensor last;
+        context.sink = [&](const LayerAttention& seen) {
+          if (seen.kind == AttentionKind::cross) last = seen.weights;
+        };
+        const Sequences targets = {{0, static_cast<std::int32_t>(inputs.size())}};
+        model.Decode(context, inputs, targets, {model.Encode(context, source, sources), sources});
+        ASSERT_GE(hypothesis.attention.size(), hypothesis.ids.size());
+        for (std::size_t token = 0; token < hypothesis.ids.size(); ++token)
+          for (std::size_t key = 0; key < source.size(); ++key) {
+            float sum = 0;
+            for (std::int64_t head = 0; head < last.shape()[1]; ++head)
+              sum += last.matrix<float>().row(head * std::ssize(inputs) + static_cast<std::int64_t>(token))[key];
+            ASSERT_NEAR((*hypothesis.attention[token])[key], sum, 1e-5) << beams << " " << token << " " << key;
+          }
+      }
+    }
+  }
 }
 
 TEST_F(TranslatorTest, ShowsWhatItLooksAt) {

@@ -6,26 +6,20 @@
 
 namespace headlight {
 
-WordAlignment AlignWords(const AttentionRecord& record, const TokenWords& words) {
-  const auto last =
-      std::ranges::find(record.maps.rbegin(), record.maps.rend(), AttentionKind::cross, &AttentionMap::kind);
-  Ensure(last != record.maps.rend(), "words are to be aligned without cross-attention");
-  const AttentionMap& map = *last;
-  Ensure(words.source.size() <= static_cast<std::size_t>(map.keys) &&
-             words.target.size() <= static_cast<std::size_t>(map.queries),
-         "words are to be aligned of other tokens than were attended to");
-
+WordAlignment AlignWords(std::span<const AttentionRow> attention, const TokenWords& words) {
+  Ensure(words.target.size() <= attention.size(), "{} tokens are to be aligned, of which {} have attention",
+         words.target.size(), attention.size());
   WordAlignment alignment;
   for (std::size_t query = 0; query < words.target.size(); ++query) {
     if (words.target[query] < 0) continue;
+    const std::vector<float>& weights = *attention[query];
+    Ensure(words.source.size() <= weights.size(), "{} source tokens are to be aligned, of which {} have weights",
+           words.source.size(), weights.size());
     float most = -1;
     std::int32_t word = -1;
     for (std::size_t key = 0; key < words.source.size(); ++key) {
-      if (words.source[key] < 0) continue;
-      float sum = 0;
-      for (int head = 0; head < map.heads; ++head) sum += map.at(head, static_cast<int>(query), static_cast<int>(key));
-      if (sum <= most) continue;
-      most = sum;
+      if (words.source[key] < 0 || weights[key] <= most) continue;
+      most = weights[key];
       word = words.source[key];
     }
     if (word >= 0) alignment.push_back({word, words.target[query]});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/inspect/attention_record.h"
+#include "headlight/generate/hypothesis.h"
 
 namespace headlight {
 
@@ -23,12 +23,12 @@ struct TokenWords {
   std::vector<std::int32_t> source, target;
 };
 
-// Each target token is aligned to the source token that it looks at most when it is chosen, on average over the heads
-// of the last cross-attention layer, and so are their words. (For a model of six layers Garg et al., "Jointly Learning
-// to Align and Translate with Transformer Models", 2019, section 4.2, found the last but one better. For the demo's, of
-// two, the last was plainly better than the first, and the step that chooses a token than the one that reads it.)
-// `words.target` belongs to the queries of the record: token i is chosen by query i.
-HEADLIGHT_API WordAlignment AlignWords(const AttentionRecord& record, const TokenWords& words);
+// Each target token is aligned to the source token that has the greatest weight in the step that chooses it, on average
+// over the heads of the last cross-attention layer, and so are their words. (For a model of six layers Garg et al.,
+// "Jointly Learning to Align and Translate with Transformer Models", 2019, section 4.2, found the last but one better.
+// For the demo's, of two, the last was plainly better than the first, and the step that chooses a token than the one
+// that reads it.) `attention` (Hypothesis::attention) has a row for each target token at least.
+HEADLIGHT_API WordAlignment AlignWords(std::span<const AttentionRow> attention, const TokenWords& words);
 
 // How many words `text` has.
 HEADLIGHT_API std::int32_t CountWords(std::string_view text);
