@@ -6,7 +6,8 @@
 
 namespace headlight {
 
-WordAlignment AlignWords(std::span<const AttentionRow> attention, const TokenWords& words) {
+WordAlignment AlignWords(std::span<const std::shared_ptr<const std::vector<float>>> attention,
+                         const TokenWords& words) {
   Ensure(words.target.size() <= attention.size(), "{} tokens are to be aligned, of which {} have attention",
          words.target.size(), attention.size());
   WordAlignment alignment;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/generate/hypothesis.h"
 
 namespace headlight {
 
@@ -27,8 +27,9 @@ struct TokenWords {
 // over the heads of the last cross-attention layer, and so are their words. (For a model of six layers Garg et al.,
 // "Jointly Learning to Align and Translate with Transformer Models", 2019, section 4.2, found the last but one better.
 // For the demo's, of two, the last was plainly better than the first, and the step that chooses a token than the one
-// that reads it.) `attention` (Hypothesis::attention) has a row for each target token at least.
-HEADLIGHT_API WordAlignment AlignWords(std::span<const AttentionRow> attention, const TokenWords& words);
+// that reads it.) `attention` (Hypothesis::attention) has those weights by target token, one for each source token.
+HEADLIGHT_API WordAlignment AlignWords(std::span<const std::shared_ptr<const std::vector<float>>> attention,
+                                       const TokenWords& words);
 
 // How many words `text` has.
 HEADLIGHT_API std::int32_t CountWords(std::string_view text);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "headlight/generate/hypothesis.h"
+
 namespace headlight {
 namespace {
 
