@@ -40,6 +40,7 @@ void CheckAttention(const AttentionInput<T>& input) {
   Check(mask.left >= -1 && mask.right >= -1 && mask.block >= 0 && mask.stride >= 0,
         "attention: a mask of left {}, right {}, block {} and stride {}", mask.left, mask.right, mask.block,
         mask.stride);
+  CheckBias(input);
   Check(dropout.probability >= 0 && dropout.probability < 1, "attention: dropout is {}, which is not in [0, 1)",
         dropout.probability);
   const std::int64_t positions = key_rows.empty() ? key.rows : static_cast<std::int64_t>(key_rows.size());

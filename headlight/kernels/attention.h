@@ -13,34 +13,11 @@
 
 #include "headlight/base/matrix.h"
 #include "headlight/base/sequences.h"
+#include "headlight/kernels/attention_bias.h"
 #include "headlight/kernels/attention_mask.h"
 #include "headlight/kernels/dropout_hash.h"
 
 namespace headlight::kernels {
-
-// Where a tile of scores lies: its first query and key, counted within their sentence.
-struct ScoreTile {
-  std::int32_t sentence = 0, head = 0;
-  std::int32_t query = 0, key = 0;
-  std::int32_t past = 0;  // keys - queries of the sentence: query i stands at the position of key i + past
-};
-
-// Something added to the scaled scores: relative positions, residue pairs, a mask of -infinities.
-template <typename T>
-class AttentionBias {
- public:
-  virtual ~AttentionBias() = default;
-
-  // scores.row(i)[j] += the bias of query `tile.query + i` and key `tile.key + j`. Called from several threads at once.
-  virtual void Add(const ScoreTile& tile, Matrix<T> scores) const = 0;
-
-  // AttentionBackward hands AddGradient the gradient of what Add added, once for every pair of tiles that sees one
-  // another (0 where a query does not see a key). For one head the calls come one at a time in a fixed order: sentences
-  // in the order of their keys' rows, in each the tiles of keys, in each of them those of queries. Different heads
-  // may come from different threads at once. So a sum kept for each head is the same, bit for bit, at every run.
-  virtual bool has_gradient() const { return false; }
-  virtual void AddGradient(const ScoreTile& /*tile*/, Matrix<const T> /*d_scores*/) {}
-};
 
 template <typename T>
 struct AttentionInput {
@@ -62,7 +39,7 @@ struct AttentionInput {
   std::int32_t key_heads = 0;  // of key and value; divides heads; 0: as many as heads
   T scale = 1;                 // 1 / sqrt(head_dim) in the paper
   AttentionMask mask;
-  AttentionBias<T>* bias = nullptr;
+  AttentionBias<T> bias;
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
 };
 
@@ -86,8 +63,9 @@ struct GradientTo {
   bool wanted() const { return to.data != nullptr; }
 };
 
-// From the output and its gradient, the gradients of query, key and value, shaped as they are; a key head's are summed
-// over its query heads. Weights are computed again from log_sum_exp. Without key_rows: a cache has no gradient.
+// From the output and its gradient, the gradients of query, key and value, shaped as they are, and of the bias where it
+// has d_values; a key head's are summed over its query heads. Weights are computed again from log_sum_exp. Without
+// key_rows: a cache has no gradient.
 template <typename T>
 void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, Matrix<const T> d_output,
                        std::span<const T> log_sum_exp, GradientTo<T> d_query, GradientTo<T> d_key,

@@ -87,6 +87,7 @@ class BackwardHead {
     for (std::int32_t query = 0; query < head_.queries; query += kBackwardQueries) {
       const TileRange tile{query, std::min(kBackwardQueries, head_.queries - query), first_key, count};
       if (!Recompute(tile)) continue;
+      AddToBias(tile);
       if (arguments_.d_value.wanted()) {
         PackRows(d_output_, query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
         Product<true, T>(Of(weights_, d_outputs_, d_values, tile.queries), count, value_columns_);
@@ -159,11 +160,15 @@ class BackwardHead {
                          DropoutOf(head_, query, tile.key), KeepScale(),
                          arguments_.log_sum_exp[static_cast<std::size_t>(row)], delta);
     }
-    if (head_.input.bias != nullptr && head_.input.bias->has_gradient()) {
-      head_.input.bias->AddGradient({head_.sentence, head_.head, tile.query, tile.key, head_.past},
-                                    {d_scores_.data, tile.queries, tile.keys, d_scores_.stride});
-    }
     return true;
+  }
+
+  void AddToBias(const TileRange& tile) {
+    const AttentionBias<T>& bias = head_.input.bias;
+    const Matrix<T> d_scores{d_scores_.data, tile.queries, tile.keys, d_scores_.stride};
+    if (bias.d_values.data != nullptr) AddBiasGradient(head_, tile.query, tile.key, d_scores);
+    if (bias.computed != nullptr && bias.computed->has_gradient())
+      bias.computed->AddGradient({head_.sentence, head_.head, tile.query, tile.key}, d_scores);
   }
 
   // to += a b, the inner dimension `inner`.
@@ -281,10 +286,10 @@ void GroupByKeys(const AttentionInput<T>& input, std::vector<std::int32_t>& orde
 }
 
 // The sentences in the order of their keys, and the parts of the work. Sentences whose keys share rows are one part, so
-// that nobody else adds to these rows. A sentence that alone would keep a thread busy longer than the others is cut
-// into blocks; the result has the same bits, for 7 products of tiles instead of 5.
+// that nobody else adds to these rows. A sentence that alone would keep one of `threads` busy longer than the others is
+// cut into blocks (with 0 none is); the result has the same bits, for 7 products of tiles instead of 5.
 template <typename T>
-void Divide(const AttentionInput<T>& input, bool may_cut, std::vector<std::int32_t>& order, std::vector<Part>& parts) {
+void Divide(const AttentionInput<T>& input, int threads, std::vector<std::int32_t>& order, std::vector<Part>& parts) {
   thread_local std::vector<char> ends;
   order.resize(input.keys.size());
   std::int64_t scores = 0;
@@ -299,7 +304,7 @@ void Divide(const AttentionInput<T>& input, bool may_cut, std::vector<std::int32
     last = first + 1;
     while (ends[last - 1] == 0) ++last;
     const std::int32_t queries = input.queries[order[first]].length, keys = input.keys[order[first]].length;
-    if (may_cut && last == first + 1 && std::int64_t{queries} * keys * Threads() > scores * KeyHeads(input)) {
+    if (last == first + 1 && std::int64_t{queries} * keys * threads > scores * KeyHeads(input)) {
       for (std::int32_t key = 0; key < keys; key += kBackwardKeys) parts.push_back({Part::keys, first, last, key});
       for (std::int32_t query = 0; query < queries; query += kBackwardQueries) {
         parts.push_back({Part::queries, first, last, query});
@@ -348,10 +353,12 @@ void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t
 }  // namespace
 
 template <typename T>
-void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, Matrix<const T> d_output,
+void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, Matrix<const T> d_output,
                        std::span<const T> log_sum_exp, GradientTo<T> d_query, GradientTo<T> d_key,
                        GradientTo<T> d_value) {
-  CheckAttention(input);
+  CheckAttention(given);
+  AttentionInput<T> input = given;
+  input.bias = PreparedBias(given.bias, given.heads);
   Check(input.key_rows.empty(), "attention: keys that are found through an index have no gradient");
   const auto check = [](const char* what, const auto& matrix, std::int64_t rows, std::int64_t columns) {
     Check(matrix.rows == rows && matrix.columns == columns, "attention: {} is [{}, {}] instead of [{}, {}]", what,
@@ -374,18 +381,28 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
   ZeroUnnamed(d_value, input.keys);
   const BackwardArguments<T> arguments{input, output, d_output, log_sum_exp, d_query, d_key, d_value};
   const std::int32_t key_heads = KeyHeads(input);
-  const bool bias_gradient = input.bias != nullptr && input.bias->has_gradient();
+  BiasGradientParts<T> bias_parts(input, given.bias);
   thread_local std::vector<std::int32_t> kept_order;
   thread_local std::vector<Part> kept_parts;
-  const bool may_cut = !bias_gradient && d_query.wanted() && (d_key.wanted() || d_value.wanted());
-  Divide(input, may_cut, kept_order, kept_parts);
+  // With parts of a bias's gradient the cuts must not depend on the number of threads; a computed bias allows none.
+  constexpr int threads_of_bias = 8;
+  const bool may_cut = d_query.wanted() && (d_key.wanted() || d_value.wanted()) &&
+                       (input.bias.computed == nullptr || !input.bias.computed->has_gradient());
+  Divide(input, !may_cut ? 0 : bias_parts.needed() ? threads_of_bias : Threads(), kept_order, kept_parts);
   const std::span<const std::int32_t> order = kept_order;
   const std::span<const Part> parts = kept_parts;
-  if (bias_gradient) {  // in order within a head
-    const auto work = [&](std::int64_t head) {
-      for (const Part& part : parts) Compute(part, order, static_cast<std::int32_t>(head), arguments);
+  if (bias_parts.needed()) {
+    const std::int64_t count = std::ssize(parts), groups = bias_parts.Allocate(count);
+    const auto work = [&](std::int64_t item) {  // the parts of a group in order, for one key head
+      const std::int64_t group = item / key_heads;
+      AttentionInput<T> of_group = input;
+      of_group.bias.d_values = bias_parts.Part(group);
+      const BackwardArguments<T> own{of_group, output, d_output, log_sum_exp, d_query, d_key, d_value};
+      for (std::int64_t part = group * count / groups; part < (group + 1) * count / groups; ++part)
+        Compute(parts[static_cast<std::size_t>(part)], order, static_cast<std::int32_t>(item % key_heads), own);
     };
-    ParallelFor(key_heads, std::ref(work));
+    ParallelFor(groups * key_heads, std::ref(work));
+    bias_parts.AddUp();
     return;
   }
   const std::int64_t pairs = static_cast<std::int64_t>(parts.size()) * key_heads;

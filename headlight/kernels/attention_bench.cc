@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct Shape {
   std::int32_t key_heads = 0;
   bool columns = false;  // the sentences are the columns of a grid
   AttentionMask mask = {};
+  std::optional<BiasPlaces> bias = {};  // shared by all sentences, with its gradient
 };
 
 // About `tokens` tokens in sentences of 5 to 25.
@@ -78,6 +80,19 @@ struct Problem {
     input.mask = shape.mask;
     input.mask.causal = shape.causal;
     input.dropout.probability = shape.dropout;
+    if (shape.bias) {
+      const std::int64_t pairs = std::int64_t{queries[0].length} * keys[0].length;
+      if (*shape.bias == BiasPlaces::distances) bias_index.resize(257);
+      if (*shape.bias == BiasPlaces::table) bias_index.resize(static_cast<std::size_t>(pairs));
+      const std::int64_t places = *shape.bias == BiasPlaces::pairs ? pairs : 169;
+      for (std::size_t i = 0; i < bias_index.size(); ++i) bias_index[i] = static_cast<std::int32_t>(i % 169);
+      bias.resize(static_cast<std::size_t>(places * heads));
+      d_bias.resize(bias.size());
+      input.bias = {.values = {bias.data(), places, heads, heads},
+                    .by = *shape.bias,
+                    .index = bias_index,
+                    .d_values = {d_bias.data(), places, heads, heads}};
+    }
   }
   // 0: queries, 1: keys, 2: values.
   Matrix<float> Part(const std::shared_ptr<float>& from, std::int64_t index) const {
@@ -101,7 +116,8 @@ struct Problem {
   std::int32_t query_rows = 0, key_rows = 0;
   double scores = 0;  // of a head
   std::shared_ptr<float> projection, d_projection, output, d_output;
-  std::vector<float> log_sum_exp;
+  std::vector<float> log_sum_exp, bias, d_bias;
+  std::vector<std::int32_t> bias_index;
   AttentionInput<float> input;
 };
 
@@ -223,11 +239,18 @@ const bool registered = [] {
         .lengths = Lengths(1, {16384, 16384}),
         .heads = 1,
         .head_dim = 64,
-        .mask = {.stride = 512}}}) {
+        .mask = {.stride = 512}},
+        Shape{.name = "512 8x64, distances",
+        .lengths = Lengths(4, {512, 512}),
+        .head_dim = 64,
+        .bias = BiasPlaces::distances},
+        Shape{.name = "windows of 49 8x32, table", .lengths = Lengths(128, {49, 49}), .bias = BiasPlaces::table},
+        Shape{.name = "rows of 128 8x32, pairs", .lengths = Lengths(64, {128, 128}), .bias = BiasPlaces::pairs}}) {
     for (const bool backward : {false, true}) {
       const std::string name = std::string(backward ? "backward " : "forward ") + shape.name;
       benchmark::RegisterBenchmark(name.c_str(), Attention, shape, backward)->UseRealTime();
-      if (!shape.causal && shape.dropout == 0 && !shape.columns && shape.mask == AttentionMask{})
+      if (!shape.causal && shape.dropout == 0 && !shape.columns && shape.mask == AttentionMask{} && !shape.bias &&
+          shape.key_heads == 0)
         benchmark::RegisterBenchmark((name + ", separate operations").c_str(), SeparateOperations, shape, backward)
             ->UseRealTime();
     }

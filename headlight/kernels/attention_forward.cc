@@ -151,7 +151,7 @@ namespace {
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;
-  if (input.mask != AttentionMask{} || input.bias != nullptr || input.dropout.probability > 0) return merged;
+  if (input.mask != AttentionMask{} || !input.bias.empty() || input.dropout.probability > 0) return merged;
   queries.clear();
   keys.clear();
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
@@ -175,7 +175,8 @@ template <typename T>
 void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::span<T> log_sum_exp) {
   CheckAttention(given);
   thread_local Sequences merged_queries, merged_keys;
-  const AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
+  AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
+  input.bias = PreparedBias(given.bias, given.heads);
   const std::int64_t columns = OutputColumns(input);
   Check(output.rows == input.query.rows && output.columns == columns,
         "attention: an output of [{}, {}] where queries and values make [{}, {}]", output.rows, output.columns,
@@ -219,7 +220,10 @@ void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std
   AttentionInput<T> alone = input;  // so that all sentences one by one are not checked again and again
   alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
   alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
+  if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sentence), 1);
   CheckAttention(alone);
+  AttentionInput<T> prepared = input;
+  prepared.bias = PreparedBias(input.bias, input.heads);
   const std::int64_t queries = alone.queries[0].length, keys = alone.keys[0].length;
   Check(std::ssize(weights) == input.heads * queries * keys,
         "attention: room for {} weights where sentence {} has {} heads x {} queries x {} keys", weights.size(),
@@ -229,7 +233,7 @@ void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std
   const auto work = [&](std::int64_t pair) {
     const std::int64_t head = pair % input.heads, first = pair / input.heads * kForwardQueries;
     HEADLIGHT_DISPATCH(WeightsBlock, T)
-    (input, sentence, static_cast<std::int32_t>(head), static_cast<std::int32_t>(first),
+    (prepared, sentence, static_cast<std::int32_t>(head), static_cast<std::int32_t>(first),
      {weights.data() + head * queries * keys, queries, keys, keys});
   };
   constexpr std::int64_t enough = 100'000;  // multiplications that repay waking other threads

@@ -10,6 +10,7 @@ namespace headlight::kernels {
 namespace {
 
 constexpr auto none = BiasKind::none, dense = BiasKind::dense, relative = BiasKind::relative;
+constexpr auto shared_pairs = BiasKind::shared_pairs, indexed = BiasKind::indexed, computed = BiasKind::computed;
 
 std::vector<AttentionCase> Cases() {
   return {
@@ -54,6 +55,10 @@ std::vector<AttentionCase> Cases() {
       {.name = "blocks", .lengths = {{200, 200}, {3, 90}}, .heads = 2, .mask = {.block = 33}},
       {.name = "columns of a grid", .lengths = {{300, 300}, {2, 70}}, .heads = 2, .mask = {.stride = 150}},
       {.name = "narrow stride", .lengths = {{70, 140}, {9, 3}}, .mask = {.causal = true, .left = 40, .stride = 3}},
+      {.name = "pairs of all", .lengths = {{70, 140}, {70, 140}, {70, 140}}, .heads = 3, .bias = shared_pairs},
+      {.name = "a table", .lengths = {{70, 140}, {9, 9}, {2, 65}}, .heads = 2, .causal = true, .bias = indexed},
+      {.name = "computed", .lengths = {{70, 140}, {9, 9}, {2, 65}}, .heads = 2, .bias = computed, .dropout = 0.1},
+      {.name = "groups, relative", .lengths = {{140, 200}, {9, 9}}, .heads = 4, .bias = relative, .key_heads = 2},
       {.name = "groups, indexed", .lengths = {{1, 33}, {20, 130}}, .heads = 6, .indexed = true, .key_heads = 3},
   };
 }
@@ -190,6 +195,9 @@ TEST(Attention, GradientsAreThoseOfFiniteDifferences) {
       {"shared", {{2, 4}, {3, 4}}, 1, 3, 2, false, 0, dense, 0.2, true},
       {.name = "columns", .lengths = {{3, 4}, {3, 4}}, .heads = 2, .causal = true, .interleaved = true},
       {.name = "groups", .lengths = {{3, 4}, {2, 5}}, .heads = 4, .head_dim = 2, .bias = relative, .key_heads = 2},
+      {.name = "pairs of all", .lengths = {{3, 4}, {3, 4}}, .heads = 2, .head_dim = 3, .bias = shared_pairs},
+      {.name = "a table", .lengths = {{3, 4}, {2, 2}}, .heads = 2, .head_dim = 3, .bias = indexed},
+      {.name = "computed", .lengths = {{3, 4}, {2, 2}}, .heads = 2, .head_dim = 3, .bias = computed},
       {.name = "band", .lengths = {{6, 7}}, .head_dim = 3, .mask = {.left = 2, .right = 1}},
       {.name = "blocks, stride", .lengths = {{9, 9}}, .head_dim = 3, .mask = {.block = 6, .stride = 2}},
   };
@@ -218,13 +226,19 @@ std::vector<T> Bits(AttentionProblem<T>& problem) {
 // A long sentence alone is cut among the threads, two heads are not.
 TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
   const int before = Threads();
-  for (const AttentionCase& c : {AttentionCase{"long", {{300, 300}}, 1, 16, 16, true, 0, none, 0.1},
-                                 {"two heads", {{300, 200}}, 2, 16, 8},
-                                 {"many", {{15, 15}, {20, 20}, {3, 3}, {200, 9}}, 4, 32, 32},
-                                 {"bias", {{15, 15}, {20, 20}, {80, 80}}, 3, 8, 8, false, 0, relative},
-                                 {"shared", {{15, 40}, {20, 40}, {80, 40}}, 3, 8, 8, false, 0, none, 0, true},
-                                 {.name = "columns", .lengths = {{300, 300}, {20, 40}}, .interleaved = true},
-                                 {.name = "groups", .lengths = {{300, 200}, {30, 9}}, .heads = 4, .key_heads = 2}}) {
+  for (const AttentionCase& c :
+       {AttentionCase{"long", {{300, 300}}, 1, 16, 16, true, 0, none, 0.1},
+        {"two heads", {{300, 200}}, 2, 16, 8},
+        {"many", {{15, 15}, {20, 20}, {3, 3}, {200, 9}}, 4, 32, 32},
+        {"bias", {{15, 15}, {20, 20}, {80, 80}}, 3, 8, 8, false, 0, relative},
+        {"shared", {{15, 40}, {20, 40}, {80, 40}}, 3, 8, 8, false, 0, none, 0, true},
+        {.name = "columns", .lengths = {{300, 300}, {20, 40}}, .interleaved = true},
+        {.name = "groups", .lengths = {{300, 200}, {30, 9}}, .heads = 4, .key_heads = 2},
+        {.name = "long, relative", .lengths = {{300, 200}, {30, 9}}, .bias = relative},
+        {.name = "long, dense", .lengths = {{300, 200}, {30, 9}}, .bias = dense},
+        {.name = "table", .lengths = {{300, 200}, {30, 9}}, .heads = 2, .bias = indexed},
+        {.name = "pairs of all", .lengths = std::vector(20, std::pair(70, 70)), .bias = shared_pairs},
+        {.name = "computed", .lengths = {{70, 70}, {90, 80}}, .heads = 2, .bias = computed}}) {
     SetThreads(1);
     AttentionProblem<float> problem(c);
     const std::vector<float> expected = Bits(problem);
@@ -412,6 +426,24 @@ TEST(Attention, WhatDoesNotFitIsRefused) {
     p.input.key_rows = p.rows.index = std::vector<std::int32_t>(20, 1);
     p.rows.keys[1].step = 2;
   });
+  const std::vector<std::int64_t> begin = {0, 13}, three = {0, 0, 0};
+  const std::vector<std::int32_t> index = {0, 1, 2, 3};
+  const std::vector<float> values(30, 0.5f);
+  const auto biased = [&](BiasPlaces by, std::int64_t places, auto spoil) {
+    return [=, &values](P& p) {
+      p.input.bias = {.values = {values.data(), places, 2, 2}, .by = by};
+      spoil(p.input.bias);
+    };
+  };
+  using Bias = AttentionBias<float>;
+  refuses("bias of 1 heads", biased(BiasPlaces::pairs, 15, [](Bias& b) { b.values.columns = 1; }));
+  refuses("sentence 1 has 2 queries and 2 keys but shares", biased(BiasPlaces::pairs, 15, [](Bias&) {}));
+  refuses("sentence 0 has pairs 0 to 12 of a bias of 11", biased(BiasPlaces::pairs, 11, [](Bias&) {}));
+  refuses("sentence 1 has pairs 13 to 17 of a bias of 15",
+          biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = begin; }));
+  refuses("place 3 of a bias of 3", biased(BiasPlaces::table, 3, [&](Bias& b) { b.index = index; }));
+  refuses("an index of 4 distances", biased(BiasPlaces::distances, 4, [&](Bias& b) { b.index = index; }));
+  refuses("bias for 3 sentences where there are 2", biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = three; }));
   refuses("mask of left -2", [](P& p) { p.input.mask.left = -2; });
   refuses("block -1", [](P& p) { p.input.mask.block = -1; });
   refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });

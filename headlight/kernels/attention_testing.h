@@ -11,41 +11,7 @@
 
 namespace headlight::kernels {
 
-enum class BiasKind { none, dense, relative };
-
-// A bias whose values are parameters: one a pair of query and key for all sentences, or one a distance.
-template <typename T>
-class TestBias : public AttentionBias<T> {
- public:
-  TestBias(BiasKind kind, std::int32_t heads)
-      : values(TestVector<T>(heads * kPlaces, 9)), gradient(values.size()), kind_(kind) {}
-  std::size_t Index(std::int32_t head, std::int32_t query, std::int32_t key, std::int32_t past) const {
-    const std::int32_t distance = std::clamp(key - query - past, -20, 20) + 20;
-    return static_cast<std::size_t>(head * kPlaces +
-                                    (kind_ == BiasKind::dense ? (query * 31 + key) % kPlaces : distance));
-  }
-  void Add(const ScoreTile& tile, Matrix<T> scores) const override {
-    for (std::int32_t i = 0; i < scores.rows; ++i) {
-      for (std::int32_t j = 0; j < scores.columns; ++j) {
-        scores.row(i)[j] += values[Index(tile.head, tile.query + i, tile.key + j, tile.past)];
-      }
-    }
-  }
-  bool has_gradient() const override { return true; }
-  void AddGradient(const ScoreTile& tile, Matrix<const T> d_scores) override {
-    for (std::int32_t i = 0; i < d_scores.rows; ++i) {
-      for (std::int32_t j = 0; j < d_scores.columns; ++j) {
-        gradient[Index(tile.head, tile.query + i, tile.key + j, tile.past)] += d_scores.row(i)[j];
-      }
-    }
-  }
-
-  std::vector<T> values, gradient;
-
- private:
-  static constexpr std::int32_t kPlaces = 997;
-  BiasKind kind_;
-};
+enum class BiasKind { none, dense, shared_pairs, indexed, relative, computed };
 
 struct AttentionCase {
   std::string name = {};
@@ -100,6 +66,84 @@ struct AttentionRows {
   std::vector<std::int32_t> index;
 };
 
+// A bias of the kind, with its values and their gradient as parameters.
+//   dense: [heads, pairs], each sentence has pairs of its own; shared_pairs: [pairs, heads], all have the same;
+//   indexed: a table [heads, 31] and a place per pair; relative: a table [23, heads] and a place per distance;
+//   computed: a number per sentence, head and distance.
+template <typename T>
+class TestBias : public ComputedBias<T> {
+ public:
+  TestBias(BiasKind kind, const AttentionRows& rows, std::int32_t heads) : kind_(kind), rows_(rows), heads_(heads) {
+    std::int64_t pairs = 0;
+    for (std::size_t b = 0; b < rows.queries.size(); ++b) {
+      begin_.push_back(pairs);
+      if (kind != BiasKind::shared_pairs || b + 1 == rows.queries.size())
+        pairs += std::int64_t{rows.queries[b].length} * rows.keys[b].length;
+    }
+    if (kind == BiasKind::indexed)
+      for (std::int32_t pair = 0; pair < pairs; ++pair) index_.push_back(pair * 13 % 31);
+    if (kind == BiasKind::relative)
+      for (std::int32_t distance = 0; distance < 2 * kLongest + 1; ++distance) index_.push_back(distance * 7 % 23);
+    places_ = kind == BiasKind::relative   ? 23
+              : kind == BiasKind::indexed  ? 31
+              : kind == BiasKind::computed ? std::ssize(rows.queries) * (2 * kLongest + 1)
+                                           : pairs;
+    values = TestVector<T>(heads * places_, 9);
+    gradient.resize(values.size());
+  }
+  TestBias(const TestBias&) = delete;
+
+  // Of sentence b's query i and key j.
+  std::size_t Index(std::size_t b, std::int32_t head, std::int32_t i, std::int32_t j) const {
+    const std::int32_t past = rows_.keys[b].length - rows_.queries[b].length;
+    const std::int32_t distance = std::clamp(j - i - past, -kLongest, kLongest) + kLongest;
+    std::int64_t place = begin_[b] + i * rows_.keys[b].length + j;
+    if (kind_ == BiasKind::indexed) place = index_[static_cast<std::size_t>(place)];
+    if (kind_ == BiasKind::relative) place = index_[static_cast<std::size_t>(distance)];
+    if (kind_ == BiasKind::computed) place = static_cast<std::int64_t>(b) * (2 * kLongest + 1) + distance;
+    return static_cast<std::size_t>(HeadsFirst() ? head * places_ + place : place * heads_ + head);
+  }
+
+  AttentionBias<T> Data() {
+    if (kind_ == BiasKind::computed) return {.computed = this};
+    const std::int64_t rows = HeadsFirst() ? heads_ : places_, columns = HeadsFirst() ? places_ : heads_;
+    AttentionBias<T> data{.values = {values.data(), rows, columns, columns},
+                          .heads_first = HeadsFirst(),
+                          .index = index_,
+                          .d_values = {gradient.data(), rows, columns, columns}};
+    if (kind_ == BiasKind::indexed) data.by = BiasPlaces::table;
+    if (kind_ == BiasKind::relative) data.by = BiasPlaces::distances;
+    if (kind_ == BiasKind::dense || kind_ == BiasKind::indexed) data.begin = begin_;
+    return data;
+  }
+
+  void Add(const ScoreTile& tile, Matrix<T> scores) const override {
+    for (std::int32_t i = 0; i < scores.rows; ++i)
+      for (std::int32_t j = 0; j < scores.columns; ++j) scores.row(i)[j] += values[IndexIn(tile, i, j)];
+  }
+  bool has_gradient() const override { return true; }
+  void AddGradient(const ScoreTile& tile, Matrix<const T> d_scores) override {
+    for (std::int32_t i = 0; i < d_scores.rows; ++i)
+      for (std::int32_t j = 0; j < d_scores.columns; ++j) gradient[IndexIn(tile, i, j)] += d_scores.row(i)[j];
+  }
+
+  std::vector<T> values, gradient;
+
+ private:
+  static constexpr std::int32_t kLongest = 20;
+  bool HeadsFirst() const { return kind_ != BiasKind::shared_pairs && kind_ != BiasKind::relative; }
+  std::size_t IndexIn(const ScoreTile& tile, std::int32_t i, std::int32_t j) const {
+    return Index(static_cast<std::size_t>(tile.sentence), tile.head, tile.query + i, tile.key + j);
+  }
+
+  BiasKind kind_;
+  const AttentionRows& rows_;
+  std::int32_t heads_;
+  std::int64_t places_ = 0;
+  std::vector<std::int64_t> begin_;
+  std::vector<std::int32_t> index_;
+};
+
 inline std::int32_t KeyHeadsOf(const AttentionCase& c) { return c.key_heads > 0 ? c.key_heads : c.heads; }
 
 // The tensors of a case, as column ranges of wider matrices and off any alignment, and what the kernels made of them.
@@ -116,7 +160,7 @@ struct AttentionProblem {
         d_key({rows.key_rows, KeyHeadsOf(c) * c.head_dim, 3, 3}, 7),
         d_value({rows.key_rows, KeyHeadsOf(c) * c.value_dim, 4, 1}, 8),
         log_sum_exp(static_cast<std::size_t>(rows.query_rows * c.heads)) {
-    if (c.bias != BiasKind::none) bias = std::make_unique<TestBias<T>>(c.bias, c.heads);
+    if (c.bias != BiasKind::none) bias = std::make_unique<TestBias<T>>(c.bias, rows, c.heads);
     input.query = query.view();
     input.key = key.view();
     input.value = value.view();
@@ -129,7 +173,7 @@ struct AttentionProblem {
     input.mask = c.mask;
     input.mask.causal = c.causal;
     if (c.window > 0) input.mask.left = input.mask.right = c.window - 1;
-    input.bias = bias.get();
+    if (bias) input.bias = bias->Data();
     input.dropout = {c.dropout, 11};
   }
   AttentionProblem(const AttentionProblem&) = delete;
@@ -185,7 +229,7 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
           for (std::int64_t d = 0; d < head_dim; ++d)
             score += double{query[d]} * in.key.row(rows[j])[kh * head_dim + d];
           score *= in.scale;
-          if (problem.bias) score += problem.bias->values[problem.bias->Index(h, i, j, past)];
+          if (problem.bias) score += problem.bias->values[problem.bias->Index(b, h, i, j)];
           const bool seen = Sees(in.mask, i + past, j);
           sum += weight[j] = seen ? std::exp(score) : 0;
         }
@@ -206,7 +250,7 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
         }
         for (std::int32_t j = 0; j < keys; ++j) {
           const double d_score = weight[j] * (d_weight[j] - delta);
-          if (problem.bias) r.d_bias[problem.bias->Index(h, i, j, past)] += d_score;
+          if (problem.bias) r.d_bias[problem.bias->Index(b, h, i, j)] += d_score;
           for (std::int64_t d = 0; d < head_dim; ++d) {
             const std::int64_t column = kh * head_dim + d;
             r.d_query[static_cast<std::size_t>(query_row * in.query.columns + h * head_dim + d)] +=

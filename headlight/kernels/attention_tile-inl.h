@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "headlight/kernels/attention_bias-inl.h"
 #include "headlight/kernels/attention_head.h"
 #include "headlight/kernels/attention_rows-inl.h"
 #include "headlight/kernels/rows.h"
@@ -21,7 +22,6 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-using kernels::AttentionHead;
 using kernels::AttentionInput;
 using kernels::GradientTo;
 
@@ -124,12 +124,14 @@ HWY_INLINE WeightDropout DropoutOf(const AttentionHead<T>& head, std::int32_t qu
 // Scales the scores and adds the bias, if there is one; returns by what they are still to be multiplied.
 template <typename T>
 HWY_INLINE T AddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores) {
-  if (head.input.bias == nullptr) return head.input.scale;
+  const AttentionBias<T>& bias = head.input.bias;
+  if (bias.empty()) return head.input.scale;
   for (std::int32_t i = 0; i < tile.queries; ++i) {
     StoreScaled(scores.row(i), head.input.scale, tile.keys, false, scores.row(i));
   }
-  head.input.bias->Add({head.sentence, head.head, tile.query, tile.key, head.past},
-                       {scores.data, tile.queries, tile.keys, scores.stride});
+  const Matrix<T> to{scores.data, tile.queries, tile.keys, scores.stride};
+  if (bias.values.data != nullptr) AddBiasValues(head, tile.query, tile.key, to);
+  if (bias.computed != nullptr) bias.computed->Add({head.sentence, head.head, tile.query, tile.key}, to);
   return 1;
 }
 

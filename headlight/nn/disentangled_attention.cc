@@ -27,7 +27,7 @@ struct Places {
 // The terms with relative vectors, picked from every token's products with all of them: values [tokens, terms * heads *
 // vectors] as ops::RelativeScores gives them.
 template <typename T>
-class DisentangledBias : public kernels::AttentionBias<T> {
+class DisentangledBias : public kernels::ComputedBias<T> {
  public:
   DisentangledBias(Tensor values, Tensor gradient, std::shared_ptr<const Places> places)
       : values_(std::move(values)), gradient_(std::move(gradient)), places_(std::move(places)) {}
@@ -100,9 +100,11 @@ Tensor DisentangledAttention::operator()(Context& context, const Tensor& query, 
         std::make_shared<const Places>(Places{texts, relative.vector_of, relative.longest, relative.vectors.rows(),
                                               heads, !relative_key.empty(), !relative_query.empty()});
     const auto scaled = [&](const Tensor& vectors) { return vectors.empty() ? vectors : ops::Scale(vectors, scale); };
-    attention.bias = {ops::RelativeScores(relative_key.empty() ? Tensor() : query, scaled(relative_key),
-                                          relative_query.empty() ? Tensor() : key, scaled(relative_query), heads),
-                      Maker<float>(places), Maker<double>(places)};
+    attention.bias = {
+        .values = ops::RelativeScores(relative_key.empty() ? Tensor() : query, scaled(relative_key),
+                                      relative_query.empty() ? Tensor() : key, scaled(relative_query), heads),
+        .make_float = Maker<float>(places),
+        .make_double = Maker<double>(places)};
   }
   if (context.sink)
     for (std::int32_t text = 0; text < std::ssize(texts); ++text)

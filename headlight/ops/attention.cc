@@ -1,5 +1,6 @@
 #include "headlight/ops/attention.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "headlight/autograd/tape.h"
@@ -7,23 +8,40 @@
 namespace headlight::ops {
 namespace {
 
+// The kernel's bias of one pass.
 template <typename T>
-using KernelBias = std::unique_ptr<kernels::AttentionBias<T>>;
-
-template <typename T>
-KernelBias<T> MakeBias(const AttentionBias& bias, const Tensor& d_values = {}) {
-  if (bias.values.empty()) return nullptr;
-  if constexpr (std::is_same_v<T, float>) {
-    return bias.make_float(bias.values, d_values);
-  } else {
-    return bias.make_double(bias.values, d_values);
+struct PassBias {
+  explicit PassBias(const AttentionBias& bias, const Tensor& d_values = {}) {
+    if (bias.values.empty()) return;
+    if constexpr (std::is_same_v<T, float>) {
+      if (bias.make_float) computed = bias.make_float(bias.values, d_values);
+    } else {
+      if (bias.make_double) computed = bias.make_double(bias.values, d_values);
+    }
+    data.computed = computed.get();
+    if (computed) return;
+    const auto matrix_of = [&](const Tensor& values) {
+      const Shape& shape = values.shape();
+      return bias.heads_first
+                 ? values.ViewAs({shape[0], values.elements() / std::max<std::int64_t>(1, shape[0])}).matrix<T>()
+                 : values.matrix<T>();
+    };
+    data.values = matrix_of(bias.values);
+    data.heads_first = bias.heads_first;
+    data.by = bias.by;
+    if (bias.index) data.index = *bias.index;
+    if (bias.begin) data.begin = *bias.begin;
+    if (!d_values.empty()) data.d_values = matrix_of(d_values);
   }
-}
+
+  std::unique_ptr<kernels::ComputedBias<T>> computed;
+  kernels::AttentionBias<T> data;
+};
 
 template <typename T>
 kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const Tensor& value,
                                    const Sequences& queries, const Sequences& keys, const AttentionOptions& options,
-                                   const KernelBias<T>& bias, std::span<const std::int32_t> key_rows) {
+                                   const PassBias<T>& bias, std::span<const std::int32_t> key_rows) {
   return {.query = query.matrix<T>(),
           .key = key.matrix<T>(),
           .value = value.matrix<T>(),
@@ -34,7 +52,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
           .key_heads = options.key_heads,
           .scale = static_cast<T>(options.scale),
           .mask = options.mask,
-          .bias = bias.get(),
+          .bias = bias.data,
           .dropout = options.dropout};
 }
 
@@ -59,34 +77,35 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
   const Tensor y = Tensor::Empty({query.rows(), value.columns() / key_heads * options.heads}, query.dtype());
   const Tensor log_sum_exp = wants_gradient ? Tensor::Empty({query.rows(), options.heads}, query.dtype()) : Tensor();
   Dispatch(query.dtype(), [&]<typename T>(T) {
-    const auto bias = MakeBias<T>(options.bias);
+    const PassBias<T> bias(options.bias);
     kernels::AttentionForward<T>(InputOf<T>(query, key, value, queries, keys, options, bias, key_rows), y.matrix<T>(),
                                  wants_gradient ? log_sum_exp.span<T>() : std::span<T>());
   });
   if (!wants_gradient) return y;
-  return Record(
-      y, {&query, &key, &value, &options.bias.values},
-      [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
-        Dispatch(dy.dtype(), [&]<typename T>(T) {
-          const Tensor* const inputs[] = {&query, &key, &value};
-          kernels::GradientTo<T> to[3];  // without data where no gradient is wanted
-          Tensor apart[3];               // for an input whose gradient is written to where another's is
-          for (int i = 0; i < 3; ++i) {
-            if (inputs[i]->node() == nullptr) continue;
-            const GradientSlot slot = SlotFor(inputs[i]->node());
-            to[i] = {slot.tensor.matrix<T>(), slot.accumulate};
-            for (int other = 0; other < i; ++other)
-              if (Overlap(to[other].to, to[i].to)) apart[i] = Tensor::Empty(inputs[i]->shape(), inputs[i]->dtype());
-            if (!apart[i].empty()) to[i] = {apart[i].template matrix<T>(), false};
-          }
-          Node* const bias_node = options.bias.values.node();
-          const auto bias = MakeBias<T>(options.bias, bias_node == nullptr ? Tensor() : SumSlotFor(bias_node));
-          kernels::AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, bias, {}), y.matrix<T>(),
-                                        dy.matrix<T>(), log_sum_exp.span<T>(), to[0], to[1], to[2]);
-          for (int i = 0; i < 3; ++i)
-            if (!apart[i].empty()) Accumulate(inputs[i]->node(), apart[i]);
-        });
-      });
+  return Record(y, {&query, &key, &value, &options.bias.values},
+                [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
+                  Dispatch(dy.dtype(), [&]<typename T>(T) {
+                    const Tensor* const inputs[] = {&query, &key, &value};
+                    kernels::GradientTo<T> to[3];  // without data where no gradient is wanted
+                    Tensor apart[3];               // for an input whose gradient is written to where another's is
+                    for (int i = 0; i < 3; ++i) {
+                      if (inputs[i]->node() == nullptr) continue;
+                      const GradientSlot slot = SlotFor(inputs[i]->node());
+                      to[i] = {slot.tensor.matrix<T>(), slot.accumulate};
+                      for (int other = 0; other < i; ++other)
+                        if (Overlap(to[other].to, to[i].to))
+                          apart[i] = Tensor::Empty(inputs[i]->shape(), inputs[i]->dtype());
+                      if (!apart[i].empty()) to[i] = {apart[i].template matrix<T>(), false};
+                    }
+                    Node* const bias_node = options.bias.values.node();
+                    const PassBias<T> bias(options.bias, bias_node == nullptr ? Tensor() : SumSlotFor(bias_node));
+                    kernels::AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, bias, {}),
+                                                  y.matrix<T>(), dy.matrix<T>(), log_sum_exp.span<T>(), to[0], to[1],
+                                                  to[2]);
+                    for (int i = 0; i < 3; ++i)
+                      if (!apart[i].empty()) Accumulate(inputs[i]->node(), apart[i]);
+                  });
+                });
 }
 
 Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
@@ -96,7 +115,7 @@ Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences&
   Check(b < queries.size() && b < keys.size(), "AttentionWeights: there is no sentence {}", sentence);
   const Tensor weights = Tensor::Empty({1, options.heads, queries[b].length, keys[b].length}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
-    const auto bias = MakeBias<T>(options.bias);
+    const PassBias<T> bias(options.bias);
     kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, bias, key_rows), sentence,
                                  weights.span<T>());
   });

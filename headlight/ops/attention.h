@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
@@ -13,23 +14,24 @@
 
 namespace headlight::ops {
 
-// Something made of `values` that is added to the scaled scores: relative positions, residue pairs. The kernel's bias
-// is made anew for each pass, with the tensor that its gradient is added to, or an empty one where none is wanted.
+// What is added to the scaled scores: relative positions, pairs of residues. See kernels::AttentionBias for how the
+// place of a query and a key is found.
 struct AttentionBias {
+  // [places, heads] or, with heads_first, [heads, places], with one bias per pair perhaps [query, key, heads] or
+  // [heads, query, key]; no bias where it is empty.
+  Tensor values = {};
+  bool heads_first = false;
+  kernels::BiasPlaces by = kernels::BiasPlaces::pairs;
+  std::shared_ptr<const std::vector<std::int32_t>> index = {};  // of a table or of distances
+  std::shared_ptr<const std::vector<std::int64_t>> begin = {};  // each sentence's first pair; none: all share the pairs
+
+  // Where set, a bias that is computed from `values`, made anew for each pass, with the tensor that its gradient is
+  // added to, or an empty one where none is wanted.
   template <typename T>
-  using Make = std::function<std::unique_ptr<kernels::AttentionBias<T>>(const Tensor& values, const Tensor& d_values)>;
-
-  Tensor values;
-  Make<float> make_float;
-  Make<double> make_double;
+  using Make = std::function<std::unique_ptr<kernels::ComputedBias<T>>(const Tensor& values, const Tensor& d_values)>;
+  Make<float> make_float = {};
+  Make<double> make_double = {};
 };
-
-// Kernel<T> is a kernels::AttentionBias<T> that is constructed from (values, d_values).
-template <template <typename T> class Kernel>
-AttentionBias BiasOf(const Tensor& values) {
-  return {values, [](const Tensor& v, const Tensor& d) { return std::make_unique<Kernel<float>>(v, d); },
-          [](const Tensor& v, const Tensor& d) { return std::make_unique<Kernel<double>>(v, d); }};
-}
 
 struct AttentionOptions {
   std::int32_t heads = 1;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/autograd/tape.h"
@@ -26,47 +28,70 @@ TEST(Attention, GradientsMatchFiniteDifferences) {
   }
 }
 
-// A score for each head and distance from key to query, [heads, 2 * farthest + 1].
-template <typename T>
-class RelativePositions : public kernels::AttentionBias<T> {
- public:
-  RelativePositions(Tensor values, Tensor gradient) : values_(std::move(values)), gradient_(std::move(gradient)) {}
-
-  void Add(const kernels::ScoreTile& tile, Matrix<T> scores) const override {
-    const T* const table = values_.matrix<T>().row(tile.head);
-    for (std::int64_t i = 0; i < scores.rows; ++i)
-      for (std::int64_t j = 0; j < scores.columns; ++j) scores.row(i)[j] += table[Place(tile, i, j)];
-  }
-  bool has_gradient() const override { return !gradient_.empty(); }
-  void AddGradient(const kernels::ScoreTile& tile, Matrix<const T> d_scores) override {
-    T* const table = gradient_.matrix<T>().row(tile.head);
-    for (std::int64_t i = 0; i < d_scores.rows; ++i)
-      for (std::int64_t j = 0; j < d_scores.columns; ++j) table[Place(tile, i, j)] += d_scores.row(i)[j];
-  }
-
- private:
-  std::int64_t Place(const kernels::ScoreTile& tile, std::int64_t i, std::int64_t j) const {
-    const std::int64_t farthest = values_.columns() / 2;
-    return std::clamp(tile.key + j - (tile.query + i + tile.past), -farthest, farthest) + farthest;
-  }
-  Tensor values_, gradient_;
-};
+std::shared_ptr<const std::vector<std::int32_t>> Index(std::vector<std::int32_t> places) {
+  return std::make_shared<const std::vector<std::int32_t>>(std::move(places));
+}
 
 TEST(Attention, ABiasHasAGradient) {
-  const auto f = [](const std::vector<Tensor>& in) {
-    const AttentionOptions options{.heads = 2, .scale = 0.6, .bias = BiasOf<RelativePositions>(in[3])};
-    return Attention(in[0], in[1], in[2], kQueries, kKeys, options);
-  };
   const Tensor query = RandomTensor({6, 6}, 1), key = RandomTensor({6, 6}, 2), value = RandomTensor({6, 4}, 3);
-  EXPECT_EQ("", CheckGradients(f, {query, key, value, RandomTensor({2, 5}, 4)}));
-  const auto of_the_bias_alone = [&](const std::vector<Tensor>& in) { return f({query, key, value, in[0]}); };
-  EXPECT_EQ("", CheckGradients(of_the_bias_alone, {RandomTensor({2, 5}, 4)}));
+  const auto begin = std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{0, 12, 14});
+  struct {
+    Shape shape;
+    AttentionBias bias;
+  } const cases[] = {
+      {{2, 5}, {.heads_first = true, .by = kernels::BiasPlaces::distances, .index = Index({0, 1, 2, 3, 4})}},
+      {{4, 2}, {.by = kernels::BiasPlaces::distances, .index = Index({3, 1, 1, 0, 2})}},
+      {{3, 2},
+       {.by = kernels::BiasPlaces::table, .index = Index({0, 1, 2, 2, 1, 0, 0, 0, 1, 2, 2, 1, 0, 2}), .begin = begin}},
+      {{2, 14}, {.heads_first = true, .begin = begin}},
+      {{14, 2}, {.begin = begin}},
+  };
+  for (const auto& c : cases) {
+    const auto f = [&](const std::vector<Tensor>& in) {
+      AttentionOptions options{.heads = 2, .scale = 0.6, .bias = c.bias};
+      options.bias.values = in[3];
+      return Attention(in[0], in[1], in[2], kQueries, kKeys, options);
+    };
+    EXPECT_EQ("", CheckGradients(f, {query, key, value, RandomTensor(c.shape, 4)}));
+    const auto of_the_bias_alone = [&](const std::vector<Tensor>& in) { return f({query, key, value, in[0]}); };
+    EXPECT_EQ("", CheckGradients(of_the_bias_alone, {RandomTensor(c.shape, 4)}));
+  }
+  // Pairs that sentences share, in a tensor of all axes.
+  const Sequences sentences = {{0, 2}, {2, 2}, {4, 2}};
+  for (const bool heads_first : {false, true}) {
+    const auto shared = [&](const std::vector<Tensor>& in) {
+      return Attention(query, key, value, sentences, sentences,
+                       {.heads = 2, .scale = 0.6, .bias = {.values = in[0], .heads_first = heads_first}});
+    };
+    EXPECT_EQ("", CheckGradients(shared, {RandomTensor({2, 2, 2}, 4)}));
+  }
   // One that is far above the others takes all the weight: key 2 of query 0 is at distance 2 - (0 + 1) = 1.
-  Tensor table = Tensor::Zeros({2, 5}, DType::float64);
-  table.ViewColumns(3, 1).Fill(100);
-  const Tensor weights = AttentionWeights(query, key, kQueries, kKeys,
-                                          {.heads = 2, .scale = 0.6, .bias = BiasOf<RelativePositions>(table)}, 0);
-  EXPECT_NEAR(weights.data<double>()[2], 1, 1e-12);
+  AttentionOptions options{.heads = 2, .scale = 0.6, .bias = cases[0].bias};
+  options.bias.values = Tensor::Zeros({2, 5}, DType::float64);
+  options.bias.values.ViewColumns(3, 1).Fill(100);
+  EXPECT_NEAR(AttentionWeights(query, key, kQueries, kKeys, options, 0).data<double>()[2], 1, 1e-12);
+}
+
+// Each key head serves two query heads; the columns of a grid of 3 rows and 2 columns, read where they lie.
+TEST(Attention, KeyHeadsAndGridsHaveGradients) {
+  const Tensor query = RandomTensor({6, 8}, 1), key = RandomTensor({6, 4}, 2), value = RandomTensor({6, 2}, 3);
+  const Sequences columns = GridColumns(1, 3, 2);
+  EXPECT_EQ(columns, (Sequences{{0, 3, 2}, {1, 3, 2}}));
+  const auto f = [&](const std::vector<Tensor>& in) {
+    return Attention(in[0], in[1], in[2], columns, columns, {.heads = 4, .key_heads = 2, .scale = 0.6});
+  };
+  EXPECT_EQ("", CheckGradients(f, {query, key, value}));
+  EXPECT_EQ(ToString(f({query, key, value}).shape()), "[6, 4]");
+  // As if each key head stood twice.
+  const auto twice = [](const Tensor& x, std::int64_t dim) {
+    const Tensor y = Tensor::Empty({6, 4 * dim}, DType::float64);
+    for (std::int64_t head = 0; head < 4; ++head)
+      y.ViewColumns(head * dim, dim).CopyFrom(x.ViewColumns(head / 2 * dim, dim));
+    return y;
+  };
+  EXPECT_EQ(f({query, key, value}).ToVector<double>(),
+            Attention(query, twice(key, 2), twice(value, 1), columns, columns, {.heads = 4, .scale = 0.6})
+                .ToVector<double>());
 }
 
 TEST(Attention, TakesColumnsOfAFusedProjection) {

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/attention.safetensors: attention as PyTorch computes it, in double precision, with gradients.
+
+    pip install torch==2.15.0 safetensors
+    tools/make_attention_goldens.py
+
+For each case, in rows of tokens: CASE.query, .key, .value, .bias and .index where there is one, .output, .d_output, and
+.d_query, .d_key, .d_value, .d_bias.
+    columns, rows     of a grid of 3 rows and 4 columns, each a sequence of its own
+    groups            4 query heads, 2 key heads, causal
+    band              keys at most 2 before a query and 1 after it
+    distances         T5's relative positions: a table [buckets, heads], an index of the distances -3 to 3
+    table             a window's relative positions (Swin): a table [places, heads], an index [query, key]
+    pairs             one bias [query, key, heads] for two sequences, as the rows of an alignment share
+"""
+
+import pathlib
+
+import torch
+from safetensors.torch import save_file
+from torch.nn.functional import scaled_dot_product_attention
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "attention.safetensors"
+HEIGHT, WIDTH, HEADS, DIM = 3, 4, 2, 3
+TOKENS = HEIGHT * WIDTH
+
+torch.manual_seed(1)
+torch.set_default_dtype(torch.float64)
+
+
+def attend(query, key, value, heads=HEADS, key_heads=HEADS, mask=None, **options):
+    """[sequences, tokens, heads * dim] each; the mask is a bias or boolean, [heads, query, key] or less."""
+    def split(x, count):
+        return x.unflatten(-1, (count, -1)).transpose(1, 2)
+
+    output = scaled_dot_product_attention(split(query, heads), split(key, key_heads), split(value, key_heads),
+                                          attn_mask=mask, enable_gqa=heads != key_heads, **options)
+    return output.transpose(1, 2).flatten(2)
+
+
+def columns(query, key, value):
+    def to_columns(x):
+        return x.unflatten(0, (HEIGHT, WIDTH)).transpose(0, 1)
+
+    return attend(*map(to_columns, (query, key, value))).transpose(0, 1).flatten(0, 1)
+
+
+def rows(query, key, value):
+    return attend(*(x.unflatten(0, (HEIGHT, WIDTH)) for x in (query, key, value))).flatten(0, 1)
+
+
+def alone(*inputs, **options):
+    return attend(*(x[None] for x in inputs), **options)[0]
+
+
+def band():
+    everything = torch.ones(TOKENS, TOKENS, dtype=torch.bool)
+    return everything.tril(1) & everything.triu(-2)
+
+
+def distances():
+    """Of each query and key, from -3 to 3, counted from 0."""
+    places = torch.arange(TOKENS)
+    return (places[None, :] - places[:, None]).clamp(-3, 3) + 3
+
+
+BUCKETS = torch.tensor([4, 1, 2, 0, 3, 3, 4], dtype=torch.int32)
+
+
+def window_index():
+    """Of each query and key of a window, the place of their distance in rows and columns."""
+    row, column = torch.arange(TOKENS) // WIDTH, torch.arange(TOKENS) % WIDTH
+    down, right = (x[:, None] - x[None, :] for x in (row, column))
+    return ((down + HEIGHT - 1) * (2 * WIDTH - 1) + right + WIDTH - 1).int()
+
+
+def table(query, key, value, bias):
+    return alone(query, key, value, mask=bias[window_index().long()].permute(2, 0, 1))
+
+
+def pairs(query, key, value, bias):
+    halves = (x.unflatten(0, (2, TOKENS // 2)) for x in (query, key, value))
+    return attend(*halves, mask=bias.permute(2, 0, 1)).flatten(0, 1)
+
+
+# Of each: the function, query heads, key heads, the bias's shape.
+CASES = {
+    "columns": (columns, HEADS, HEADS, None),
+    "rows": (rows, HEADS, HEADS, None),
+    "groups": (lambda *x: alone(*x, heads=4, key_heads=2, is_causal=True), 4, 2, None),
+    "band": (lambda *x: alone(*x, mask=band()), HEADS, HEADS, None),
+    "distances": (lambda query, key, value, bias: alone(
+        query, key, value, mask=bias[BUCKETS.long()[distances()]].permute(2, 0, 1)), HEADS, HEADS, (5, HEADS)),
+    "table": (table, HEADS, HEADS, ((2 * HEIGHT - 1) * (2 * WIDTH - 1), HEADS)),
+    "pairs": (pairs, HEADS, HEADS, (TOKENS // 2, TOKENS // 2, HEADS)),
+}
+
+
+def main():
+    tensors = {"distances.index": BUCKETS, "table.index": window_index()}
+    for name, (function, heads, key_heads, bias) in CASES.items():
+        inputs = {"query": torch.randn(TOKENS, heads * DIM), "key": torch.randn(TOKENS, key_heads * DIM),
+                  "value": torch.randn(TOKENS, key_heads * 2)}
+        if bias is not None:
+            inputs["bias"] = torch.randn(bias)
+        for x in inputs.values():
+            x.requires_grad_()
+        output = function(*inputs.values())
+        d_output = torch.randn_like(output)
+        gradients = torch.autograd.grad(output, list(inputs.values()), d_output)
+        for key, x in inputs.items():
+            tensors[f"{name}.{key}"] = x.detach()
+        for key, gradient in zip(inputs, gradients):
+            tensors[f"{name}.d_{key}"] = gradient.contiguous()
+        tensors |= {f"{name}.output": output.detach().contiguous(), f"{name}.d_output": d_output}
+    save_file(tensors, OUT)
+    print(OUT, OUT.stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()
