@@ -1,4 +1,4 @@
-# The list of families that headlight/models/family.h speaks of, made of the files that are there.
+# Generates Families() of headlight/models/family.h: one entry per file of headlight/models.
 set(family_source ${PROJECT_BINARY_DIR}/families.cc)
 set(declared "")
 set(listed "")

@@ -1,5 +1,4 @@
-# What `cmake --install` lays down: the shared library with its headers, found by find_package(headlight) and by pkg-config,
-# and the program.
+# Installation: the shared library with its headers, found by find_package(headlight) and by pkg-config, and the program.
 include(CMakePackageConfigHelpers)
 
 # The users' headers: few, and stable. They include no other header of ours, and none of kernels/.
@@ -23,12 +22,13 @@ set(user_headers
   headlight/tasks/translator.h
   headlight/tasks/word_alignment.h
   headlight/tensor/tensor.h
+  headlight/text/metrics/answer_score.h
   headlight/text/metrics/bleu.h
   headlight/text/metrics/chrf.h
   headlight/text/text_span.h)
 
-# The engine's headers, which may change with a minor version: those of these rooms that mark something HEADLIGHT_API,
-# and what they include.
+# The engine's headers, which may change with a minor version: the headers of these rooms that mark a declaration
+# HEADLIGHT_API, and those that they include.
 file(GLOB_RECURSE candidates RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS headlight/autograd/*.h headlight/data/*.h
   headlight/generate/*.h headlight/io/*.h headlight/models/*.h headlight/nn/*.h headlight/ops/*.h headlight/tasks/*.h
   headlight/text/*.h headlight/train/*.h)
@@ -57,7 +57,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/user_headers.txt "${lines}\n")
 list(JOIN engine_headers "\n" lines)
 file(WRITE ${PROJECT_BINARY_DIR}/engine_headers.txt "${lines}\n")
 
-# Which versions fit together, said by the soname and by the package: below 1.0 those of one minor version.
+# Compatible versions share a soname and satisfy find_package: below 1.0 those of one minor version.
 set(soversion ${PROJECT_VERSION_MAJOR})
 set(compatible SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)

@@ -1,5 +1,5 @@
-# The files of headlight/inspect/page become strings of the library: this file describes the step that makes
-# page_files.cc of them, and is that step when cmake runs it as a script.
+# The files of headlight/inspect/page become strings of the library, in a generated page_files.cc. When cmake runs this
+# file as a script, it writes that source.
 set(page_names look.html look.css weights.js paint.js look.js)
 
 if(CMAKE_SCRIPT_MODE_FILE)

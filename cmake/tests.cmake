@@ -1,5 +1,5 @@
-# One test program a room: headlight/ROOM/*_test.cc, and those that take long, headlight/ROOM/*_slow_test.cc, which
-# CTest labels `slow`. tests/*.cc are the tests of what no room has alone.
+# One test program per room: headlight/ROOM/*_test.cc, and one of its long tests, headlight/ROOM/*_slow_test.cc, which
+# CTest labels `slow`. tests/*_test.cc are the tests across rooms.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -30,7 +30,7 @@ function(headlight_add_tests folder)
   list(FILTER unit_tests EXCLUDE REGEX "_slow_test\\.cc$")
   list(FILTER slow_tests INCLUDE REGEX "_slow_test\\.cc$")
   foreach(label unit slow)
-    # No sanitizer runs what takes long.
+    # No sanitizer runs the long tests.
     if(NOT ${label}_tests OR (label STREQUAL slow AND CMAKE_CXX_FLAGS MATCHES "-fsanitize"))
       continue()
     endif()
@@ -39,7 +39,7 @@ function(headlight_add_tests folder)
       set(name slow_${name})
     endif()
     headlight_add_test_program(${name} ${label} "${${label}_tests}")
-    # Sanitizers watch what is tested: instrumented, assertions would take longer to build than all else.
+    # Not instrumented, since assertions would take longer to build than all else.
     if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
       target_compile_options(${name} PRIVATE -fno-sanitize=all)
     endif()
@@ -61,8 +61,8 @@ foreach(folder ${rooms} ${PROJECT_SOURCE_DIR}/tests)
   headlight_add_tests(${folder})
 endforeach()
 
-# What has threads, for ThreadSanitizer: .ci/run builds and runs these tests alone. Left out are gradients of whole models
-# and inputs of megabytes, which take long and start no other threads.
+# The tests of code with threads, for ThreadSanitizer: .ci/run builds and runs only these. Left out are gradients of whole
+# models and inputs of megabytes, which take long and start no other threads.
 if(thread_sanitizer)
   set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/line_queue.cc)
   foreach(test base/parallel base/profile base/storage cli/line_queue data/batches data/corpus data/prefetch tasks/threads
@@ -80,7 +80,7 @@ if(thread_sanitizer)
   add_dependencies(test_threads planted_race)
 endif()
 
-# A sanitizer's flags are this build's own: a stranger who links the library has none.
+# Not under a sanitizer: users' programs are not built with its flags.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   add_test(NAME unit.consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
     ${CMAKE_CXX_COMPILER} ${soversion})

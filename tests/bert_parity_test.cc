@@ -1,4 +1,4 @@
-// BERT against Hugging Face Transformers: tools/make_bert_goldens.py says what the folders in testdata/bert hold.
+// BERT against Hugging Face Transformers: tools/make_bert_goldens.py describes the folders in testdata/bert.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST(Bert, ComesBackFromItsFolder) {
   }
 }
 
-// Packed, in every precision, it gives the same to that precision.
+// Packed models agree in every precision, to its tolerance.
 TEST(Bert, ComputesInEveryPrecision) {
   const EncoderGolden golden(FolderOf("masked_words"));
   for (const auto& [compute, tolerance] :

@@ -1,4 +1,4 @@
-// DistilBERT against Hugging Face Transformers, as tools/make_encoder_goldens.py made its folders.
+// DistilBERT against Hugging Face Transformers, on the folders of tools/make_encoder_goldens.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A name in backquotes, in the documentation or in a header's comment, is the name of something that exists: an
-// identifier or a key of the code, an option of a program, a file.
+// Every name in backquotes, in the documentation or in a header's comment, must exist: as an identifier or a key of the
+// code, an option of a program, or a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,8 +58,8 @@ std::vector<std::string> Words(std::string_view text, std::string_view more = ""
   return words;
 }
 
-// A source's text in three: what is compiled with literals, the literals alone, and the comments, which begin with
-// `comment` and end with the line.
+// A source divided into code with its literals, the literals alone, and the comments, which begin with `comment` and
+// end with the line.
 struct Source {
   std::string code, comments;
   std::vector<std::string> literals;
@@ -95,7 +95,7 @@ Source Divide(std::string_view text, std::string_view comment = "//") {
 }
 
 struct Known {
-  Names words;  // of the code: identifiers, and what stands in literals
+  Names words;  // of the code: identifiers, and the words in literals
   Names keys;   // literals that are one word
   Names files;  // that literals name
   Names paths;  // of files and folders of the project, whole or from any folder on
@@ -143,7 +143,7 @@ Known ReadProject(const std::vector<fs::path>& files) {
       const std::string room = *std::next(file.begin());
       known.words.merge(Names{"test_" + room, "slow_test_" + room});
     }
-    // A test's title is no proof that a thing exists, nor is the page itself.
+    // The names of tests prove nothing, nor do the pages themselves.
     if (IsTest(path) || path.find("testdata") != std::string::npos || extension == ".md" || extension == ".svg")
       continue;
     const bool slashes = extension == ".cc" || extension == ".h" || extension == ".js" || extension == ".json";
@@ -152,7 +152,7 @@ Known ReadProject(const std::vector<fs::path>& files) {
   return known;
 }
 
-// Whether a word is written as names of the code are, not as a word of a sentence or a formula.
+// True for words in the style of identifiers, as opposed to words of a sentence or a formula.
 bool LooksLikeName(const std::string& word) {
   const bool lower = std::ranges::any_of(word, [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; });
   const bool upper = std::ranges::any_of(word, [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; });
@@ -168,7 +168,7 @@ bool HasPlaceholder(const std::string& path) {
          });
 }
 
-// What a span in backquotes names that does not exist. `own`: in a header's comment, the words of its code.
+// The names in a span of backquotes that do not exist. `own`: for a header's comment, the words of the header's code.
 std::vector<std::string> Missing(const std::string& span, const Known& known, const Names* own = nullptr) {
   std::vector<std::string> missing;
   const std::vector<std::string> all = Words(span, "-./*{},");
@@ -201,7 +201,7 @@ std::vector<std::string> Missing(const std::string& span, const Known& known, co
   return missing;
 }
 
-// One complaint a name, for every span in backquotes of a text.
+// One complaint per name, for every span in backquotes of a text.
 std::vector<std::string> WrongNames(const std::string& where, std::string_view text, const Known& known,
                                     const Names* own = nullptr) {
   std::vector<std::string> complaints;

@@ -1,4 +1,4 @@
-// The documentation keeps what it promises: an excerpt that names its file is in that file, and a link leads somewhere.
+// Excerpts in the documentation are equal to the files that they name, and its links lead to files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Lines LinesOf(const fs::path& path) {
   return LinesOf(text);
 }
 
-// Whether the excerpt stands in the file, all of it perhaps indented by as much as its first line is there.
+// True if the excerpt is in the file, where all of it may be indented by as much as its first line is.
 bool Contains(const Lines& file, const Lines& excerpt) {
   if (excerpt.empty()) return false;
   for (std::size_t begin = 0; begin + excerpt.size() <= file.size(); ++begin) {
@@ -45,7 +45,7 @@ bool Contains(const Lines& file, const Lines& excerpt) {
   return false;
 }
 
-// One complaint an excerpt ("```cpp PATH" to "```") that its file does not have.
+// One complaint per excerpt ("```cpp PATH" to "```") that is not in its file.
 Lines WrongExcerpts(const std::string& name, const Lines& page, const fs::path& root, int* checked = nullptr) {
   Lines complaints;
   for (std::size_t i = 0; i < page.size(); ++i) {
@@ -62,7 +62,7 @@ Lines WrongExcerpts(const std::string& name, const Lines& page, const fs::path& 
   return complaints;
 }
 
-// One complaint a link to a file that there is not; what looks like one in a program is none.
+// One complaint per link to a missing file. Programs are skipped.
 Lines DeadLinks(const fs::path& page, const Lines& lines) {
   static const std::regex link(R"(\]\(([^)#]+)(#[^)]*)?\))");
   Lines complaints;

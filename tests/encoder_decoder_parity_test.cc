@@ -1,5 +1,5 @@
-// T5 and BART against Hugging Face Transformers: tools/make_encoder_decoder_goldens.py says what the folders in
-// testdata/encoder_decoders hold.
+// T5 and BART against Hugging Face Transformers: tools/make_encoder_decoder_goldens.py describes the folders in
+// testdata/encoder_decoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::unique_ptr<EncoderDecoder> InDouble(const std::string& folder) {
   return filled(std::make_unique<Bart>(LoadModel<Bart>(folder)->config(), DType::float64));
 }
 
-// One side of the batch that the script wrote, with its padding taken away.
+// One side of the batch of the golden file, without its padding.
 struct Side {
   Side() = default;
   Side(const Safetensors& file, const std::string& ids_name, const std::string& mask_name) {
@@ -112,7 +112,7 @@ struct Golden {
   Side source, target;
 };
 
-// The sum of all numbers, each weighed by the sine of its place, as the script weighs them.
+// The sum of all numbers, each weighted by the sine of its index, as the script does.
 Tensor Weighed(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -199,7 +199,7 @@ TEST_P(EncoderDecoderFolder, ComesBackAsTransformersWouldSaveIt) {
             LogitsOf(*LoadModel<EncoderDecoder>(FolderOf(GetParam())), golden));
 }
 
-// Packed, in every precision, it gives the same to that precision.
+// Packed models agree in every precision, to its tolerance.
 TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
   const Golden golden(GetParam());
   const Numbers expected = LogitsOf(*InDouble(FolderOf(GetParam())), golden);
@@ -217,7 +217,7 @@ TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
       << "stored in 8 bits";
 }
 
-// One token at a time, over a cache, it says what it says of whole sentences.
+// Decoding one token at a time over a cache gives the logits of whole sentences.
 TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
   const Golden golden(GetParam());
   const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(FolderOf(GetParam()));
@@ -294,7 +294,7 @@ TEST(EncoderDecoderDecoding, FindsWhatGenerateFinds) {
   }
 }
 
-// Every sentence greedily, alone and beside the others; what it was asked about between steps counts them.
+// Decodes every sentence greedily, alone and in a batch; calls of `cancelled` count the steps.
 struct Written {
   std::vector<Hypothesis> hypotheses;
   int steps = 0;
@@ -314,8 +314,8 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
   return written;
 }
 
-// Whether its own copy drafts the words or one of other weights: no bit of what is written differs, but a good draft
-// takes fewer steps.
+// With a draft of its own weights or of other weights the output is bitwise the same, but a good draft takes fewer
+// steps.
 TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
   const Golden golden(GetParam());
   for (const auto& [compute, good] :
@@ -348,7 +348,7 @@ TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
   }
 }
 
-// From nothing, with dropout.
+// From random weights, with dropout.
 TEST(EncoderDecoderTraining, LearnsSentencesByHeart) {
   T5Config t5 = LoadModel<T5>(FolderOf("t5_gated_gelu_untied"))->config();
   BartConfig bart = LoadModel<Bart>(FolderOf("mbart_gelu"))->config();
@@ -401,7 +401,7 @@ TEST(RelativeBuckets, AreT5s) {
   }
 }
 
-// What loading a folder says whose config.json has another value for a key.
+// The error of loading a folder whose config.json has another value for a key.
 std::string ErrorWith(const char* name, const char* key, Json value) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);

@@ -1,5 +1,5 @@
 // From text to text with a T5, a BART and an mBART, against Hugging Face Transformers:
-// tools/make_encoder_decoder_goldens.py says what the folders in testdata/encoder_decoders hold.
+// tools/make_encoder_decoder_goldens.py describes the folders in testdata/encoder_decoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
-#include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/tasks/translator.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight {
 namespace {

@@ -1,5 +1,5 @@
-// The encoder families and their heads against Hugging Face Transformers: tools/make_encoder_goldens.py says what the
-// folders in testdata/encoders hold.
+// The encoder families and their heads against Hugging Face Transformers: tools/make_encoder_goldens.py describes the
+// folders in testdata/encoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST_P(EncoderParity, ComesBackFromItsFolder) {
             model->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>());
 }
 
-// The states are the same below another head, which the seed alone decides about; and the folder is one that loads.
+// A new head is a function of the seed and leaves the encoder's states as they were; the folder can be loaded.
 TEST_P(EncoderParity, IsGivenOtherHeads) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
@@ -91,8 +91,8 @@ TEST_P(EncoderParity, IsGivenOtherHeads) {
   }
 }
 
-// A text's states do not depend on what it is encoded with, to the last bit.
-TEST_P(EncoderParity, DoesNotMindCompany) {
+// A text's states are bitwise the same in any batch.
+TEST_P(EncoderParity, IsBatchInvariant) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
   Context context;
@@ -139,7 +139,7 @@ TEST(DebertaV2, PutsDistancesIntoBuckets) {
   }
 }
 
-// What is wrong with a folder in whose config.json `from` is replaced.
+// The error of loading a folder in whose config.json `from` is replaced.
 std::string ErrorWith(const std::string& name, const std::string& from, const std::string& to) {
   const TemporaryFolder folder;
   std::filesystem::copy(kFolders + name, folder.path(), std::filesystem::copy_options::recursive);

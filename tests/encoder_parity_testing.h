@@ -1,4 +1,4 @@
-// How an encoder of texts is compared with what the scripts in tools/ wrote of Transformers.
+// Compares encoders of texts with goldens that the scripts in tools/ made with Transformers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-// What the script wrote, with its padding taken away.
+// The texts of the golden file, without padding.
 struct EncoderGolden {
   explicit EncoderGolden(const std::string& folder) : file(folder + "/golden.safetensors") {
     const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
@@ -51,7 +51,7 @@ struct EncoderGolden {
   Sequences texts;
 };
 
-// The sum of all numbers, each weighed by the sine of its place, as the script weighs them.
+// The sum of all numbers, each weighted by the sine of its index, as the script does.
 inline Tensor Weighed(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -61,7 +61,7 @@ inline Tensor Weighed(const Tensor& x) {
   return ops::Sum(ops::Multiply(x, weights));
 }
 
-// States, attentions, what stands on them, the loss and every gradient.
+// States, attentions, outputs of the heads, the loss and every gradient.
 inline void CompareWithGolden(TextEncoder& model, const std::string& folder, double tolerance) {
   const EncoderGolden golden(folder);
   model.parameters().PrepareTraining();

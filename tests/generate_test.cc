@@ -1,4 +1,4 @@
-// Drawing words: how often each comes is what the model's probabilities, changed by the options, say.
+// Sampling: the frequency of each word is its probability after temperature, top-k, top-p and penalties.
 #include "headlight/generate/generate.h"
 
 #include <gmock/gmock.h>

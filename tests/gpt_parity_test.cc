@@ -1,4 +1,4 @@
-// The GPTs against Hugging Face Transformers: tools/make_gpt_goldens.py says what the folders in testdata/gpt hold.
+// The GPTs against Hugging Face Transformers: tools/make_gpt_goldens.py describes the folders in testdata/gpt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using Ids = std::vector<std::int32_t>;
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/" + name; }
 
-// What the script wrote, with its padding taken away.
+// The texts of the golden file, without padding.
 struct Golden {
   explicit Golden(const std::string& name) : file(FolderOf(name) + "/golden.safetensors") {
     const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
@@ -74,7 +74,7 @@ struct Golden {
   Sequences texts;
 };
 
-// The sum of all numbers, each weighed by the sine of its place, as the script weighs them.
+// The sum of all numbers, each weighted by the sine of its index, as the script does.
 Tensor Weighed(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   double place = 0;
@@ -121,7 +121,7 @@ TEST_P(GptParity, GivesWhatTransformersGives) {
 
 // A text in pieces over a cache, first several tokens and then one after another, packed and computed in every
 // precision.
-TEST_P(GptParity, RemembersInItsCache) {
+TEST_P(GptParity, DecodesTheSameOverItsCache) {
   const Golden golden(name_);
   const Numbers expected = golden.Rows("logits");
   for (const auto& [compute, tolerance] :
@@ -181,7 +181,7 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
   }
 }
 
-// With every ending that a text may have: its length, its end, and whoever is told its words.
+// For texts that end by their length, by the end token and by the callback.
 TEST_P(GptParity, WritesWithADraftWhatItWritesWithout) {
   const Golden golden(name_);
   const auto without = LoadModel<LanguageModel>(FolderOf(name_), {.purpose = LoadFor::computing});
@@ -220,8 +220,8 @@ TEST_P(GptParity, ComesBackFromItsFolder) {
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
   EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
 
-  // In 8 bits each number is that to a hundredth of its row's largest. Once weights are rounded, to 8 bits or 4, only
-  // what they are multiplied by still is.
+  // int8 rounds each weight to a hundredth of its row's largest. Of a folder with rounded weights only the activations
+  // are rounded once more.
   const Golden golden(name_);
   for (const Compute compute : {Compute::int8, Compute::int4}) {
     SCOPED_TRACE(Name(compute));
@@ -291,7 +291,7 @@ TEST(Gpt, ReadsTheFirstCheckpointsNames) {
   EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
 }
 
-// Larger positions drown the words, and a model learns late.
+// Larger position embeddings would dominate those of tokens and delay learning.
 TEST(Gpt2, PositionsBeginAsSmallAsWords) {
   Gpt2 model({.model = 32, .layers = 1, .heads = 2, .ffn = 64, .vocabulary = 200, .positions = 200, .end_id = 0});
   model.parameters().Initialise(1);

@@ -1,4 +1,4 @@
-// Folders whose matrices are integers of 8 bits or 4, and models that are only computed with.
+// Folders with int8 and int4 matrices, and models for inference only.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Int8Folder : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
-// What a folder that was converted computes, against one that is made so on loading.
+// A converted folder computes what the original quantized on loading computes.
 void CheckConverted(const std::string& folder, Compute compute) {
   SCOPED_TRACE(Name(compute));
   const TemporaryFolder converted, again;
@@ -50,8 +50,8 @@ void CheckConverted(const std::string& folder, Compute compute) {
     const double scale = std::abs(*std::ranges::max_element(expected, magnitude));
     for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(logits[i], expected[i], 0.1 * scale);
   };
-  // As floats again: the weights are rounded, but not what they are multiplied by. Four bits tell a model of 12 columns
-  // far from what it was.
+  // Computed in float32 the weights are rounded, but the activations are not. With 12 columns int4 differs much from
+  // the original.
   const auto rounded = Logits(*LoadModel<Transformer>(converted.path()));
   near(from_floats, rounded);
   if (compute == Compute::int8) near(rounded, exact);
@@ -71,14 +71,14 @@ void CheckConverted(const std::string& folder, Compute compute) {
 
 TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
   const std::string folder = FolderOf(GetParam());
-  // Only to compute with, in float32, nothing changes.
+  // Loaded for inference only, in float32, nothing changes.
   EXPECT_TRUE(Logits(*LoadModel<Transformer>(folder, {.purpose = LoadFor::computing})) ==
               Logits(*LoadModel<Transformer>(folder)));
   CheckConverted(folder, Compute::int8);
   CheckConverted(folder, Compute::int4);
 }
 
-// A converted folder with tensors that `change` has been at: what loading it says, for either purpose.
+// The error of loading a converted folder with tensors changed by `change`, for training and for inference.
 std::string ErrorAfter(const ChangeTensors& change, Compute compute = Compute::int8) {
   const TemporaryFolder folder;
   LoadModel<Transformer>(FolderOf("marian_relu"))->Save(folder.path(), compute);

@@ -1,4 +1,4 @@
-// Every allocation of a call fails once: the call then throws, gives back what it took, and the library goes on.
+// Each allocation of a call fails once: the call must throw and leak nothing, and the library remain usable.
 // (Saving is left out: g++ 12 destroys the elements of a nested braced list, such as a Json, wrongly after a throw.)
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the comparisons with other programs' numbers share.
+// Shared by the comparisons with goldens of other programs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
   return result;
 }
 
-// The largest difference among all, relative to the largest number among all: a key's bias has no gradient but noise.
+// The largest difference relative to the largest number, both over all tensors: the gradient of a key's bias is noise.
 inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected) {
   Numbers all_actual, all_expected;
   for (const auto& [name, values] : expected) {

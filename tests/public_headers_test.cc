@@ -37,7 +37,7 @@ Includes ReadIncludes(const Headers& headers) {
   return includes;
 }
 
-// One complaint an include of something that is not in `installed`, or is a kernel's where they are `forbidden`.
+// One complaint per include of a header that is not in `installed`, or is in kernels/ if those are forbidden.
 std::vector<std::string> Wrong(const Includes& includes, const Headers& installed, bool kernels_forbidden) {
   std::vector<std::string> complaints;
   for (const auto& [header, included] : includes)

@@ -253,7 +253,7 @@ TEST(Training, AfterTheFirstEpochAStepTakesNothingFromTheSystem) {
   const Setting setting;
   const auto model = setting.Model();
   const int threads = Threads();
-  SetThreads(1);  // each thread makes its own primitives, whenever it first gets such work
+  SetThreads(1);  // each thread allocates its own scratch memory when it first needs it
   TrainingOptions options = setting.Options();
   options.validate_every = 1000000;
   options.average_last = 1;

@@ -1,4 +1,4 @@
-// Folders of models, from Transformers and for it: tools/make_transformer_goldens.py made those in
+// Folders read from and written for Transformers: tools/make_transformer_goldens.py made those in
 // testdata/transformers.
 #include <gmock/gmock.h>
 
@@ -47,7 +47,7 @@ TEST_P(TransformerFolder, SavesWhatTransformersSaves) {
   }
 }
 
-// The golden folder with a config.json or tensors that `change` has been at.
+// A copy of the golden folder with its config.json or tensors changed.
 class ChangedFolder {
  public:
   explicit ChangedFolder(const std::function<void(Json& config)>& change) : ChangedFolder() {
@@ -59,7 +59,7 @@ class ChangedFolder {
     WriteChanged(FolderOf("marian_relu") + "/model.safetensors", folder_.File("model.safetensors"), change);
   }
 
-  // What loading it says, without the path.
+  // The error of loading it, without the path.
   std::string Error() const {
     std::string error = ErrorOf([&] { LoadModel<Transformer>(folder_.path()); });
     return error.starts_with(folder_.path()) ? error.substr(folder_.path().size() + 1) : error;
@@ -141,7 +141,7 @@ TEST(LoadTransformer, BelievesTiedTablesAndSinusoidsOnlyWhereTheyAreThat) {
             "positions are");
 }
 
-// Transformers ties all tables or none: what shares only the words is written so that each table is there.
+// Transformers ties all tables or none: a model that shares only the embeddings is written with every table.
 TEST(SaveTransformer, WritesEveryTableWhereTheOutputHasItsOwn) {
   TransformerConfig config;
   config.model = 4;

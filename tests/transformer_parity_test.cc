@@ -1,5 +1,5 @@
-// The Transformer against Hugging Face Transformers and PyTorch: tools/make_transformer_goldens.py says what the
-// folders in testdata/transformers hold.
+// The Transformer against Hugging Face Transformers and PyTorch: tools/make_transformer_goldens.py describes the
+// folders in testdata/transformers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ std::unique_ptr<Transformer> Load(const std::string& folder, DType dtype) {
   return in_double;
 }
 
-// What the script wrote, with its padding taken away.
+// One side of the batch of the golden file, without padding.
 class Golden {
  public:
   explicit Golden(const std::string& name) : file_(FolderOf(name) + "/golden.safetensors") {
@@ -107,7 +107,7 @@ Tensor Hidden(const EncoderDecoder& model, Context& context, const Golden& golde
   return model.Decode(context, golden.inputs, golden.targets, memory);
 }
 
-// The loss, whose gradients are added to the parameters'.
+// The loss; its gradients are accumulated in the parameters.
 double LossAndGradients(const EncoderDecoder& model, const Golden& golden) {
   Tape tape;
   Context context;
@@ -167,7 +167,7 @@ TEST_P(Parity, AttentionOfEveryHead) {
   }
 }
 
-// The largest deviation of what ten steps leave, and of the losses and norms on their way, which are less exact.
+// The largest deviation of the parameters after ten steps, and of the losses and norms, which are less exact.
 struct TrainingDeviation {
   double losses = 0, norms = 0, parameters = 0;
 };

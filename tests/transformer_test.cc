@@ -40,7 +40,7 @@ Tensor Loss(const EncoderDecoder& model, Context& context, const Pairs& pairs) {
                                      0.2);
 }
 
-// A model that would end at once.
+// A model that predicts the end token first.
 TEST(Decode, DoesNotEndBeforeItsShortestLength) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
@@ -71,7 +71,7 @@ TEST(Decode, CutsASentenceThatNoWordMayFollow) {
     }
 }
 
-// Enough sentences that threads share them out: each comes back in its place, and as it would alone.
+// Enough sentences to be divided among threads: results keep their order and are those of single sentences.
 TEST(Decode, SharesSentencesAmongThreads) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
@@ -222,7 +222,7 @@ TEST(Transformer, DecodesTheSameFromACacheAsAtOnce) {
   }
 }
 
-TEST(Transformer, ASentenceDecodesTheSameAloneAndInAnyBatch) {
+TEST(Transformer, DecodingIsBatchInvariant) {
   Transformer model(Tiny());
   model.parameters().Initialise(9);
   const Pairs pairs;

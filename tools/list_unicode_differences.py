@@ -20,7 +20,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "unicode.md"
-# What lies beyond is private or not assigned.
+# Code points from here on are private or unassigned.
 CODES = [c for c in [*range(1, 0x34000), *range(0xE0000, 0xE0200)] if not 0xD800 <= c < 0xE000 and c not in (0xA, 0xD)]
 
 
@@ -72,7 +72,7 @@ def bert(**flags):
     return normalizers.BertNormalizer(**{**off, **flags})
 
 
-# What is asked, of which part, with which tokenizer, in which text.
+# For each question: the part of a tokenizer, a tokenizer with that part, and the text with the code point.
 PARTS = [
     ("`NFC`", bytes_of(normalizers.NFC()), "a\u0301{}\u0323"),
     ("`NFD`", bytes_of(normalizers.NFD()), "a\u0301{}\u0323"),

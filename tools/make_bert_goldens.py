@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/bert/: tiny models saved by Hugging Face Transformers, and what PyTorch makes of them.
+"""Makes tests/testdata/bert/: tiny models saved by Hugging Face Transformers, and PyTorch's outputs for them.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_bert_goldens.py
 
-A folder a model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors: a batch of
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors: a batch of
 texts of several lengths, with padding on the right or the left, and for it, in double precision without dropout (stored
 in single)
     last_hidden_state, and where the model has them pooler_output, logits, seq_relationship_logits
@@ -85,7 +85,7 @@ def golden(model, folder, side):
             output["pooler_output"] = pooled
         if "seq_relationship_logits" in output:
             output["seq_relationship_logits"] = model.cls.seq_relationship(pooled)
-    # Of all that comes out, weighed so that no part of it is without a gradient.
+    # A weighted sum of all outputs, so that each has a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(hidden[real])
     for name in ("pooler_output", "prediction_logits", "logits", "seq_relationship_logits"):

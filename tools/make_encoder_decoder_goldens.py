@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/encoder_decoders/: tiny T5 and BART models saved by Hugging Face Transformers, and what PyTorch
+"""Makes tests/testdata/encoder_decoders/: tiny T5 and BART models saved by Hugging Face Transformers, and PyTorch's
 makes of them.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_encoder_decoder_goldens.py
 
-A folder a model: config.json, generation_config.json and model.safetensors as save_pretrained writes them, and
+One folder per model: config.json, generation_config.json and model.safetensors as save_pretrained writes them, and
 golden.safetensors: sources and targets of several lengths, padded, and for them, in double precision without dropout
 (stored in single)
     encoder_hidden, decoder_hidden, logits     the decoder's as it goes into the output's matrix
@@ -68,7 +68,7 @@ DECODED = ["t5_relu", "bart_gelu"]
 SOURCES = [[3, 7, 12, 5, 21], [9, 4], [14, 12, 2, 18, 6, 11, 8, 20, 14, 3, 3, 22]]
 TARGETS = [[5, 16, 2], [10, 8, 19, 3, 3, 15, 22, 4, 11, 11, 9], [7]]
 
-# What generate() is asked for. The end that published models force at the length's limit is not.
+# The settings of generate(), without the end token that published models force at the length limit.
 SETTINGS = [
     dict(num_beams=1),
     dict(num_beams=3),
@@ -147,7 +147,7 @@ def golden(model, folder, side):
     if getattr(config, "scale_decoder_outputs", False):
         decoder_hidden = decoder_hidden * config.d_model**-0.5
     tensors = {**inputs, "encoder_hidden": output.encoder_last_hidden_state, "decoder_hidden": decoder_hidden}
-    # Of all that comes out, weighed so that no part of it is without a gradient.
+    # A weighted sum of all outputs, so that each has a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(output.encoder_last_hidden_state[real]) + weigh(decoder_hidden[written])
     if "logits" in output:

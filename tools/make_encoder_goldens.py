@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/encoders/: tiny encoders saved by Hugging Face Transformers, and what PyTorch makes of them.
+"""Makes tests/testdata/encoders/: tiny encoders saved by Hugging Face Transformers, and PyTorch's outputs for them.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_encoder_goldens.py [NAME...]
 
-A folder a model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors: a batch of
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors: a batch of
 texts of several lengths, with padding on the right or the left, and for it, in double precision without dropout (stored
 in single)
     last_hidden_state, and where the model has them pooler_output, logits, start_logits, end_logits

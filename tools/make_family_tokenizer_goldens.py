@@ -72,7 +72,7 @@ def gpt1():
 
 
 def added():
-    """Tokens that somebody added, in every way that they can be looked for."""
+    """Added tokens, with every combination of their matching options."""
     tokenizer = wordpiece(True)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))

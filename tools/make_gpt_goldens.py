@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/gpt/: tiny models saved by Hugging Face Transformers, and what PyTorch makes of them.
+"""Makes tests/testdata/gpt/: tiny models saved by Hugging Face Transformers, and PyTorch's outputs for them.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_gpt_goldens.py
 
-A folder a model: config.json and model.safetensors as save_pretrained writes them, and
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and
 golden.safetensors: a batch of texts of several lengths, with padding on the right or the left and positions counted from
 each text's first token, and for it, in double precision without dropout (stored in single)
     last_hidden_state, logits, attentions.L

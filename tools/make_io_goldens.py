@@ -28,7 +28,7 @@ save_file(
     metadata={"format": "pt"},
 )
 
-# 16-bit numbers of every exponent and sign, and what PyTorch makes of them.
+# 16-bit numbers of every exponent and sign, and PyTorch's outputs for them.
 bits = (torch.arange(256) * 256 + torch.arange(256) * 7 % 256).to(torch.int32)
 words = torch.where(bits >= 2**15, bits - 2**16, bits).to(torch.int16)
 tensors = {}

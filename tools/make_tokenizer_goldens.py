@@ -127,7 +127,7 @@ def nfkc_goldens():
 
 
 def marian_folder(rules):
-    """A folder as a stranger has it: a model a language, one vocabulary over both in an order of its own."""
+    """A published folder: one model per language, and one vocabulary over both in its own order."""
     folder = OUT / "tokenizer_marian"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

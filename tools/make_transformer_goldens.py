@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/transformers/: tiny models saved by Hugging Face Transformers, and what PyTorch makes of them.
+"""Makes tests/testdata/transformers/: tiny models saved by Hugging Face Transformers, and PyTorch's outputs for them.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_transformer_goldens.py
 
-A folder a model: config.json, generation_config.json and model.safetensors as save_pretrained writes them, and
+One folder per model: config.json, generation_config.json and model.safetensors as save_pretrained writes them, and
 golden.safetensors: three sentence pairs, padded, and for them, in double precision without dropout (stored in single)
     logits, loss               label smoothing 0.1, the mean over the labels that are not padding
     encoder_attentions.L, decoder_attentions.L, cross_attentions.L

@@ -1,8 +1,8 @@
-"""Translates a text with a model that headlight trained, in headlight and in CTranslate2, turn by turn.
+"""Translates a text with a model that headlight trained, in headlight and in CTranslate2, in alternating turns.
 
 Of headlight the whole process is timed: loading, tokenizing, translating, writing. Of CTranslate2 only what follows once
 Python has its modules and the model is loaded: tokenizing (by Hugging Face's tokenizers), translating, detokenizing; in
-the fastest of several batch sizes and of one worker with all threads or one worker a thread. Then each starts as a
+the fastest of several batch sizes and of one worker with all threads or one worker per thread. Then each starts as a
 process, translates one sentence and ends.
 """
 
@@ -22,7 +22,7 @@ HEADLIGHT = "build/release/headlight"
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", help="a folder that headlight trained")
-    parser.add_argument("--source", help="a text, a sentence a line")
+    parser.add_argument("--source", help="a text, a sentence per line")
     parser.add_argument("--beams", type=int, nargs="+", default=[4, 5])
     parser.add_argument("--compute", nargs="+", default=["float32", "int8"], choices=["float32", "int8"])
     parser.add_argument("--length-penalty", type=float, default=1.0)

@@ -1,9 +1,9 @@
-"""Translates random sentences with random weights in headlight and in CTranslate2, turn by turn, and prints how fast
+"""Translates random sentences with random weights in headlight and in CTranslate2, in alternating turns, and prints how fast
 each was.
 
 The weights are those of one folder: of a MarianMT, T5 or BART model. Both get the same ids and write translations of
 the same fixed length; in float32 the tokens must agree. CTranslate2 runs as one worker with all threads and as one
-worker a thread, whichever is faster.
+worker per thread, whichever is faster.
 """
 
 import argparse

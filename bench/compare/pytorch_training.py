@@ -1,4 +1,4 @@
-"""Trains one configuration in headlight and in PyTorch, turn by turn, and prints how fast each was.
+"""Trains one configuration in headlight and in PyTorch, in alternating turns, and prints how fast each was.
 
 Both see the same text through the same tokenizer (headlight's), in batches of as many target tokens, and before the
 race both compute the logits of the same weights on the same sentences, which must agree.
@@ -49,7 +49,7 @@ def arguments():
 
 
 def train_headlight(options, folder):
-    """Target tokens a second after the warm-up, and the peak memory; leaves the model in the folder."""
+    """Target tokens per second after the warm-up, and the peak memory; leaves the model in the folder."""
     _, _, peak = run([
         HEADLIGHT, "train", "translation", "--quiet", "--out", folder,
         "--train", f"{options.data}/train.de.gz", f"{options.data}/train.en.gz",

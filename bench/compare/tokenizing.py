@@ -1,4 +1,4 @@
-"""Cuts a text into tokens in headlight and in Hugging Face's tokenizers library, turn by turn.
+"""Cuts a text into tokens in headlight and in Hugging Face's tokenizers library, in alternating turns.
 
 The tokenizers are of the kinds that the text families publish, with vocabularies learned from that text. Of headlight
 the whole process is timed: loading, reading the text, cutting it, printing the ids. Of the tokenizers library only the

@@ -1,4 +1,4 @@
-// A program of somebody who embeds headlight: it sees the installed headers and the shared library, and nothing else.
+// A user's program that embeds headlight: it sees only the installed headers and the shared library.
 //   consumer MODEL_DIR < LINES: each line's translation, the same from each of four threads at once
 #include <headlight/base/error.h>
 #include <headlight/tasks/translator.h>
