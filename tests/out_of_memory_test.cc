@@ -14,6 +14,7 @@
 #include "headlight/base/storage.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/decode.h"
+#include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 #include "headlight/ops/linear.h"
 #include "headlight/ops/projection_cross_entropy.h"
@@ -150,7 +151,7 @@ TEST(OutOfMemory, LoadingAFolder) {
   Transformer model(Tiny());
   model.parameters().Initialise(1);
   model.Save(folder.path());
-  Sweep([&] { LoadTransformer(folder.path()); });
+  Sweep([&] { LoadModel<Transformer>(folder.path()); });
 }
 
 }  // namespace
