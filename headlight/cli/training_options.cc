@@ -41,6 +41,21 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, ComputeCho
       ->capture_default_str()
       ->group("Training");
   command.add_option("--weight-decay", training.adam.weight_decay, "AdamW's")->capture_default_str()->group("Training");
+  command
+      .add_option("--layer-decay", training.adam.layer_decay,
+                  "factor of the learning rate from each layer to the one below it")
+      ->capture_default_str()
+      ->group("Training");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--freeze",
+          [&training](const std::vector<std::string>& patterns) {
+            for (const std::string& pattern : patterns)
+              training.adam.groups.push_back({.pattern = pattern, .frozen = true});
+          },
+          "parameters that keep their values, by name: * stands for any characters")
+      ->type_name("PATTERN")
+      ->group("Training");
   command.add_option("--clip-norm", training.adam.clip_norm, "largest norm of a gradient; 0: any")
       ->capture_default_str()
       ->group("Training");

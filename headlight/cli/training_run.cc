@@ -86,6 +86,10 @@ std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
 
 // What a resumed training must have in common with the one that began. What only says when it ends may differ.
 Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
+  Json::Array groups;
+  for (const ParameterGroup& group : training.adam.groups)
+    groups.push_back(Json::Array{group.pattern, group.decay_factor ? Json(*group.decay_factor) : Json(),
+                                 group.rate_factor, group.frozen});
   const Json::Object options = {{"seed", training.seed},
                                 {"compute", Name(compute)},
                                 {"batch_tokens", training.batches.batch_tokens},
@@ -99,6 +103,8 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
                                 {"beta2", training.adam.beta2},
                                 {"epsilon", training.adam.epsilon},
                                 {"weight_decay", training.adam.weight_decay},
+                                {"layer_decay", training.adam.layer_decay},
+                                {"parameter_groups", std::move(groups)},
                                 {"clip_norm", training.adam.clip_norm},
                                 {"average_decay", training.adam.average_decay},
                                 {"average_last", training.average_last},

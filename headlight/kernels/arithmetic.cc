@@ -8,6 +8,9 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include <utility>
+
+#include "headlight/base/error.h"
 #include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -17,30 +20,35 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-template <typename T>
-void AddChunk(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
+// y = operation(a, b), row by row; b may have a single column.
+template <typename T, class Operation>
+HWY_INLINE void Combine(Matrix<const T> a, Matrix<const T> b, Matrix<T> y, const Operation& operation) {
   const hn::ScalableTag<T> d;
-  for (std::int64_t row = 0; row < a.rows; ++row) {
+  for (std::int64_t row = 0; row < y.rows; ++row) {
     const T *const left = a.row(row), *const right = b.row(row);
     T* const out = y.row(row);
-    ForLanes(d, a.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto sum = hn::Add(LoadLanes(d, left + column, lanes), LoadLanes(d, right + column, lanes));
-      StoreLanes(sum, d, out + column, lanes);
-    });
+    if (b.columns != y.columns) {
+      const auto number = hn::Set(d, *right);
+      ForLanes(d, y.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+        StoreLanes(operation(LoadLanes(d, left + column, lanes), number), d, out + column, lanes);
+      });
+    } else {
+      ForLanes(d, y.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+        const auto result = operation(LoadLanes(d, left + column, lanes), LoadLanes(d, right + column, lanes));
+        StoreLanes(result, d, out + column, lanes);
+      });
+    }
   }
 }
 
 template <typename T>
+void AddChunk(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
+  Combine<T>(a, b, y, [](auto left, auto right) HWY_ATTR { return hn::Add(left, right); });
+}
+
+template <typename T>
 void MultiplyChunk(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
-  const hn::ScalableTag<T> d;
-  for (std::int64_t row = 0; row < a.rows; ++row) {
-    const T *const left = a.row(row), *const right = b.row(row);
-    T* const out = y.row(row);
-    ForLanes(d, a.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto product = hn::Mul(LoadLanes(d, left + column, lanes), LoadLanes(d, right + column, lanes));
-      StoreLanes(product, d, out + column, lanes);
-    });
-  }
+  Combine<T>(a, b, y, [](auto left, auto right) HWY_ATTR { return hn::Mul(left, right); });
 }
 
 template <typename T>
@@ -52,19 +60,6 @@ void ScaleChunk(Matrix<const T> x, T factor, Matrix<T> y) {
     T* const out = y.row(row);
     ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
       StoreLanes(hn::Mul(LoadLanes(d, in + column, lanes), scale), d, out + column, lanes);
-    });
-  }
-}
-
-template <typename T>
-void AddVectorChunk(Matrix<const T> x, const T* vector, Matrix<T> y) {
-  const hn::ScalableTag<T> d;
-  for (std::int64_t row = 0; row < x.rows; ++row) {
-    const T* const in = x.row(row);
-    T* const out = y.row(row);
-    ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto sum = hn::Add(LoadLanes(d, in + column, lanes), LoadLanes(d, vector + column, lanes));
-      StoreLanes(sum, d, out + column, lanes);
     });
   }
 }
@@ -84,7 +79,6 @@ void ColumnSumsChunk(Matrix<const T> x, T* sums) {
 HEADLIGHT_KERNEL(AddChunk);
 HEADLIGHT_KERNEL(MultiplyChunk);
 HEADLIGHT_KERNEL(ScaleChunk);
-HEADLIGHT_KERNEL(AddVectorChunk);
 HEADLIGHT_KERNEL(ColumnSumsChunk);
 
 }  // namespace HWY_NAMESPACE
@@ -97,25 +91,33 @@ namespace headlight::kernels {
 HEADLIGHT_EXPORT(AddChunk);
 HEADLIGHT_EXPORT(MultiplyChunk);
 HEADLIGHT_EXPORT(ScaleChunk);
-HEADLIGHT_EXPORT(AddVectorChunk);
 HEADLIGHT_EXPORT(ColumnSumsChunk);
 
-template <typename T>
-void AddRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
-  const Profiled profiled("add", 0, BytesOf(a, 3));
-  const auto chunk = HEADLIGHT_DISPATCH(AddChunk, T);
-  ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
+namespace {
+
+// Both operations may be turned round, so that it is b that has a single column.
+template <typename T, class Chunk>
+void CombineRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y, Chunk chunk) {
+  if (a.columns != y.columns) std::swap(a, b);
+  Ensure(a.rows == y.rows && b.rows == y.rows && a.columns == y.columns && (b.columns == y.columns || b.columns == 1),
+         "[{}, {}] and [{}, {}] do not make [{}, {}]", a.rows, a.columns, b.rows, b.columns, y.rows, y.columns);
+  ForRowChunks(y.rows, y.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(a.Rows(first, rows), b.Rows(first, rows), y.Rows(first, rows));
   });
 }
 
+}  // namespace
+
+template <typename T>
+void AddRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
+  const Profiled profiled("add", 0, BytesOf(y, 3));
+  CombineRows<T>(a, b, y, HEADLIGHT_DISPATCH(AddChunk, T));
+}
+
 template <typename T>
 void MultiplyRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
-  const Profiled profiled("multiply", 0, BytesOf(a, 3));
-  const auto chunk = HEADLIGHT_DISPATCH(MultiplyChunk, T);
-  ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
-    chunk(a.Rows(first, rows), b.Rows(first, rows), y.Rows(first, rows));
-  });
+  const Profiled profiled("multiply", 0, BytesOf(y, 3));
+  CombineRows<T>(a, b, y, HEADLIGHT_DISPATCH(MultiplyChunk, T));
 }
 
 template <typename T>
@@ -125,14 +127,6 @@ void ScaleRows(Matrix<const T> x, double factor, Matrix<T> y) {
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     chunk(x.Rows(first, rows), static_cast<T>(factor), y.Rows(first, rows));
   });
-}
-
-template <typename T>
-void AddVectorToRows(Matrix<const T> x, const T* vector, Matrix<T> y) {
-  const Profiled profiled("add a vector", 0, BytesOf(x, 2));
-  const auto chunk = HEADLIGHT_DISPATCH(AddVectorChunk, T);
-  ForRowChunks(x.rows, x.columns,
-               [&](std::int64_t first, std::int64_t rows) { chunk(x.Rows(first, rows), vector, y.Rows(first, rows)); });
 }
 
 template <typename T>
@@ -147,7 +141,6 @@ void AddColumnSums(Matrix<const T> x, T* sums) {
   template void AddRows(Matrix<const T>, Matrix<const T>, Matrix<T>);      \
   template void MultiplyRows(Matrix<const T>, Matrix<const T>, Matrix<T>); \
   template void ScaleRows(Matrix<const T>, double, Matrix<T>);             \
-  template void AddVectorToRows(Matrix<const T>, const T*, Matrix<T>);     \
   template void AddColumnSums(Matrix<const T>, T*)
 HEADLIGHT_ARITHMETIC(float);
 HEADLIGHT_ARITHMETIC(double);

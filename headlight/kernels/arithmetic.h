@@ -1,5 +1,6 @@
 // Sums and products of matrices, element by element, and sums down their columns. T is float or double; y may be an
-// operand.
+// operand. Of AddRows and MultiplyRows one operand may have a single column, and any the same row for all (a stride of
+// 0).
 #pragma once
 
 #include "headlight/base/matrix.h"
@@ -17,10 +18,6 @@ void MultiplyRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y);
 // y = factor * x
 template <typename T>
 void ScaleRows(Matrix<const T> x, double factor, Matrix<T> y);
-
-// y = x + vector in every row; vector has as many elements as a row.
-template <typename T>
-void AddVectorToRows(Matrix<const T> x, const T* vector, Matrix<T> y);
 
 // sums[column] += the sum of x's column, such as the gradient of a bias. The same bits at any number of threads.
 template <typename T>

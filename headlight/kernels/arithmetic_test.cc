@@ -11,12 +11,13 @@ void CheckValues() {
   ForEveryCase([](RowCase shape) {
     const TestMatrix<T> a(shape, 1), b(shape, 2);
     const std::vector<T> vector = TestVector<T>(shape.columns, 3);
-    TestMatrix<T> sum(shape, 0), product(shape, 0), scaled(shape, 0), shifted(shape, 0);
-    for (auto* y : {&sum, &product, &scaled, &shifted}) y->Unwritten();
+    TestMatrix<T> sum(shape, 0), product(shape, 0), scaled(shape, 0), shifted(shape, 0), times_first(shape, 0);
+    for (auto* y : {&sum, &product, &scaled, &shifted, &times_first}) y->Unwritten();
     AddRows<T>(a.view(), b.view(), sum.view());
     MultiplyRows<T>(a.view(), b.view(), product.view());
     ScaleRows<T>(a.view(), 3, scaled.view());
-    AddVectorToRows<T>(a.view(), vector.data(), shifted.view());
+    AddRows<T>({vector.data(), shape.rows, shape.columns, 0}, a.view(), shifted.view());
+    MultiplyRows<T>({vector.data(), shape.rows, 1, 0}, a.view(), times_first.view());
     std::vector<T> sums = vector;
     AddColumnSums<T>(a.view(), sums.data());
     for (std::int64_t i = 0; i < shape.columns; ++i) {
@@ -28,6 +29,7 @@ void CheckValues() {
         ASSERT_NEAR(product.at(row, i), left * right, 2 * Tolerance<T>());
         ASSERT_NEAR(scaled.at(row, i), 3 * left, 2 * Tolerance<T>());
         ASSERT_EQ(shifted.at(row, i), a.at(row, i) + element);
+        ASSERT_EQ(times_first.at(row, i), a.at(row, i) * vector.front());
         expected += left;
       }
       ASSERT_NEAR(sums[static_cast<std::size_t>(i)], expected, 10 * Tolerance<T>()) << i;

@@ -134,8 +134,8 @@ Tensor DebertaLayer::operator()(Context& context, const Tensor& x, const Sequenc
       for (std::int32_t head = 0; head < heads; ++head) order.push_back((token * heads + head) * 3 + part);
   const Tensor pieces = ops::Reshape(query_key_value_(context, x), {std::ssize(order), model / heads});
   const Tensor projected = ops::Reshape(ops::Embedding(pieces, order), {x.rows(), 3 * model});
-  const Tensor query = ops::AddVector(ops::Columns(projected, 0, model), context.Use(*query_bias_));
-  const Tensor value = ops::AddVector(ops::Columns(projected, 2 * model, model), context.Use(*value_bias_));
+  const Tensor query = ops::Add(ops::Columns(projected, 0, model), context.Use(*query_bias_));
+  const Tensor value = ops::Add(ops::Columns(projected, 2 * model, model), context.Use(*value_bias_));
 
   Tensor relative_key, relative_query;
   if (!relative.vectors.empty()) {

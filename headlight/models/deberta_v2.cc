@@ -102,7 +102,9 @@ DebertaV2::DebertaV2(const DebertaV2Config& config, DType dtype)
     relative_ = &(encoder / "rel_embeddings").Declare("weight", {2 * SpanOf(config), model}, normal);
   if (config.normalize_relative) relative_norm_.emplace(encoder / "LayerNorm", model, config.base.bert.norm_epsilon);
   if (config.convolution > 0) {
-    convolution_weight_ = &(convolution / "conv").Declare("weight", {model, model, config.convolution}, normal);
+    Parameter& weight = (convolution / "conv").DeclareMatrix({"weight"}, {model, model, config.convolution});
+    weight.initialisation = normal;
+    convolution_weight_ = &weight;
     convolution_bias_ = &(convolution / "conv").Declare("bias", {model}, Initialisation::Constant(0));
     convolution_norm_.emplace(convolution / "LayerNorm", model, config.base.bert.norm_epsilon);
   }
@@ -128,10 +130,8 @@ Tensor DebertaV2::Encode(Context& context, std::span<const std::int32_t> ids, st
 // What stands next to a word, beside the first layer, which looks anywhere.
 Tensor DebertaV2::Convolve(Context& context, const Tensor& embedded, const Tensor& hidden,
                            const Sequences& texts) const {
-  const Tensor weight = ops::Reshape(context.Use(*convolution_weight_),
-                                     {config_.base.bert.model, config_.base.bert.model * config_.convolution});
-  const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution), {.value = weight},
-                                  context.Use(*convolution_bias_));
+  const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution),
+                                  context.UseWeight(*convolution_weight_), context.Use(*convolution_bias_));
   const Tensor dropped = ops::Drop(near, context.NextDropout(config_.base.bert.dropout));
   return convolution_norm_->AfterResidual(context, hidden, ops::Activate(config_.convolution_activation, dropped), 0);
 }

@@ -1,5 +1,7 @@
 #include "headlight/nn/context.h"
 
+#include "headlight/ops/view.h"
+
 namespace headlight {
 
 Tensor Context::Use(const Parameter& parameter) const {
@@ -10,6 +12,8 @@ Tensor Context::Use(const Parameter& parameter) const {
 ops::Weight Context::UseWeight(const Parameter& parameter) const {
   if (draft) return {.value = {}, .packed = &parameter.draft, .compute = parameter.draft.compute()};
   ops::Weight weight{.value = Use(parameter), .compute = parameter.compute};
+  if (parameter.shape.rank() > 2 && !weight.value.empty())
+    weight.value = ops::Reshape(weight.value, parameter.matrix_shape());
   if (parameter.packed.columns() != 0) weight.packed = &parameter.packed;
   return weight;
 }

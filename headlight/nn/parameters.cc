@@ -1,5 +1,7 @@
 #include "headlight/nn/parameters.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,9 +13,6 @@
 namespace headlight {
 namespace {
 
-// Parameters begin on cache lines.
-std::int64_t Aligned(std::int64_t elements) { return (elements + 15) / 16 * 16; }
-
 void Fill(const Parameter& parameter, std::uint64_t seed) {
   const Initialisation& rule = parameter.initialisation;
   if (rule.kind == Initialisation::Kind::constant) return parameter.value.Fill(rule.value);
@@ -21,7 +20,11 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
   name.Update(parameter.names.front());
   Random random(seed, name.value());
   // Inputs and outputs of the matrix in memory: fused projections so begin a little smaller, as is usual for them.
-  const double limit = std::sqrt(6.0 / static_cast<double>(parameter.shape[0] + parameter.shape.last()));
+  const auto fan = [&](int axis) {
+    return parameter.shape.rank() > axis ? parameter.shape.elements() / std::max<std::int64_t>(1, parameter.shape[axis])
+                                         : 1;
+  };
+  const double limit = std::sqrt(6.0 / static_cast<double>(fan(0) + fan(1)));
   Dispatch(parameter.value.dtype(), [&]<typename T>(T) {
     for (T& value : parameter.value.span<T>())
       value = static_cast<T>(rule.kind == Initialisation::Kind::normal ? rule.value * random.Normal()
@@ -66,6 +69,33 @@ void Parameters::Initialise(std::uint64_t seed) {
   Pack();
 }
 
+bool Matches(const Parameter& parameter, const std::string& pattern) {
+  const auto fits = std::ranges::count_if(
+      parameter.names, [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+  Check(fits == 0 || fits == std::ssize(parameter.names), "{} fits only some of {}, which are one matrix in memory",
+        pattern, fmt::join(parameter.names, ", "));
+  return fits > 0;
+}
+
+void Parameters::Freeze(const std::string& pattern) {
+  const bool allocated = !values_.empty(), prepared = !gradients_.empty();
+  bool found = false;
+  std::vector<Tensor> kept;
+  for (Parameter& parameter : parameters_) {
+    const bool matches = Matches(parameter, pattern);
+    found = found || matches;
+    parameter.trained = parameter.trained && !matches;
+    if (matches) parameter.gradient = {};
+    kept.push_back(parameter.value);
+  }
+  Check(found, "no parameter has a name like {}", pattern);
+  if (!allocated) return;
+  values_ = {};
+  Allocate();
+  for (std::size_t i = 0; i < kept.size(); ++i) parameters_[i].value.CopyFrom(kept[i]);
+  if (prepared) PrepareTraining();
+}
+
 void Parameters::PrepareTraining() {
   gradients_ = Tensor::Zeros({values_.elements()}, dtype_);
   std::int64_t begin = 0;
@@ -81,9 +111,10 @@ void Parameters::Pack() {
   if (dtype_ != DType::float32) return;
   for (Parameter& parameter : parameters_) {
     if (!parameter.in_products) continue;
+    const Shape matrix = parameter.matrix_shape();
     if (parameter.packed.columns() == 0)
-      parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], parameter.compute);
-    parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
+      parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], parameter.compute);
+    parameter.packed.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true);
   }
 }
 
@@ -132,6 +163,7 @@ std::vector<std::string> Scope::Names(const std::vector<std::string>& names) con
 
 Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Shape& shape,
                                 bool stored_transposed) const {
+  Ensure(shape.rank() == 2 || !stored_transposed, "a weight of shape {} is stored transposed", ToString(shape));
   Parameter& parameter = parameters_->Declare(Names(names), shape, Initialisation::XavierUniform());
   parameter.in_products = true;
   parameter.stored_transposed = stored_transposed;

@@ -41,7 +41,15 @@ struct Parameter {
   Tensor gradient;                      // empty until Parameters::PrepareTraining
   kernels::PackedMatrix<float> packed;  // of products; empty while nobody keeps it
   kernels::PackedMatrix<float> draft;   // the same in int8, where words are drafted with it
+
+  // Of a matrix of products: [outputs, inputs], where the inputs are all axes but the first, as those of a
+  // convolution's [outputs, channels, height, width].
+  Shape matrix_shape() const { return {shape[0], shape[0] == 0 ? 0 : shape.elements() / shape[0]}; }
 };
+
+// Whether the shell pattern (fnmatch: *, ?, [...]) fits the parameter's name. Throws Error where it fits only some of
+// the names that share one matrix.
+HEADLIGHT_API bool Matches(const Parameter& parameter, const std::string& pattern);
 
 // The parameters of one model, in the order of their declaration, in contiguous memory.
 class HEADLIGHT_API Parameters {
@@ -57,6 +65,10 @@ class HEADLIGHT_API Parameters {
   void Allocate();
   // Allocates and fills every parameter by its rule with numbers that depend on the seed and its name alone.
   void Initialise(std::uint64_t seed);
+
+  // From now on the parameters that `pattern` matches keep their values, and have no gradient. Throws Error where there
+  // is none.
+  void Freeze(const std::string& pattern);
 
   // Gives every trained parameter a gradient of zeros. Nothing is kept packed: values are about to change.
   void PrepareTraining();
@@ -82,9 +94,11 @@ class HEADLIGHT_API Parameters {
   // Throws Error: at `step`, such as "decoding step 3", the model gave NaN or an infinity, which sound weights do not.
   [[noreturn]] void FailNotFinite(std::string_view step) const;
 
-  // All trained parameters as one vector, and their gradients in the same order.
+  // All trained parameters as one vector, and their gradients in the same order. Each begins on a cache line: it takes
+  // Aligned(elements).
   const Tensor& values() const { return values_; }
   const Tensor& gradients() const { return gradients_; }
+  static std::int64_t Aligned(std::int64_t elements) { return (elements + 15) / 16 * 16; }
 
  private:
   DType dtype_;
@@ -102,8 +116,8 @@ class HEADLIGHT_API Scope {
   Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
 
   Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;
-  // A matrix [outputs, inputs] of products and a vector [outputs] of biases, on disk under one name or in equal parts
-  // under several.
+  // A matrix [outputs, inputs] of products, where the inputs may be several axes, and a vector [outputs] of biases, on
+  // disk under one name or in equal parts under several.
   Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape,
                            bool stored_transposed = false) const;
   Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs) const;

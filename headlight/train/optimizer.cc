@@ -1,20 +1,103 @@
 #include "headlight/train/optimizer.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/adam.h"
 
 namespace headlight {
+namespace {
 
-Optimizer::Optimizer(const AdamOptions& adam, const Parameters& parameters) : options(adam) {
+// Where a name has a number between dots, as in "encoder.layers.3.fc1.weight": what stands before it, and the number.
+struct LayerName {
+  std::string_view stack;
+  std::int64_t index = -1;
+};
+
+LayerName LayerNameOf(std::string_view name) {
+  for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    const std::string_view rest = name.substr(dot + 1), part = rest.substr(0, rest.find('.'));
+    if (part.empty() || part.size() > 6 || part.size() == rest.size()) continue;
+    if (std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c) != 0; }))
+      return {name.substr(0, dot), std::stoll(std::string(part))};
+  }
+  return {};
+}
+
+// Each parameter's distance from the top, for layer_decay. What has no number is below the layers where it is looked up
+// or declared before those of its stack, as embeddings are, and otherwise above them.
+std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
+  std::vector<std::int64_t> layers;
+  std::set<std::string_view> parents;  // of the stacks so far, such as "encoder" of "encoder.layers"
+  std::size_t last_layer = 0;          // the last parameter of any layer
+  std::int64_t top = 0;
+  for (std::size_t i = 0; i < parameters.all().size(); ++i)
+    if (const auto [stack, index] = LayerNameOf(parameters.all()[i].names.front()); index >= 0) {
+      last_layer = i;
+      top = std::max(top, index + 2);
+    }
+  for (std::size_t i = 0; i < parameters.all().size(); ++i) {
+    const Parameter& parameter = parameters.all()[i];
+    const std::string_view name = parameter.names.front();
+    const auto [stack, index] = LayerNameOf(name);
+    if (index >= 0) {
+      parents.insert(stack.substr(0, stack.rfind('.')));
+      layers.push_back(top - (index + 1));
+      continue;
+    }
+    const bool above = i > last_layer || std::ranges::any_of(parents, [&](std::string_view parent) {
+                         return name.starts_with(parent) && name.substr(parent.size()).starts_with('.');
+                       });
+    layers.push_back(above && !parameter.looked_up ? 0 : top);
+  }
+  return layers;
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(adam) {
   Check(adam.beta1 >= 0 && adam.beta1 < 1 && adam.beta2 >= 0 && adam.beta2 < 1 && adam.epsilon > 0 &&
             adam.weight_decay >= 0 && adam.clip_norm >= 0 && adam.average_decay >= 0 && adam.average_decay < 1,
         "Adam needs decays from 0 to below 1, an epsilon above 0, and a weight decay and clipping norm of 0 or more");
+  Check(adam.layer_decay > 0 && adam.layer_decay <= 1, "the layer decay must be above 0 and at most 1, not {}",
+        adam.layer_decay);
+  for (const ParameterGroup& group : adam.groups) {
+    Check(group.rate_factor >= 0 && group.decay_factor.value_or(0) >= 0, "the factors of {} cannot be negative",
+          group.pattern);
+    Check(std::ranges::any_of(parameters.all(), [&](const Parameter& p) { return Matches(p, group.pattern); }),
+          "no parameter has a name like {}", group.pattern);
+    if (group.frozen) parameters.Freeze(group.pattern);
+  }
   const Shape shape{parameters.values().elements()};
   m = Tensor::Zeros(shape, parameters.dtype());
   v = Tensor::Zeros(shape, parameters.dtype());
   if (options.average_decay > 0) average = parameters.values().Clone();
+
+  const std::vector<std::int64_t> layers = LayersBelowTheTop(parameters);
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Parameter& parameter = parameters.all()[i];
+    if (!parameter.trained) continue;
+    const auto group = std::ranges::find_if(
+        options.groups, [&](const ParameterGroup& candidate) { return Matches(parameter, candidate.pattern); });
+    const double default_decay = parameter.in_products && !parameter.looked_up ? 1 : 0;
+    Segment segment{.begin = begin, .weight_decay = options.weight_decay * default_decay};
+    if (group != options.groups.end()) {
+      segment.weight_decay = options.weight_decay * group->decay_factor.value_or(default_decay);
+      segment.rate_factor = group->rate_factor;
+    }
+    segment.rate_factor *= std::pow(options.layer_decay, static_cast<double>(layers[i]));
+    begin += Parameters::Aligned(parameter.shape.elements());
+    if (segments_.empty() || segments_.back().weight_decay != segment.weight_decay ||
+        segments_.back().rate_factor != segment.rate_factor)
+      segments_.push_back(segment);
+    segments_.back().count = begin - segments_.back().begin;
+  }
+  Ensure(begin == shape.elements(), "segments of {} among {} trained numbers", begin, shape.elements());
 }
 
 double Optimizer::Step(Parameters& parameters, double learning_rate) {
@@ -25,17 +108,22 @@ double Optimizer::Step(Parameters& parameters, double learning_rate) {
     ++step;
     // Averages begin short, so that the first values do not linger: decay (1 + t) / (10 + t) until it is reached.
     const auto t = static_cast<double>(step);
-    const kernels::AdamStep adam{
-        .step = step,
-        .learning_rate = learning_rate,
-        .beta1 = options.beta1,
-        .beta2 = options.beta2,
-        .epsilon = options.epsilon,
-        .weight_decay = options.weight_decay,
-        .gradient_scale = options.clip_norm > 0 && norm > options.clip_norm ? options.clip_norm / norm : 1,
-        .average_decay = std::min(options.average_decay, (1 + t) / (10 + t))};
-    kernels::AdamUpdate<T>(adam, parameters.values().span<T>(), parameters.gradients().span<T>(), m.span<T>(),
-                           v.span<T>(), average.empty() ? std::span<T>() : average.span<T>());
+    for (const Segment& segment : segments_) {
+      const auto part = [&](const Tensor& all) {
+        return all.span<T>().subspan(static_cast<std::size_t>(segment.begin), static_cast<std::size_t>(segment.count));
+      };
+      const kernels::AdamStep adam{
+          .step = step,
+          .learning_rate = learning_rate * segment.rate_factor,
+          .beta1 = options.beta1,
+          .beta2 = options.beta2,
+          .epsilon = options.epsilon,
+          .weight_decay = segment.weight_decay,
+          .gradient_scale = options.clip_norm > 0 && norm > options.clip_norm ? options.clip_norm / norm : 1,
+          .average_decay = std::min(options.average_decay, (1 + t) / (10 + t))};
+      kernels::AdamUpdate<T>(adam, part(parameters.values()), part(parameters.gradients()), part(m), part(v),
+                             average.empty() ? std::span<T>() : part(average));
+    }
   });
   parameters.gradients().Fill(0);
   return norm;

@@ -2,11 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/nn/parameters.h"
 
 namespace headlight {
+
+// What is particular to the parameters whose names a shell pattern fits (Matches in nn/parameters.h).
+struct ParameterGroup {
+  std::string pattern;
+  // Of AdamOptions::weight_decay. Unless given, matrices of linear layers and convolutions decay (1), biases, norms'
+  // weights and embeddings do not (0).
+  std::optional<double> decay_factor = {};
+  double rate_factor = 1;  // of the learning rate
+  bool frozen = false;     // they keep their values, have no gradient and no moments
+};
 
 // The paper's (section 5.3) unless told otherwise. With weight decay it is AdamW.
 struct AdamOptions {
@@ -14,11 +27,16 @@ struct AdamOptions {
   double weight_decay = 0;
   double clip_norm = 0;      // the gradient's norm is brought down to this; 0: as it is
   double average_decay = 0;  // of the moving average of the values; 0: none is kept
+  // The learning rate of a layer is layer_decay^(layers + 1 - layer) times the schedule's, where embeddings are layer 0
+  // and what follows the layers is layer `layers` + 1 (Clark et al., "ELECTRA", 2020, appendix A).
+  double layer_decay = 1;
+  std::vector<ParameterGroup> groups = {};  // a parameter is in the first that fits it
 };
 
 // All vectors have a number for every trained one, in the order of Parameters::values.
 struct HEADLIGHT_API Optimizer {
-  Optimizer(const AdamOptions& options, const Parameters& parameters);
+  // Freezes what a group says. Throws Error where an option is impossible or a group fits no parameter.
+  Optimizer(const AdamOptions& options, Parameters& parameters);
 
   // Moves the parameters against their gradients and sets those to zero; the gradient's norm before it was clipped.
   // Throws Error where that is not finite: then nothing has been changed.
@@ -28,6 +46,14 @@ struct HEADLIGHT_API Optimizer {
   std::int64_t step = 0;  // steps taken
   Tensor m, v;
   Tensor average;  // empty without average_decay
+
+ private:
+  // Neighbours in Parameters::values that are treated alike.
+  struct Segment {
+    std::int64_t begin = 0, count = 0;
+    double weight_decay = 0, rate_factor = 1;
+  };
+  std::vector<Segment> segments_;
 };
 
 }  // namespace headlight

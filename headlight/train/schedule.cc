@@ -22,7 +22,7 @@ double LearningRate(const Schedule& schedule, std::int64_t step) {
   const auto t = static_cast<double>(step), warmup = static_cast<double>(schedule.warmup);
   const double peak = schedule.peak > 0 ? schedule.peak : 1 / std::sqrt(static_cast<double>(schedule.model) * warmup);
   if (t < warmup) return peak * t / warmup;
-  const double progress = std::min(1.0, (t - warmup) / (static_cast<double>(schedule.total) - warmup));
+  const double progress = std::min(1.0, (t - warmup) / (static_cast<double>(schedule.total + 1) - warmup));
   switch (schedule.kind) {
     case ScheduleKind::paper:
     case ScheduleKind::inverse_square_root:

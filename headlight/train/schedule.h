@@ -13,7 +13,9 @@ enum class ScheduleKind { paper, inverse_square_root, cosine, linear };
 //   paper:                model^-0.5 * step^-0.5 (Vaswani et al., 2017, eq. 3), the peak being what it is, or scaled to
 //                         the peak that is given;
 //   inverse_square_root:  peak * sqrt(warmup / step), the same curve without a default peak;
-//   cosine, linear:       down to 0 at `total` steps (Loshchilov and Hutter, 2017, and a straight line).
+//   cosine, linear:       down to 0, which the step after the last, `total` + 1, would have (Loshchilov and Hutter,
+//   2017,
+//                         and a straight line).
 struct Schedule {
   ScheduleKind kind = ScheduleKind::paper;
   std::int64_t warmup = 4000;

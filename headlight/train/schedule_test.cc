@@ -26,10 +26,17 @@ TEST(Schedule, EachReachesItsPeakAtTheEndOfTheWarmUp) {
     EXPECT_DOUBLE_EQ(LearningRate(schedule, 10), 0.5);
     EXPECT_LT(LearningRate(schedule, 11), 0.5);
   }
-  EXPECT_NEAR(LearningRate({ScheduleKind::cosine, 10, 0.5, 64, 110}, 60), 0.25, 1e-12);
-  EXPECT_NEAR(LearningRate({ScheduleKind::linear, 10, 0.5, 64, 110}, 85), 0.125, 1e-12);
-  EXPECT_NEAR(LearningRate({ScheduleKind::linear, 10, 0.5, 64, 110}, 110), 0, 1e-12);
+  EXPECT_NEAR(LearningRate({ScheduleKind::cosine, 10, 0.5, 64, 109}, 60), 0.25, 1e-12);
+  EXPECT_NEAR(LearningRate({ScheduleKind::linear, 10, 0.5, 64, 109}, 85), 0.125, 1e-12);
   EXPECT_NEAR(LearningRate({ScheduleKind::inverse_square_root, 10, 0.5, 64}, 40), 0.25, 1e-12);
+}
+
+TEST(Schedule, ReachesZeroOnlyAfterTheLastStep) {
+  for (const ScheduleKind kind : {ScheduleKind::cosine, ScheduleKind::linear}) {
+    const Schedule schedule{kind, 10, 0.5, 64, 110};
+    EXPECT_GT(LearningRate(schedule, 110), 1e-5);
+    EXPECT_NEAR(LearningRate(schedule, 111), 0, 1e-12);
+  }
 }
 
 TEST(Schedule, RefusesWhatCannotBe) {

@@ -108,8 +108,9 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
     quantized.values.data = bytes;
   }
   if (!quantized.copy.empty()) quantized.values.data = quantized.copy.data();
-  quantized.values.rows = parameter.shape[0];
-  quantized.values.columns = quantized.values.stride = parameter.shape[1];
+  const Shape matrix = parameter.matrix_shape();
+  quantized.values.rows = matrix[0];
+  quantized.values.columns = quantized.values.stride = matrix[1];
   return quantized;
 }
 
@@ -134,24 +135,25 @@ QuantizedInt4 ReadQuantizedInt4(const Parameter& parameter, const Safetensors& f
   return quantized;
 }
 
-void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor& value) {
+void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor& whole) {
   const Compute stored_as = StoredAs(parameter, file);
+  if (stored_as == Compute::float32) {
+    for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+      const Tensor stored = file.Read(parameter.names[index], whole.dtype());
+      Part(parameter, whole, index).CopyFrom(parameter.stored_transposed ? Transposed(stored) : stored);
+    }
+    return;
+  }
+  const Tensor value = whole.ViewAs(parameter.matrix_shape());
   if (stored_as == Compute::int4) {
     const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
-    const std::int64_t depth = parameter.shape[1], groups = kernels::Int4Groups(depth);
+    const std::int64_t depth = value.columns(), groups = kernels::Int4Groups(depth);
     std::vector<float> numbers(static_cast<std::size_t>(depth));
     for (std::int64_t row = 0; row < value.rows(); ++row) {
       kernels::DequantizeInt4(quantized.codes.data() + row * groups * kernels::kInt4GroupBytes,
                               quantized.group_scales.data() + row * groups,
                               quantized.scales[static_cast<std::size_t>(row)], depth, numbers.data());
       Dispatch(value.dtype(), [&]<typename T>(T) { std::ranges::copy(numbers, value.matrix<T>().row(row)); });
-    }
-    return;
-  }
-  if (stored_as == Compute::float32) {
-    for (std::size_t index = 0; index < parameter.names.size(); ++index) {
-      const Tensor stored = file.Read(parameter.names[index], value.dtype());
-      Part(parameter, value, index).CopyFrom(parameter.stored_transposed ? Transposed(stored) : stored);
     }
     return;
   }
@@ -172,7 +174,8 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
     ReadInto(parameter, file, parameter.value);
   }
   if (!parameter.in_products) return;
-  parameter.packed = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], parameter.compute);
+  const Shape matrix = parameter.matrix_shape();
+  parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], parameter.compute);
   if (parameter.value.empty() && stored_as == Compute::int4) {
     const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
     parameter.packed.PackQuantized(quantized.codes.data(), quantized.group_scales.data(), quantized.scales.data());
@@ -180,10 +183,11 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
     const Quantized quantized = ReadQuantized(parameter, file);
     parameter.packed.PackQuantized(quantized.values, quantized.scales.data());
   } else {
-    parameter.packed.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
+    const Matrix<const float> values = parameter.value.ViewAs(matrix).matrix<float>();
+    parameter.packed.Pack(values, /*transposed=*/true);
     if (with_draft) {
-      parameter.draft = kernels::PackedMatrix<float>(parameter.shape[1], parameter.shape[0], Compute::int8);
-      parameter.draft.Pack(parameter.value.matrix<float>(), /*transposed=*/true);
+      parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], Compute::int8);
+      parameter.draft.Pack(values, /*transposed=*/true);
     }
     // What is packed for int8 or int4 can be unpacked row by row.
     if (!parameter.looked_up || IsQuantized(parameter.compute)) parameter.value = {};
@@ -210,7 +214,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
       const StoredType type = parameter.in_products && file.contains(name) ? file.At(name).type : StoredType::f32;
       const Shape part = PartShape(parameter);
       if (type == StoredType::u8) {  // 4 bits a number
-        const std::int64_t groups = kernels::Int4Groups(part[1]);
+        const std::int64_t groups = kernels::Int4Groups(parameter.matrix_shape()[1]);
         expect(name, {part[0], groups * kernels::kInt4GroupBytes});
         expect(GroupScaleName(name), {part[0], groups});
       } else {
@@ -246,11 +250,12 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
            parameter.names.front());
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const std::string& name = parameter.names[index];
-      const Tensor part = Part(parameter, parameter.value, index);
+      Tensor part = Part(parameter, parameter.value, index);
       if (!parameter.in_products || !IsQuantized(compute)) {
         more.push_back(Stored(name, parameter.stored_transposed ? kept.emplace_back(Transposed(part)) : part));
         continue;
       }
+      part = part.ViewAs({part.shape()[0], parameter.matrix_shape()[1]});
       if (compute == Compute::int4) {
         const std::int64_t groups = kernels::Int4Groups(part.columns());
         auto& codes = all_codes.emplace_back(static_cast<std::size_t>(part.rows() * groups * kernels::kInt4GroupBytes));

@@ -1,0 +1,74 @@
+#include "headlight/models/files/stored_parameters.h"
+
+#include <gtest/gtest.h>
+
+#include "headlight/autograd/tape.h"
+#include "headlight/base/test_support.h"
+#include "headlight/nn/context.h"
+#include "headlight/ops/arithmetic.h"
+
+namespace headlight {
+namespace {
+
+const Shape kernel = {3, 4, 2, 5};  // a convolution's [outputs, channels, height, width]
+
+void Declare(Parameters& parameters) { Scope(parameters, "conv").DeclareMatrix({"weight"}, kernel); }
+
+TEST(ConvolutionWeights, AreUsedAsTheMatrixOfAllTheirInputs) {
+  Parameters parameters;
+  Declare(parameters);
+  parameters.Initialise(1);
+  const Parameter& weight = parameters.all().front();
+  EXPECT_EQ(weight.packed.rows(), 40);
+  EXPECT_EQ(weight.packed.columns(), 3);
+  const Tensor x = Tensor::Empty({2, 40});
+  for (std::int64_t i = 0; i < x.elements(); ++i) x.data<float>()[i] = static_cast<float>(i % 7) - 3;
+  const Tensor matrix = weight.value.ViewAs({3, 40});
+  Context context;
+  EXPECT_EQ(ops::Linear(x, context.UseWeight(weight)).ToVector<float>(),
+            ops::Linear(x, ops::Weight{matrix}).ToVector<float>());
+
+  parameters.PrepareTraining();
+  Tape tape;
+  context.tape = &tape;
+  tape.Backward(ops::Sum(ops::Linear(x, context.UseWeight(weight))));
+  EXPECT_EQ(weight.gradient.shape(), kernel);
+  for (std::int64_t i = 0; i < weight.gradient.elements(); ++i)
+    ASSERT_EQ(weight.gradient.data<float>()[i], x.data<float>()[i % 40] + x.data<float>()[40 + i % 40]);
+}
+
+TEST(ConvolutionWeights, AreQuantizedPackedAndStoredLikeMatrices) {
+  const TemporaryFolder folder;
+  Parameters parameters;
+  Declare(parameters);
+  parameters.Initialise(1);
+  const std::vector<float> values = parameters.all().front().value.ToVector<float>();
+  const auto harmless = [](std::string_view) { return false; };
+  for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
+    const std::string path = folder.File("weights.safetensors");
+    SaveParameters(parameters, path, {}, compute);
+    Parameters loaded, computing;
+    Declare(loaded);
+    Declare(computing);
+    computing.SetCompute(compute);
+    LoadParameters(loaded, Safetensors(path), harmless, LoadFor::everything);
+    LoadParameters(computing, Safetensors(path), harmless, LoadFor::computing);
+    const Parameter &whole = loaded.all().front(), &packed = computing.all().front();
+    EXPECT_EQ(whole.value.shape(), kernel);
+    const double tolerance = compute == Compute::float32 ? 0 : compute == Compute::int8 ? 0.01 : 0.1;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_NEAR(whole.value.data<float>()[i], values[i], tolerance) << Name(compute) << i;
+    EXPECT_TRUE(packed.value.empty());
+    const Tensor x = Tensor::Empty({1, 40});
+    x.Fill(1);
+    const Tensor y = ops::Linear(x, Context().UseWeight(packed));
+    for (std::int64_t output = 0; output < 3; ++output) {
+      double expected = 0;
+      for (std::int64_t i = 0; i < 40; ++i) expected += static_cast<double>(whole.value.data<float>()[output * 40 + i]);
+      EXPECT_NEAR(y.data<float>()[output], expected, 0.02) << Name(compute);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headlight
