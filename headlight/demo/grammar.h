@@ -7,7 +7,6 @@
 // has exactly one English one.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,16 +18,12 @@ struct SentencePair {
   std::string german, english;
 };
 
-// A sentence that the next draws of `random` choose.
+// A random sentence.
 SentencePair SampleSentence(Random& random);
 
 // One sentence in fifty, by a hash of the German, is never for training.
 enum class Portion { training, held_out };
 Portion PortionOf(std::string_view german);
 SentencePair SampleSentence(Random& random, Portion portion);
-
-// A lower bound of how many different German sentences can be written. It counts one shape only, "Der kleine Hund
-// frisst den süßen Apfel.", whose sentences differ from each other in at least one word.
-std::uint64_t CountSentences();
 
 }  // namespace headlight

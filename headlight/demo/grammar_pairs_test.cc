@@ -1,6 +1,7 @@
 // Sentence pairs checked by hand, phenomenon by phenomenon: trees in, both languages out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "headlight/demo/grammar_sampler.h"
@@ -10,6 +11,14 @@ namespace {
 
 using enum Determiner;
 using Mood = Sentence::Mood;
+
+template <typename Entry>
+const Entry& Find(std::span<const Entry> table, std::string_view german) {
+  return *std::ranges::find(table, german, &Entry::german);
+}
+const Noun& FindNoun(std::string_view german) { return Find(Nouns(), german); }
+const Adjective& FindAdjective(std::string_view german) { return Find(Adjectives(), german); }
+const Adverb& FindAdverb(std::string_view german) { return Find(TimeAdverbs(), german); }
 
 NounPhrase Np(Determiner determiner, std::string_view noun, std::string_view adjective = "") {
   return {.head = NounPhrase::Head::noun,

@@ -149,10 +149,8 @@ TEST(Grammar, HeldOutSentencesAreNeverForTraining) {
   EXPECT_NEAR(static_cast<double>(held_out) / draws, 1.0 / 50, 0.002);
 }
 
-// CountSentences against all sentences of one verb, generated and counted.
-TEST(Grammar, CountsDifferentSentences) {
-  EXPECT_GE(CountSentences(), 1000000u);
-  const Verb& verb = FindVerb("fressen");
+// A lower bound, of one shape only: "Der kleine Hund frisst den süßen Apfel.", all of whose sentences are different.
+TEST(Grammar, HasMoreThanAMillionSentences) {
   const auto phrases = [](Kinds kinds) {
     std::vector<NounPhrase> all;
     for (const Noun& noun : Nouns()) {
@@ -166,6 +164,12 @@ TEST(Grammar, CountsDifferentSentences) {
     }
     return all;
   };
+  std::size_t count = 0;
+  for (const Verb& verb : Verbs())
+    if (verb.frame == Frame::accusative) count += phrases(verb.subject).size() * phrases(verb.object).size();
+  EXPECT_GE(count, 1000000U);
+
+  const Verb& verb = FindVerb("fressen");
   std::set<std::string> german;
   const auto subjects = phrases(verb.subject), objects = phrases(verb.object);
   for (const NounPhrase& subject : subjects)

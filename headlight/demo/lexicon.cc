@@ -1,7 +1,5 @@
 #include "headlight/demo/lexicon.h"
 
-#include "headlight/base/error.h"
-
 namespace headlight {
 namespace {
 
@@ -238,13 +236,6 @@ constexpr Preposition companions[] = {
 };
 // clang-format on
 
-template <typename Entry>
-const Entry& Find(std::span<const Entry> table, std::string_view german) {
-  for (const Entry& entry : table)
-    if (entry.german == german) return entry;
-  Fail("the grammar's lexicon has no '{}' in this table", german);
-}
-
 }  // namespace
 
 std::span<const Noun> Nouns() { return nouns; }
@@ -256,9 +247,5 @@ std::span<const Adverb> TimeAdverbs() { return time_adverbs; }
 std::span<const Preposition> Locations() { return locations; }
 std::span<const Preposition> Directions() { return directions; }
 std::span<const Preposition> Companions() { return companions; }
-
-const Noun& FindNoun(std::string_view german) { return Find(Nouns(), german); }
-const Adjective& FindAdjective(std::string_view german) { return Find(Adjectives(), german); }
-const Adverb& FindAdverb(std::string_view german) { return Find(TimeAdverbs(), german); }
 
 }  // namespace headlight

@@ -130,10 +130,7 @@ std::span<const Preposition> Locations();   // where: im Garten
 std::span<const Preposition> Directions();  // whereto: in den Garten
 std::span<const Preposition> Companions();  // with, without and for whom: mit dem Hund
 
-// The entry of a table under its German word (a verb's with its prefix: aufstehen); throws if there is none.
-const Noun& FindNoun(std::string_view german);
-const Adjective& FindAdjective(std::string_view german);
+// The verb of that infinitive, with its prefix (aufstehen); throws if there is none.
 const Verb& FindVerb(std::string_view german);
-const Adverb& FindAdverb(std::string_view german);
 
 }  // namespace headlight
