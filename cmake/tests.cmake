@@ -15,7 +15,7 @@ endif()
 function(headlight_add_test_program name label sources)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE headlight_drawing headlight_demo headlight_core headlight_light_options PkgConfig::hwy
-    PkgConfig::sentencepiece nlohmann_json::nlohmann_json ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
+    PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
     GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")

@@ -53,7 +53,7 @@ struct Library {
 };
 const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"Highway", {std::regex("hwy/.*"), false, {}}},
-    {"nlohmann/json", {std::regex("nlohmann/.*"), false, {}}},
+    {"nlohmann/json", {std::regex("nlohmann/.*"), false, {"base"}}},
     {"ICU", {std::regex("unicode/.*"), false, {"text", "text/tokenizers", "text/metrics"}}},
     {"Cairo and Pango", {std::regex("(cairo|pango).*"), false, {"inspect"}}},
     {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text/tokenizers"}}},
@@ -178,6 +178,8 @@ TEST(IncludeEdges, PlantedLibrariesAreCaught) {
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <CLI/CLI.hpp>"), ElementsAre(HasSubstr("not for ops")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <unicode/unistr.h>"),
               ElementsAre(HasSubstr("ICU is not for ops")));
+  EXPECT_THAT(WrongEdges("headlight/text/a.cc", "#include <nlohmann/json.hpp>"),
+              ElementsAre(HasSubstr("nlohmann/json is not for text")));
 }
 
 TEST(IncludeEdges, AreTransitive) {

@@ -1,7 +1,6 @@
 #include "headlight/text/tokenizers/marian_files.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "headlight/base/error.h"
@@ -114,40 +113,6 @@ Json FileJson(const SentencePieceModel& model, const SpecialTokens& special) {
   return file;
 }
 
-using TypeOf = std::function<Type(const std::string& piece)>;
-
-// The scores of a BPE model matter by their order alone, which is that of the merges.
-std::vector<SentencePiece> BpePieces(const JsonView& json, const TypeOf& type_of) {
-  std::vector<SentencePiece> pieces;
-  std::unordered_map<std::string, float> scores;
-  const auto score = [&](const std::string& piece) {
-    return scores.emplace(piece, -static_cast<float>(scores.size())).first->second;
-  };
-  for (const JsonView& merge : json["merges"].Items()) {
-    const std::vector<std::string> pair = merge.Strings();
-    Check(pair.size() == 2, "{}: it must be two pieces", merge.place());
-    score(pair[0] + pair[1]);
-  }
-  for (std::string& text : PiecesById(json["vocab"])) {
-    const Type type = type_of(text);
-    const float least = type == Type::normal ? score(text) : 0;
-    pieces.push_back({std::move(text), least, type});
-  }
-  return pieces;
-}
-
-std::vector<SentencePiece> UnigramPieces(const JsonView& json, const TypeOf& type_of) {
-  std::vector<SentencePiece> pieces;
-  for (const JsonView& entry : json["vocab"].Items()) {
-    const std::vector<JsonView> piece = entry.Items();
-    Check(piece.size() == 2, "{}: it must be a piece and its score", entry.place());
-    const std::string text = piece[0].String();
-    const Type type = type_of(text);
-    pieces.push_back({text, type == Type::normal ? static_cast<float>(piece[1].Number()) : 0, type});
-  }
-  return pieces;
-}
-
 }  // namespace
 
 std::string VocabularyJson(const std::vector<std::string>& pieces) {
@@ -187,40 +152,6 @@ SpecialTokens ParseTokenizerConfigJson(std::string_view text, const std::string&
 
 std::string TokenizerJson(const SentencePieceModel& model, const SpecialTokens& special) {
   return FileJson(model, special).Line() + "\n";
-}
-
-SentencePieceModel ParseTokenizerJson(std::string_view text, const SpecialTokens& special, const std::string& name) {
-  const JsonView json(ParseJson(text, name), name);
-  const JsonView given = json["model"];
-  const bool bpe = given["type"].String({"BPE", "Unigram"}) == "BPE";
-  std::unordered_set<std::string> added;
-  for (const JsonView& token : json["added_tokens"].Items()) added.insert(token["content"].String());
-  const auto type_of = [&](const std::string& piece) {
-    if (piece == special.unk) return Type::unknown;
-    return added.contains(piece) ? Type::control : Type::normal;
-  };
-  SentencePieceModel model;
-  model.algorithm = bpe ? SubwordAlgorithm::bpe : SubwordAlgorithm::unigram;
-  model.pieces = bpe ? BpePieces(given, type_of) : UnigramPieces(given, type_of);
-  model.add_dummy_prefix = model.remove_extra_whitespaces = false;
-  for (const JsonView& step : json["normalizer"]["normalizers"].Items()) {
-    const std::string kind = step["type"].String();
-    if (kind == "Precompiled") model.charsmap = DecodeBase64(step["precompiled_charsmap"].String());
-    if (kind == "Prepend") model.add_dummy_prefix = true;
-    if (kind == "Replace" && step["pattern"].Get("Regex", "").String() == kSpaceRuns)
-      model.remove_extra_whitespaces = true;
-  }
-  CheckPieces(model, name);
-  // The file must say what would be written, and nothing else.
-  const Json expected = FileJson(model, special);
-  for (const auto& [key, value] : *expected.As<Json::Object>()) {
-    const Json* const found = json.value().Find(key);
-    Check(found != nullptr && *found == value, "{}: its \"{}\" is not one that headlight writes or supports", name,
-          key);
-  }
-  for (const auto& [key, value] : json.Object())
-    Check(expected.Find(key) != nullptr, "{}: key {} is unknown", name, Quoted(key));
-  return model;
 }
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
-// The JSON files of a Hugging Face tokenizer, to text and from it. Parsing throws Error that begins with `name`, the
-// file's; what nests deeper than such files do is refused.
+// The JSON files of a MarianMT folder as text. Parsing throws Error that begins with `name`, the file's.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +23,7 @@ std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longe
 std::string SpecialTokensMapJson(const SpecialTokens& special);
 SpecialTokens ParseTokenizerConfigJson(std::string_view text, const std::string& name);
 
-// `tokenizer.json`, the whole tokenizer in the tokenizers library's terms; the model's pieces are numbered as they
-// stand. What is read must be what would be written: any other part is refused by its name.
+// `tokenizer.json`, for the tokenizers library: the whole tokenizer in its terms. A piece's id is its place in the model.
 std::string TokenizerJson(const SentencePieceModel& model, const SpecialTokens& special);
-SentencePieceModel ParseTokenizerJson(std::string_view text, const SpecialTokens& special, const std::string& name);
 
 }  // namespace headlight

@@ -140,17 +140,8 @@ MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
   if (const char* file = "tokenizer_config.json"; exists(file)) {
     special = ParseTokenizerConfigJson(ReadFile(path(file), kLargestFile), path(file));
   }
-  const char* marian[] = {"source.spm", "target.spm", "vocab.json"};
-  if (std::none_of(std::begin(marian), std::end(marian), exists) && exists("tokenizer.json")) {
-    const std::string file = path("tokenizer.json");
-    SentencePieceModel model = ParseTokenizerJson(ReadFile(file, kLargestFile), special, file);
-    std::vector<std::string> pieces = PieceTexts(model);
-    return MarianTokenizer(std::make_shared<State>(std::move(pieces), special, std::move(model), std::nullopt, folder));
-  }
-  for (const char* file : marian) {
-    Check(exists(file), "{} is missing; a tokenizer is source.spm, target.spm and vocab.json, or tokenizer.json",
-          path(file));
-  }
+  for (const char* file : {"source.spm", "target.spm", "vocab.json"})
+    Check(exists(file), "{} is missing; a MarianMT tokenizer is source.spm, target.spm and vocab.json", path(file));
   const std::string source = ReadFile(path("source.spm"), kLargestFile);
   const std::string target = ReadFile(path("target.spm"), kLargestFile);
   std::optional<SentencePieceModel> target_model;

@@ -25,9 +25,8 @@ class HEADLIGHT_API MarianTokenizer : public Tokenizer {
   // control pieces, as TrainVocabulary's have.
   explicit MarianTokenizer(SentencePieceModel model);
 
-  // Reads a folder's `source.spm`, `target.spm` and `vocab.json` (MarianMT's own files, from here or elsewhere), or
-  // else a `tokenizer.json` as Save writes it. Throws Error naming the file and what is missing, broken or not
-  // supported.
+  // Reads a folder's `source.spm`, `target.spm` and `vocab.json`. Throws Error naming the file and what is missing,
+  // broken or not supported.
   static MarianTokenizer Load(const std::string& folder);
 
   // Writes into the folder what Hugging Face's MarianTokenizer reads: `source.spm`, `target.spm`, `vocab.json`,

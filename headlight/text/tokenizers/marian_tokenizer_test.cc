@@ -6,24 +6,28 @@
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 
 namespace headlight {
 namespace {
 
-using Json = nlohmann::json;
 using Tokens = std::vector<std::int32_t>;
 using testing::HasSubstr;
 
 std::string TestData(const std::string& name) {
   return HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/" + name;
 }
-Json Goldens(const std::string& name) { return Json::parse(ReadFile(TestData(name))); }
+JsonView Goldens(const std::string& name) { return ReadJson(TestData(name)); }
+Tokens TokensOf(const JsonView& ids) {
+  Tokens tokens;
+  for (const JsonView& id : ids.Items()) tokens.push_back(static_cast<std::int32_t>(id.Integer()));
+  return tokens;
+}
 MarianTokenizer Small(const std::string& algorithm) {
   const std::string path = TestData("tokenizer_" + algorithm + ".model");
   return MarianTokenizer(ParseSentencePieceModel(ReadFile(path), path));
@@ -51,17 +55,20 @@ INSTANTIATE_TEST_SUITE_P(, MarianTokenizerOf, testing::Values("bpe", "unigram"),
 
 TEST_P(MarianTokenizerOf, GivesSentencePiecesTokens) {
   const MarianTokenizer tokenizer = Small(GetParam());
-  const Json goldens = Goldens(std::string("tokenizer_") + GetParam() + ".json");
-  ASSERT_GT(goldens["cases"].size(), 140u);
-  for (const Json& golden : goldens["cases"]) {
-    const std::string text = golden["text"];
+  const std::vector<JsonView> goldens = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"].Items();
+  ASSERT_GT(goldens.size(), 140u);
+  for (const JsonView& golden : goldens) {
+    const std::string text = golden["text"].String();
     std::vector<TextSpan> spans;
     const Tokens tokens = tokenizer.Encode(text, Side::source, &spans);
-    EXPECT_EQ(tokens, golden["ids"].get<Tokens>()) << golden["text"];
+    EXPECT_EQ(tokens, TokensOf(golden["ids"])) << golden["text"].String();
     std::vector<TextSpan> expected;
-    for (const Json& span : golden["spans"]) expected.push_back({span[0], span[1]});
-    EXPECT_EQ(spans, expected) << golden["text"];
-    EXPECT_EQ(tokenizer.Decode(tokens), golden["decoded"].get<std::string>()) << golden["text"];
+    for (const JsonView& span : golden["spans"].Items()) {
+      const Tokens bytes = TokensOf(span);
+      expected.push_back({bytes[0], bytes[1]});
+    }
+    EXPECT_EQ(spans, expected) << golden["text"].String();
+    EXPECT_EQ(tokenizer.Decode(tokens), golden["decoded"].String()) << golden["text"].String();
     EXPECT_EQ(tokenizer.Encode(text), tokens);
   }
 }
@@ -84,47 +91,39 @@ TEST(MarianTokenizer, SavesWhatTransformersReads) {
   }
   for (const std::string algorithm : {"bpe", "unigram"}) {
     const MarianTokenizer tokenizer = Small(algorithm);
-    const Json goldens = Goldens("tokenizer_saved_" + algorithm + ".json");
-    Json files;
+    const JsonView goldens = Goldens("tokenizer_saved_" + algorithm + ".json");
+    Json files = Json::Object{};
     for (const auto& entry : std::filesystem::directory_iterator(folder_of(algorithm))) {
-      files[entry.path().filename()] = Fingerprint(ReadFile(entry.path()));
+      files.Set(entry.path().filename().string(), Fingerprint(ReadFile(entry.path())));
     }
-    EXPECT_EQ(files, goldens["files"]);
-    for (const Json& golden : goldens["cases"]) {
-      Tokens tokens = tokenizer.Encode(golden["text"].get<std::string>());
+    EXPECT_EQ(files, goldens["files"].value());
+    for (const JsonView& golden : goldens["cases"].Items()) {
+      Tokens tokens = tokenizer.Encode(golden["text"].String());
       tokens.push_back(tokenizer.eos());
-      EXPECT_EQ(tokens, golden["ids"].get<Tokens>()) << golden["text"];
+      EXPECT_EQ(tokens, TokensOf(golden["ids"])) << golden["text"].String();
     }
   }
 }
 
-TEST_P(MarianTokenizerOf, ComesBackFromEitherFile) {
+TEST_P(MarianTokenizerOf, ComesBackFromItsFiles) {
   const MarianTokenizer tokenizer = Small(GetParam());
-  const std::string both = NewFolder("both"), json = NewFolder("json");
-  tokenizer.Save(both, 256);
-  for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
-    std::filesystem::copy_file(both + "/" + file, json + "/" + file);
-  }
-  EXPECT_THAT(ReadFile(both + "/tokenizer_config.json"), HasSubstr("\"model_max_length\": 256"));
-  const Json cases = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"];
-  for (const std::string& folder : {both, json}) {
-    const MarianTokenizer loaded = MarianTokenizer::Load(folder);
-    EXPECT_EQ(loaded.size(), tokenizer.size());
-    EXPECT_EQ(loaded.eos(), 0);
-    EXPECT_EQ(loaded.unk(), 1);
-    EXPECT_EQ(loaded.pad(), tokenizer.size() - 1);
-    EXPECT_EQ(loaded.algorithm(), tokenizer.algorithm());
-    for (const Json& golden : cases) {
-      EXPECT_EQ(loaded.Encode(golden["text"].get<std::string>()), golden["ids"].get<Tokens>());
-    }
-    const std::string again = NewFolder("again");
-    loaded.Save(again, 256);
-    EXPECT_EQ(ReadFile(again + "/tokenizer.json"), ReadFile(both + "/tokenizer.json"));
-    EXPECT_EQ(ReadFile(again + "/vocab.json"), ReadFile(both + "/vocab.json"));
-  }
+  const std::string folder = NewFolder("saved"), again = NewFolder("again");
+  tokenizer.Save(folder, 256);
+  EXPECT_THAT(ReadFile(folder + "/tokenizer_config.json"), HasSubstr("\"model_max_length\": 256"));
+  const MarianTokenizer loaded = MarianTokenizer::Load(folder);
+  EXPECT_EQ(loaded.size(), tokenizer.size());
+  EXPECT_EQ(loaded.eos(), 0);
+  EXPECT_EQ(loaded.unk(), 1);
+  EXPECT_EQ(loaded.pad(), tokenizer.size() - 1);
+  EXPECT_EQ(loaded.algorithm(), tokenizer.algorithm());
+  for (const JsonView& golden : Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"].Items())
+    EXPECT_EQ(loaded.Encode(golden["text"].String()), TokensOf(golden["ids"]));
+  loaded.Save(again, 256);
+  for (const char* file : {"/source.spm", "/vocab.json", "/tokenizer.json"})
+    EXPECT_EQ(ReadFile(again + file), ReadFile(folder + file)) << file;
 }
 
-// A folder with a model a language over one vocabulary in another order, read by transformers' MarianTokenizer.
+// A folder with a model per language over one vocabulary in another order, read by transformers' MarianTokenizer.
 TEST(MarianTokenizer, ReadsAStrangersFolder) {
   const MarianTokenizer tokenizer = MarianTokenizer::Load(TestData("tokenizer_marian"));
   EXPECT_EQ(tokenizer.algorithm(Side::source), SubwordAlgorithm::unigram);
@@ -134,17 +133,17 @@ TEST(MarianTokenizer, ReadsAStrangersFolder) {
   tokenizer.Save(folder);
   EXPECT_FALSE(std::filesystem::exists(folder + "/tokenizer.json"));
   const MarianTokenizer copy = MarianTokenizer::Load(folder);
-  const Json cases = Goldens("tokenizer_marian.json")["cases"];
-  for (const Json& golden : cases) {
-    const std::string text = golden["text"];
+  const std::vector<JsonView> cases = Goldens("tokenizer_marian.json")["cases"].Items();
+  for (const JsonView& golden : cases) {
+    const std::string text = golden["text"].String();
     for (const MarianTokenizer& each : {tokenizer, copy}) {
       Tokens source = each.Encode(text), target = each.Encode(text, Side::target);
       source.push_back(each.eos());
       target.push_back(each.eos());
-      EXPECT_EQ(source, golden["source"].get<Tokens>()) << golden["text"];
-      EXPECT_EQ(target, golden["target"].get<Tokens>()) << golden["text"];
+      EXPECT_EQ(source, TokensOf(golden["source"])) << golden["text"].String();
+      EXPECT_EQ(target, TokensOf(golden["target"])) << golden["text"].String();
       std::erase(target, each.unk());
-      EXPECT_EQ(each.Decode(target), golden["decoded"].get<std::string>()) << golden["text"];
+      EXPECT_EQ(each.Decode(target), golden["decoded"].String()) << golden["text"].String();
     }
   }
 }
@@ -207,12 +206,13 @@ TEST(MarianTokenizer, RefusesEndlessText) { EXPECT_THROW(Small("bpe").Encode(std
 
 TEST_P(MarianTokenizerOf, ServesManyThreads) {
   const MarianTokenizer tokenizer = Small(GetParam());
-  const Json goldens = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"];
+  std::vector<std::pair<std::string, Tokens>> cases;
+  for (const JsonView& golden : Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"].Items())
+    cases.emplace_back(golden["text"].String(), TokensOf(golden["ids"]));
   std::vector<std::thread> threads;
   for (int count = 0; count < 4; ++count) {
     threads.emplace_back([&, copy = tokenizer] {
-      for (const Json& golden : goldens)
-        EXPECT_EQ(copy.Encode(golden["text"].get<std::string>()), golden["ids"].get<Tokens>());
+      for (const auto& [text, tokens] : cases) EXPECT_EQ(copy.Encode(text), tokens);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -224,7 +224,7 @@ TEST(MarianTokenizer, RefusesBadFolders) {
     Small("bpe").Save(path);
     return path;
   };
-  EXPECT_THAT(LoadError(NewFolder("empty")), HasSubstr("_empty/source.spm is missing; a tokenizer is"));
+  EXPECT_THAT(LoadError(NewFolder("empty")), HasSubstr("_empty/source.spm is missing; a MarianMT tokenizer is"));
   EXPECT_THAT(LoadError(testing::TempDir() + "/nowhere"), HasSubstr("/nowhere/source.spm is missing"));
   for (const char* file : {"source.spm", "target.spm", "vocab.json"}) {
     const std::string path = folder();

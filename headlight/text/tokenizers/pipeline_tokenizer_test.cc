@@ -5,17 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
 namespace headlight {
 namespace {
 
-using Json = nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -25,14 +24,39 @@ std::string TestData(const std::string& name) {
 }
 std::string FileOf(const std::string& family) { return ReadFile(TestData("family_" + family + ".json")); }
 PipelineTokenizer Small(const std::string& family) { return PipelineTokenizer::Parse(FileOf(family), family); }
-const Json& Goldens() {
-  static const Json goldens = Json::parse(ReadFile(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizers.json"));
+Json JsonOf(const std::string& family) { return ParseJson(FileOf(family), family); }
+const JsonView& Goldens() {
+  static const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizers.json");
   return goldens;
 }
 
-std::vector<TextSpan> Spans(const Json& given) {
+// The value with another one at a place such as "/model/merges/0".
+Json With(const Json& json, std::string_view place, const Json& value) {
+  if (place.empty()) return value;
+  const std::size_t end = std::min(place.find('/', 1), place.size());
+  const std::string name(place.substr(1, end - 1));
+  if (const auto* array = json.As<Json::Array>()) {
+    Json::Array items = *array;
+    Json& item = items.at(std::stoul(name));
+    item = With(item, place.substr(end), value);
+    return items;
+  }
+  Json object = json;
+  const Json* const member = json.Find(name);
+  object.Set(name, With(member != nullptr ? *member : Json(Json::Object{}), place.substr(end), value));
+  return object;
+}
+
+Ids IdsOf(const JsonView& given) {
+  Ids ids;
+  for (const JsonView& id : given.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+  return ids;
+}
+
+std::vector<TextSpan> Spans(const JsonView& given) {
+  const Ids ends = IdsOf(given);
   std::vector<TextSpan> spans;
-  for (std::size_t i = 0; i + 1 < given.size(); i += 2) spans.push_back({given[i], given[i + 1]});
+  for (std::size_t i = 0; i + 1 < ends.size(); i += 2) spans.push_back({ends[i], ends[i + 1]});
   return spans;
 }
 
@@ -44,6 +68,14 @@ std::vector<TextSpan> CharactersOf(const Encoding& encoding, const std::string& 
   return spans;
 }
 
+// That a text has the golden's ids, spans and decoded text.
+void ExpectGolden(const PipelineTokenizer& tokenizer, const std::string& text, const JsonView& golden) {
+  const Encoding encoding = tokenizer.Encode(text);
+  EXPECT_EQ(encoding.ids, IdsOf(golden["ids"])) << golden.place() << Quoted(text);
+  EXPECT_EQ(CharactersOf(encoding, text), Spans(golden["spans"])) << golden.place() << Quoted(text);
+  EXPECT_EQ(tokenizer.Decode(encoding.ids), golden["decoded"].String()) << golden.place() << Quoted(text);
+}
+
 class Family : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, Family,
                          testing::Values("bert_uncased", "bert_cased", "gpt2", "roberta", "roberta_prefix", "gpt1",
@@ -52,44 +84,41 @@ INSTANTIATE_TEST_SUITE_P(, Family,
 
 TEST_P(Family, GivesTheTokenizersLibrarysTokens) {
   const PipelineTokenizer tokenizer = Small(GetParam());
-  const Json& texts = Goldens()["texts"];
-  const Json& cases = Goldens()["cases"][GetParam()]["texts"];
+  const std::vector<std::string> texts = Goldens()["texts"].Strings();
+  const std::vector<JsonView> cases = Goldens()["cases"][GetParam()]["texts"].Items();
   ASSERT_GT(texts.size(), 150u);
   ASSERT_EQ(cases.size(), texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string text = texts[i];
-    const Encoding encoding = tokenizer.Encode(text);
-    EXPECT_EQ(encoding.ids, cases[i]["ids"].get<Ids>()) << texts[i];
-    EXPECT_EQ(CharactersOf(encoding, text), Spans(cases[i]["spans"])) << texts[i];
-    EXPECT_EQ(tokenizer.Decode(encoding.ids), cases[i]["decoded"].get<std::string>()) << texts[i];
+    ExpectGolden(tokenizer, texts[i], cases[i]);
   }
 }
 
 TEST_P(Family, PutsTwoTextsTogether) {
   const PipelineTokenizer tokenizer = Small(GetParam());
-  const Json& pairs = Goldens()["pairs"];
+  const std::vector<JsonView> pairs = Goldens()["pairs"].Items();
+  const std::vector<JsonView> goldens = Goldens()["cases"][GetParam()]["pairs"].Items();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const std::string first = pairs[i][0], second = pairs[i][1];
-    const Json& golden = Goldens()["cases"][GetParam()]["pairs"][i];
-    const Encoding encoding = tokenizer.EncodePair(first, second);
-    EXPECT_EQ(encoding.ids, golden["ids"].get<Ids>()) << pairs[i];
-    EXPECT_EQ(encoding.type_ids, golden["type_ids"].get<Ids>()) << pairs[i];
-    EXPECT_EQ(CharactersOf(encoding, first, second), Spans(golden["spans"])) << pairs[i];
+    const std::vector<std::string> pair = pairs[i].Strings();
+    const Encoding encoding = tokenizer.EncodePair(pair[0], pair[1]);
+    EXPECT_EQ(encoding.ids, IdsOf(goldens[i]["ids"])) << pair[0];
+    EXPECT_EQ(encoding.type_ids, IdsOf(goldens[i]["type_ids"])) << pair[0];
+    EXPECT_EQ(CharactersOf(encoding, pair[0], pair[1]), Spans(goldens[i]["spans"])) << pair[0];
+    const Ids special = IdsOf(goldens[i]["special"]);
     for (std::size_t token = 0; token < encoding.ids.size(); ++token)
-      EXPECT_EQ(encoding.texts[token] < 0, golden["special"][token] == 1) << pairs[i];
+      EXPECT_EQ(encoding.texts[token] < 0, special[token] == 1) << pair[0];
   }
 }
 
 TEST_P(Family, MayBeUsedFromManyThreads) {
   const PipelineTokenizer tokenizer = Small(GetParam());
+  const std::vector<std::string> texts = Goldens()["texts"].Strings();
+  std::vector<Ids> expected;
+  for (const JsonView& golden : Goldens()["cases"][GetParam()]["texts"].Items())
+    expected.push_back(IdsOf(golden["ids"]));
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, copy = tokenizer] {
-      const Json& texts = Goldens()["texts"];
-      for (std::size_t i = 0; i < texts.size(); ++i) {
-        const Ids expected = Goldens()["cases"][GetParam()]["texts"][i]["ids"];
-        EXPECT_EQ(copy.Encode(texts[i].get<std::string>()).ids, expected);
-      }
+      for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(copy.Encode(texts[i]).ids, expected[i]);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -109,15 +138,15 @@ TEST(PipelineTokenizer, LeavesSpecialTokensOutOrUnread) {
 
 // Both ways to cut have the same score, but for how the library rounds what it reads.
 TEST(PipelineTokenizer, ReadsScoresAsTheLibraryDoes) {
-  Json file = Json::parse(FileOf("t5"));
-  file["normalizer"] = file["pre_tokenizer"] = file["post_processor"] = Json();
-  file["added_tokens"] = Json::array();
+  Json file = JsonOf("t5");
+  for (const char* part : {"normalizer", "pre_tokenizer", "post_processor"}) file.Set(part, Json());
+  file.Set("added_tokens", Json::Array());
   const auto cut = [&](double c, double one, double two) {
-    file["model"]["unk_id"] = 0;
-    file["model"]["vocab"] = Json::array();
+    Json::Array vocabulary;
     for (const auto& [piece, score] : {std::pair("<unk>", 0.0), {"c", c}, {"0", one}, {"00", two}})
-      file["model"]["vocab"].push_back(Json::array({piece, score}));
-    return PipelineTokenizer::Parse(file.dump(), "tokenizer.json").Encode("c000").ids;
+      vocabulary.emplace_back(Json::Array{piece, score});
+    const Json with_pieces = With(With(file, "/model/unk_id", 0), "/model/vocab", vocabulary);
+    return PipelineTokenizer::Parse(with_pieces.Line(), "tokenizer.json").Encode("c000").ids;
   };
   EXPECT_THAT(cut(-13.806632197085177, -13.489631061747207, -11.157220670987705), ElementsAre(1, 3, 2));
   EXPECT_THAT(cut(-3.037214313117924, -12.711736998190766, -11.351587446511461), ElementsAre(1, 2, 3));
@@ -153,20 +182,14 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
   };
   const auto expect_goldens = [](const std::string& folder, const char* family) {
     const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
-    const Json& texts = Goldens()["texts"];
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      const std::string text = texts[i];
-      const Json& golden = Goldens()["cases"][family]["texts"][i];
-      const Encoding encoding = tokenizer.Encode(text);
-      EXPECT_EQ(encoding.ids, golden["ids"].get<Ids>()) << family << texts[i];
-      EXPECT_EQ(CharactersOf(encoding, text), Spans(golden["spans"])) << family << texts[i];
-      EXPECT_EQ(tokenizer.Decode(encoding.ids), golden["decoded"].get<std::string>()) << family << texts[i];
-    }
+    const std::vector<std::string> texts = Goldens()["texts"].Strings();
+    const std::vector<JsonView> goldens = Goldens()["cases"][family]["texts"].Items();
+    for (std::size_t i = 0; i < texts.size(); ++i) ExpectGolden(tokenizer, texts[i], goldens[i]);
   };
   std::string folder = folder_of("bert");
-  const Json vocabulary = Json::parse(FileOf("bert_uncased"))["model"]["vocab"];
-  std::vector<std::string> pieces(vocabulary.size());
-  for (const auto& [piece, id] : vocabulary.items()) pieces[id.get<std::size_t>()] = piece;
+  const JsonView vocabulary = JsonView(JsonOf("bert_uncased"), "bert")["model"]["vocab"];
+  std::vector<std::string> pieces(vocabulary.Object().size());
+  for (const auto& [piece, id] : vocabulary.Members()) pieces[id.Unsigned()] = piece;
   WriteFile(folder + "/vocab.txt", fmt::format("{}\n", fmt::join(pieces, "\n")));
   expect_goldens(folder, "bert_uncased");
 
@@ -178,22 +201,24 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
                 {"roberta_prefix", R"({"tokenizer_class": "BartTokenizer", "add_prefix_space": true})"}};
   for (const auto& [family, config] : merged) {
     folder = folder_of(family);
-    Json file = Json::parse(FileOf(family));
-    for (const Json& added : file["added_tokens"]) file["model"]["vocab"][added["content"]] = added["id"];
+    const JsonView file(JsonOf(family), family);
+    Json vocabulary_json = file["model"]["vocab"].value();
+    for (const JsonView& added : file["added_tokens"].Items())
+      vocabulary_json.Set(added["content"].String(), added["id"].value());
     std::string merges = "#version: 0.2\n";
-    for (const Json& merge : file["model"]["merges"])
-      merges += merge[0].get<std::string>() + " " + merge[1].get<std::string>() + "\n";
-    WriteFile(folder + "/vocab.json", file["model"]["vocab"].dump());
+    for (const JsonView& merge : file["model"]["merges"].Items())
+      merges += fmt::format("{}\n", fmt::join(merge.Strings(), " "));
+    WriteFile(folder + "/vocab.json", vocabulary_json.Text());
     WriteFile(folder + "/merges.txt", merges);
-    EXPECT_THROW(PipelineTokenizer::Load(folder), Error);  // whose are they?
+    EXPECT_THROW(PipelineTokenizer::Load(folder), Error);  // of which family?
     WriteFile(folder + "/tokenizer_config.json", config);
     expect_goldens(folder, family);
   }
   // DeBERTa's are GPT-2's, with BERT's special tokens around.
-  Json special = Json::parse(FileOf("gpt2"))["model"]["vocab"];
-  for (const char* token : {"[CLS]", "[SEP]", "[MASK]"}) special[token] = special.size();
+  Json special = JsonView(JsonOf("gpt2"), "gpt2")["model"]["vocab"].value();
+  for (const char* token : {"[CLS]", "[SEP]", "[MASK]"}) special.Set(token, special.As<Json::Object>()->size());
   folder = folder_of("deberta");
-  WriteFile(folder + "/vocab.json", special.dump());
+  WriteFile(folder + "/vocab.json", special.Text());
   WriteFile(folder + "/merges.txt", "#version: 0.2\n");
   WriteFile(folder + "/config.json", R"({"model_type": "deberta"})");
   const PipelineTokenizer deberta = PipelineTokenizer::Load(folder);
@@ -207,36 +232,31 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
 }
 
 // A folder as it is published, with the files that a golden names.
-void WriteFolder(const std::string& folder, const Json& golden) {
+void WriteFolder(const std::string& folder, const JsonView& golden) {
   std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(TestData(golden["model"]), folder + "/" + golden["file"].get<std::string>());
-  for (const auto& [name, content] : golden["more"].items()) WriteFile(folder + "/" + name, content.dump());
+  std::filesystem::copy_file(TestData(golden["model"].String()), folder + "/" + golden["file"].String());
+  for (const auto& [name, content] : golden["more"].Members()) WriteFile(folder + "/" + name, content.value().Text());
 }
 
 // SentencePiece models without a tokenizer.json, and pieces for bytes.
 TEST(PipelineTokenizer, ReadsSentencePieceFolders) {
-  const Json goldens = Json::parse(ReadFile(HEADLIGHT_SOURCE_DIR "/tests/testdata/sentencepiece_folders.json"));
-  std::vector<std::string> texts = goldens["more"];
-  const auto places = goldens["places"].get<std::vector<std::size_t>>();
-  for (std::size_t i = 0; i < places.size(); ++i)
-    texts.insert(texts.begin() + static_cast<std::ptrdiff_t>(i), Goldens()["texts"][places[i]].get<std::string>());
+  const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/sentencepiece_folders.json");
+  const std::vector<std::string> all = Goldens()["texts"].Strings(), more = goldens["more"].Strings();
+  std::vector<std::string> texts;
+  for (const std::int32_t place : IdsOf(goldens["places"])) texts.push_back(all[static_cast<std::size_t>(place)]);
+  texts.insert(texts.end(), more.begin(), more.end());
   const TemporaryFolder temporary;
-  for (const auto& [name, golden] : goldens["folders"].items()) {
+  for (const auto& [name, golden] : goldens["folders"].Members()) {
     WriteFolder(temporary.File(name), golden);
     const PipelineTokenizer tokenizer = PipelineTokenizer::Load(temporary.File(name));
-    ASSERT_EQ(golden["texts"].size(), texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      const Encoding encoding = tokenizer.Encode(texts[i]);
-      EXPECT_EQ(encoding.ids, golden["texts"][i]["ids"].get<Ids>()) << name << Json(texts[i]);
-      EXPECT_EQ(CharactersOf(encoding, texts[i]), Spans(golden["texts"][i]["spans"])) << name << Json(texts[i]);
-      EXPECT_EQ(tokenizer.Decode(encoding.ids), golden["texts"][i]["decoded"].get<std::string>())
-          << name << Json(texts[i]);
-    }
-    for (std::size_t i = 0; i < golden["pairs"].size(); ++i) {
-      const Json& pair = Goldens()["pairs"][i];
-      const Encoding encoding = tokenizer.EncodePair(pair[0].get<std::string>(), pair[1].get<std::string>());
-      EXPECT_EQ(encoding.ids, golden["pairs"][i]["ids"].get<Ids>()) << name << pair;
-      EXPECT_EQ(encoding.type_ids, golden["pairs"][i]["type_ids"].get<Ids>()) << name << pair;
+    const std::vector<JsonView> cases = golden["texts"].Items(), pairs = golden["pairs"].Items();
+    ASSERT_EQ(cases.size(), texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) ExpectGolden(tokenizer, texts[i], cases[i]);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const std::vector<std::string> pair = Goldens()["pairs"].Items()[i].Strings();
+      const Encoding encoding = tokenizer.EncodePair(pair[0], pair[1]);
+      EXPECT_EQ(encoding.ids, IdsOf(pairs[i]["ids"])) << name << pair[0];
+      EXPECT_EQ(encoding.type_ids, IdsOf(pairs[i]["type_ids"])) << name << pair[0];
     }
   }
 }
@@ -248,22 +268,23 @@ TEST(PipelineTokenizer, RefusesBadSentencePieceFolders) {
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
     WriteFile(folder + "/" + file, model);
-    WriteFile(folder + "/tokenizer_config.json", config.dump());
-    if (!added.is_null()) WriteFile(folder + "/added_tokens.json", added.dump());
+    WriteFile(folder + "/tokenizer_config.json", config.Text());
+    if (!added.is_null()) WriteFile(folder + "/added_tokens.json", added.Text());
     return ErrorOf([&] { PipelineTokenizer::Load(folder); });
   };
   const std::string t5 = ReadFile(TestData("spm_t5.model")), fairseq = ReadFile(TestData("spm_fairseq.model"));
-  const Json is_t5 = {{"tokenizer_class", "T5Tokenizer"}}, is_mbart = {{"tokenizer_class", "MBartTokenizer"}};
+  const Json is_t5 = R"({"tokenizer_class": "T5Tokenizer"})"_json,
+             is_mbart = R"({"tokenizer_class": "MBartTokenizer"})"_json;
   const auto with = [](Json config, const char* key, const Json& value) {
-    config[key] = value;
+    config.Set(key, value);
     return config;
   };
   EXPECT_EQ(error("spiece.model", t5, is_t5), "");
-  EXPECT_EQ(error("spiece.model", t5, is_t5, {{"dogs", 200}}), "");
+  EXPECT_EQ(error("spiece.model", t5, is_t5, R"({"dogs": 200})"_json), "");
   EXPECT_EQ(PipelineTokenizer::Load(temporary.File("folder")).Find("dogs"), 200);
-  EXPECT_THAT(error("spiece.model", t5, Json::object()),
+  EXPECT_THAT(error("spiece.model", t5, Json::Object{}),
               HasSubstr("spiece.model: neither tokenizer_config.json (tokenizer_class) nor"));
-  EXPECT_THAT(error("spiece.model", t5, {{"tokenizer_class", "AlbertTokenizer"}}),
+  EXPECT_THAT(error("spiece.model", t5, R"({"tokenizer_class": "AlbertTokenizer"})"_json),
               HasSubstr("which family this vocabulary is of"));
   EXPECT_THAT(error("spiece.model", "x", is_t5), HasSubstr("spiece.model: byte"));
   EXPECT_THAT(error("spiece.model", t5, with(is_t5, "extra_ids", -1)),
@@ -271,13 +292,13 @@ TEST(PipelineTokenizer, RefusesBadSentencePieceFolders) {
   EXPECT_THAT(error("spiece.model", t5, with(is_t5, "extra_ids", 1 << 30)),
               HasSubstr("from 0 to 65536, got 1073741824"));
   EXPECT_THAT(error("spiece.model", t5, with(is_t5, "eos_token", 5)), HasSubstr("tokenizer_config.json"));
-  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "added_tokens_decoder", {{"-7", {{"content", "x"}}}})),
+  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "added_tokens_decoder", R"({"-7": {"content": "x"}})"_json)),
               HasSubstr("key 'added_tokens_decoder': '-7' is no id"));
-  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "added_tokens_decoder", {{"7", {{"content", "x"}}}})),
+  EXPECT_THAT(error("spiece.model", t5, with(is_t5, "added_tokens_decoder", R"({"7": {"content": "x"}})"_json)),
               HasSubstr("its id 7 is that of"));
-  EXPECT_THAT(error("spiece.model", t5, is_t5, {{"x", 1 << 30}}),
+  EXPECT_THAT(error("spiece.model", t5, is_t5, R"({"x": 1073741824})"_json),
               HasSubstr("key 'x': expected an integer from 0 to 4194303, got 1073741824"));
-  EXPECT_THAT(error("spiece.model", t5, is_t5, {{"x", 4}}), HasSubstr("its id 4 is that of"));
+  EXPECT_THAT(error("spiece.model", t5, is_t5, R"({"x": 4})"_json), HasSubstr("its id 4 is that of"));
   EXPECT_THAT(error("sentencepiece.bpe.model", t5, is_mbart), HasSubstr("the first of at least four pieces must be"));
   EXPECT_THAT(error("sentencepiece.bpe.model", fairseq, with(is_mbart, "src_lang", "tlh")),
               HasSubstr("the vocabulary lacks 'tlh'"));
@@ -286,17 +307,15 @@ TEST(PipelineTokenizer, RefusesBadSentencePieceFolders) {
 }
 
 std::string RefusalOf(const Json& file) {
-  return ErrorOf([&] { PipelineTokenizer::Parse(file.dump(), "tokenizer.json"); });
+  return ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "tokenizer.json"); });
 }
 
 // What a file says that is not known here is refused by name, at every level.
 TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
   const auto changed = [](const char* family, const char* pointer, const Json& value) {
-    Json file = Json::parse(FileOf(family));
-    file[Json::json_pointer(pointer)] = value;
-    return RefusalOf(file);
+    return RefusalOf(With(JsonOf(family), pointer, value));
   };
-  EXPECT_EQ(changed("gpt2", "/truncation", {{"max_length", 5}}), "");
+  EXPECT_EQ(changed("gpt2", "/truncation", R"({"max_length": 5})"_json), "");
   EXPECT_EQ(changed("gpt2", "/chat", 1),
             "tokenizer.json: unknown key: 'chat'; what this asks for would be missing from the result");
   EXPECT_THAT(changed("bert_cased", "/normalizer/fold", true), HasSubstr("key 'normalizer': unknown key: 'fold'"));
@@ -310,9 +329,10 @@ TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(changed("gpt2", "/model/dropout", 0.1), HasSubstr("dropout is not supported"));
   EXPECT_THAT(changed("gpt2", "/model/byte_fallback", true), HasSubstr("byte_fallback with ByteLevel, a prefix or"));
   EXPECT_THAT(changed("gpt2", "/model/merges/0", "a b c"), HasSubstr("merge 0 is not two pieces"));
-  EXPECT_THAT(changed("gpt2", "/model/merges/0", {"a", "\u00e4\u00f6"}), HasSubstr("which the vocabulary lacks"));
+  EXPECT_THAT(changed("gpt2", "/model/merges/0", Json::Array{"a", "\u00e4\u00f6"}),
+              HasSubstr("which the vocabulary lacks"));
   EXPECT_THAT(changed("gpt2", "/decoder/type", "CTC"), HasSubstr("key 'decoder': type 'CTC' is not supported"));
-  EXPECT_THAT(changed("roberta", "/post_processor/sep", {"</s>", 99999}),
+  EXPECT_THAT(changed("roberta", "/post_processor/sep", Json::Array{"</s>", 99999}),
               HasSubstr("key 'post_processor.sep[1]': expected an integer from 0 to"));
   EXPECT_THAT(changed("bert_cased", "/post_processor/single/0/SpecialToken/id", "[X]"),
               HasSubstr("single[0].SpecialToken': '[X]' is not among the special_tokens"));
@@ -326,7 +346,7 @@ TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(changed("t5", "/model/unk_id", 5000), HasSubstr("key 'model.unk_id': expected an integer from 0 to"));
   EXPECT_THAT(changed("t5", "/model/vocab/5", "a"),
               HasSubstr("key 'model.vocab': item 5: it must be a piece and its score"));
-  EXPECT_THAT(changed("t5", "/model/vocab/5", {"</s>", 0}), HasSubstr("item 5: '</s>' is there twice"));
+  EXPECT_THAT(changed("t5", "/model/vocab/5", Json::Array{"</s>", 0}), HasSubstr("item 5: '</s>' is there twice"));
   EXPECT_THAT(changed("t5", "/normalizer/precompiled_charsmap", "AAAA"), HasSubstr("charsmap is broken"));
   EXPECT_THAT(changed("t5", "/pre_tokenizer/pretokenizers/1/prepend_scheme", "last"),
               HasSubstr("'always', 'first', 'never', got 'last'"));
@@ -337,7 +357,7 @@ TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
               HasSubstr("expected 'Isolated', got 'Removed'"));
   EXPECT_THAT(changed("bert_cased", "/model/unk_token", "[x]"),
               HasSubstr("model.unk_token': the vocabulary lacks '[x]'"));
-  EXPECT_THAT(changed("bert_cased", "/model/vocab", Json::object()), HasSubstr("key 'model': the vocabulary is empty"));
+  EXPECT_THAT(changed("bert_cased", "/model/vocab", Json::Object{}), HasSubstr("key 'model': the vocabulary is empty"));
   EXPECT_THAT(changed("bert_cased", "/model", Json()), HasSubstr("key 'model': expected an object, but there is none"));
 }
 

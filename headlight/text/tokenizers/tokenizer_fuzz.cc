@@ -62,7 +62,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (bytes.starts_with('{')) {
     Try([&] { ParseVocabularyJson(bytes, "vocab.json"); });
     Try([&] { ParseTokenizerConfigJson(bytes, "tokenizer_config.json"); });
-    Try([&] { Run(ParseTokenizerJson(bytes, SpecialTokens(), "tokenizer.json")); });
     Try([&] { Run(PipelineTokenizer::Parse(bytes, "tokenizer.json")); });
   } else {
     Try([&] { Run(ParseSentencePieceModel(bytes, "source.spm")); });
