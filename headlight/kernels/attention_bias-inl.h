@@ -59,11 +59,8 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
       const T* const values = bias.values.row(head.head);
       const std::int32_t* const index = bias.index.data() + pair;
       for (std::int64_t j = 0; j < scores.columns; ++j) row[j] += values[index[j]];
-    } else if (bias.heads_first) {
-      AddRow(bias.values.row(head.head) + pair, scores.columns, row);
     } else {
-      const T* const values = bias.values.row(pair) + head.head;
-      for (std::int64_t j = 0; j < scores.columns; ++j) row[j] += values[j * bias.values.stride];
+      AddRow(bias.values.row(head.head) + pair, scores.columns, row);
     }
   }
 }
@@ -92,11 +89,8 @@ HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first
       T* const to = bias.d_values.row(head.head);
       const std::int32_t* const index = bias.index.data() + pair;
       for (std::int64_t j = 0; j < d_scores.columns; ++j) to[index[j]] += row[j];
-    } else if (bias.heads_first) {
-      AddRow(row, d_scores.columns, bias.d_values.row(head.head) + pair);
     } else {
-      T* const to = bias.d_values.row(pair) + head.head;
-      for (std::int64_t j = 0; j < d_scores.columns; ++j) to[j * bias.d_values.stride] += row[j];
+      AddRow(row, d_scores.columns, bias.d_values.row(head.head) + pair);
     }
   }
 }

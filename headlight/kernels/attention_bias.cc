@@ -43,17 +43,19 @@ void CheckBias(const AttentionInput<T>& input) {
 
 template <typename T>
 AttentionBias<T> PreparedBias(const AttentionBias<T>& bias, std::int32_t heads) {
-  if (bias.values.data == nullptr || bias.by == BiasPlaces::pairs) return bias;
-  struct Table;
   const bool distances = bias.by == BiasPlaces::distances;
+  if (bias.values.data == nullptr || (bias.heads_first && !distances)) return bias;
+  struct Table;
   const std::int64_t places = distances ? std::ssize(bias.index) : bias.places();
   T* const table = KeptScratch<Table, T>(heads * places);
-  for (std::int64_t head = 0; head < heads; ++head) {
-    for (std::int64_t at = 0; at < places; ++at) {
-      const std::int64_t place = distances ? bias.index[static_cast<std::size_t>(at)] : at;
-      table[head * places + at] = bias.heads_first ? bias.values.row(head)[place] : bias.values.row(place)[head];
+  ForRowChunks(heads, places, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t head = first; head < first + count; ++head) {
+      for (std::int64_t at = 0; at < places; ++at) {
+        const std::int64_t place = distances ? bias.index[static_cast<std::size_t>(at)] : at;
+        table[head * places + at] = bias.heads_first ? bias.values.row(head)[place] : bias.values.row(place)[head];
+      }
     }
-  }
+  });
   AttentionBias<T> prepared = bias;
   prepared.values = {table, heads, places, places};
   prepared.heads_first = true;
@@ -66,7 +68,7 @@ template <typename T>
 BiasGradientParts<T>::BiasGradientParts(const AttentionInput<T>& input, const AttentionBias<T>& given)
     : given_(given), rows_(input.bias.values.rows), columns_(input.bias.values.columns) {
   if (given.d_values.data == nullptr) return;
-  if (given.by != BiasPlaces::pairs) {
+  if (given.by != BiasPlaces::pairs || !given.heads_first) {
     needed_ = true;
     return;
   }
@@ -100,12 +102,8 @@ void BiasGradientParts<T>::AddUp() const {
       for (std::int64_t column = 0; column < columns_; ++column) {
         T sum = 0;
         for (std::int64_t part = 0; part < parts_; ++part) sum += Part(part).row(row)[column];
-        if (given_.by == BiasPlaces::pairs) {
-          given_.d_values.row(row)[column] += sum;
-          continue;
-        }
-        const auto at = static_cast<std::size_t>(column);
-        const std::int64_t place = given_.by == BiasPlaces::distances ? given_.index[at] : column;
+        const bool distances = given_.by == BiasPlaces::distances;
+        const std::int64_t place = distances ? given_.index[static_cast<std::size_t>(column)] : column;
         (given_.heads_first ? given_.d_values.row(row)[place] : given_.d_values.row(place)[row]) += sum;
       }
     }

@@ -96,13 +96,14 @@ void CheckAttention(const AttentionInput<T>& input);
 template <typename T>
 void CheckBias(const AttentionInput<T>& input);
 
-// The bias as tiles read it: a table and distances as [heads, places], those of the distances one after another instead
-// of by an index, in memory that the thread keeps until it prepares another; pairs as they are.
+// The bias as tiles read it: [heads, places], distances one after another instead of by an index; where it is not so
+// already, in memory that the thread keeps until it prepares another.
 template <typename T>
 AttentionBias<T> PreparedBias(const AttentionBias<T>& bias, std::int32_t heads);
 
-// The sums of a bias's gradient where sentences add to the same places: parts of the work add to sums of their own,
-// which are then added up in order, so that the bits do not depend on the threads.
+// The sums of a bias's gradient where sentences add to the same places or its layout is not that of the prepared bias:
+// parts of the work add to sums of their own, which are then added up in order, so that the bits do not depend on the
+// threads.
 template <typename T>
 class BiasGradientParts {
  public:
