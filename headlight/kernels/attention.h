@@ -2,10 +2,9 @@
 // in packed rows: softmax(scale * Q K^T + bias) V for each sentence and head. The scores exist a tile at a time and
 // never as a matrix (Dao et al., "FlashAttention", 2022), so memory grows with the tokens, not with their square.
 //
-// T is float or double. The results have the same bits at any thread count, and a sentence's results are the same
-// whatever it is batched with (but for dropout, which knows the place of a sentence in its batch, and beams, which know
-// how many they are). A NaN in a query,
-// key or value that takes part is a NaN in the result.
+// T is float or double. The results have the same bits at any thread count and are batch-invariant, except for dropout,
+// which hashes a sentence's index in the batch, and for beams, which are computed together. A NaN in a query, key or
+// value that takes part is a NaN in the result.
 #pragma once
 
 #include <cstdint>
@@ -43,19 +42,19 @@ struct AttentionInput {
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
 };
 
-// Up to so many queries of a sentence read keys and values where they lie, each as if it were alone, to the last bit;
-// more repay packing them. With 30 keys of 32 numbers, 3 queries take 0.118 ms against 0.139 packed, 5 take 0.177
+// Up to this many queries of a sentence read keys and values unpacked, with the bits of a single query; with more,
+// packing pays off. With 30 keys of 32 numbers, 3 queries take 0.118 ms against 0.139 packed, 5 take 0.177
 // against 0.156 (32 sentences, 8 heads, one core).
 inline constexpr std::int32_t kFewQueries = 4;
 
 // output[query tokens, heads * value_dim]: written in the rows that `queries` names; 0 for a query that sees no key.
 // log_sum_exp[query tokens, heads]: the logarithm of each softmax's denominator, for the gradient (+infinity for a
-// query that sees no key); empty where none will be asked for. Throws Error where shapes or sequences do not fit.
+// query that sees no key); empty where no gradient follows. Throws Error where shapes or sequences do not fit.
 template <typename T>
 void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp);
 
-// Where a gradient goes: it overwrites `to` (rows that no sequence names become 0) or is added to it. One without data
-// is not wanted.
+// Where a gradient goes: it overwrites `to` (rows that no sequence names become 0) or is added to it. Without data
+// it is not computed.
 template <typename T>
 struct GradientTo {
   Matrix<T> to;
@@ -71,7 +70,7 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
                        std::span<const T> log_sum_exp, GradientTo<T> d_query, GradientTo<T> d_key,
                        GradientTo<T> d_value);
 
-// The weights of one sentence, without dropout, to look at: weights[heads, query, key], 0 where a key is not seen.
+// The attention weights of one sentence, without dropout: weights[heads, query, key], 0 where a key is not seen.
 template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights);
 

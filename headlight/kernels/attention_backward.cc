@@ -228,8 +228,8 @@ HEADLIGHT_EXPORT(BackwardQueries);
 
 namespace {
 
-// What one thread does for one key head and its query heads: everything for the sentences order[first] to order[last -
-// 1], one after another; or the gradients of one block of keys or queries of a long sentence.
+// A unit of work, done for one key head and its query heads: all gradients of the sentences order[first] to order[last
+// - 1], one after another; or those of one block of keys or queries of a long sentence.
 struct Part {
   enum Kind { whole, keys, queries } kind;
   std::size_t first, last;
@@ -286,8 +286,8 @@ void GroupByKeys(const AttentionInput<T>& input, std::vector<std::int32_t>& orde
 }
 
 // The sentences in the order of their keys, and the parts of the work. Sentences whose keys share rows are one part, so
-// that nobody else adds to these rows. A sentence that alone would keep one of `threads` busy longer than the others is
-// cut into blocks (with 0 none is); the result has the same bits, for 7 products of tiles instead of 5.
+// that no two threads add to the same row. A sentence that alone would keep one of `threads` busy longer than the
+// others is cut into blocks (with 0 none is); the result has the same bits, for 7 products of tiles instead of 5.
 template <typename T>
 void Divide(const AttentionInput<T>& input, int threads, std::vector<std::int32_t>& order, std::vector<Part>& parts) {
   thread_local std::vector<char> ends;

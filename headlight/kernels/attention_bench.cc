@@ -128,7 +128,8 @@ void Attention(benchmark::State& state, const Shape& shape, bool backward) {
   problem.Report(state, backward ? 5 : 2);
 }
 
-// What it replaces: products, a softmax and products for each sentence and head, whose weights stay for the gradient.
+// The same as separate operations: products, a softmax and products for each sentence and head, which keep the weights
+// for the gradient.
 void SeparateOperations(benchmark::State& state, const Shape& shape, bool backward) {
   Problem problem(shape);
   const std::int32_t heads = shape.heads, dim = shape.head_dim;

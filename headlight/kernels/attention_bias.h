@@ -1,4 +1,4 @@
-// What attention adds to its scaled scores: relative positions, pairs of residues, disentangled terms.
+// Biases of attention's scaled scores: relative positions, pairs of residues, disentangled terms.
 #pragma once
 
 #include <cstdint>

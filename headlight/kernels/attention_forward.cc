@@ -52,7 +52,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
     for (std::int32_t j = key; j < key + tile.keys; ++j) {
       PrefetchNextHead(head.key.row(j), head.head_dim);
-      if (few) PrefetchNextHead(head.value.row(j), head.value_dim);  // packing does it else
+      if (few) PrefetchNextHead(head.value.row(j), head.value_dim);  // else packing prefetches
     }
     TileScores(head, tile, keys, scores);
     const T scale = AddBias(head, tile, scores);
@@ -146,8 +146,8 @@ HEADLIGHT_EXPORT(WeightsBlock);
 
 namespace {
 
-// Sentences one after another that see the same keys, as beams do, become one where nothing tells their queries apart:
-// 5 beams cost two fifths of 5 sentences. `queries` and `keys` hold what the result refers to.
+// Merges consecutive sentences with the same keys, as beams have, where no mask, bias or dropout distinguishes their
+// queries: 5 beams cost two fifths of 5 sentences. `queries` and `keys` hold what the result refers to.
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;
@@ -217,7 +217,7 @@ template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
   Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
         "attention: sentence {} of {}", sentence, input.queries.size());
-  AttentionInput<T> alone = input;  // so that all sentences one by one are not checked again and again
+  AttentionInput<T> alone = input;  // a caller that asks for every sentence does not check all of them each time
   alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
   alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
   if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sentence), 1);

@@ -26,7 +26,7 @@ struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };
 
-// What of a tile of queries and keys is seen.
+// How much of a tile of queries and keys is seen.
 enum class TileCover : std::uint8_t { empty, partial, full };
 
 namespace attention_mask {

@@ -8,7 +8,7 @@
 namespace headlight::kernels {
 namespace {
 
-TEST(AttentionMask, CoverOfATileIsThatOfItsPairs) {
+TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
   constexpr std::int32_t keys = 23;
   for (const AttentionMask& mask : {AttentionMask{},
                                     {.causal = true},
@@ -43,7 +43,7 @@ TEST(AttentionMask, CoverOfATileIsThatOfItsPairs) {
 }
 
 // A NaN in keys and values of tiles that no query sees reaches nothing.
-TEST(AttentionMask, TilesThatAreNotSeenAreNotRead) {
+TEST(AttentionMask, UnseenTilesAreNotRead) {
   ForEveryTarget([] {
     for (const AttentionMask& mask : {AttentionMask{.left = 20, .right = 20}, {.block = 64}, {.stride = 128}}) {
       AttentionProblem<float> problem({.lengths = {{256, 256}}, .heads = 2, .mask = mask});

@@ -1,5 +1,5 @@
-// What attention does to one query's row of scores: the softmax as far as it has come, and its gradient; and the two
-// products of one query, for which packing keys would cost more than it gains. Once per target, after hwy/highway.h.
+// One query's row of scores: the softmax over tiles of keys, and its gradient; and the two products of a single query,
+// for which packing keys would cost more than it gains. Once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
 #undef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_

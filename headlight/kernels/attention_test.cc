@@ -16,7 +16,7 @@ std::vector<AttentionCase> Cases() {
   return {
       {"one of each", {{1, 1}}, 1, 1, 1},
       {"lengths around a vector", {{3, 3}, {4, 4}, {7, 8}, {9, 9}, {15, 15}, {16, 16}, {17, 17}}, 2, 8, 8},
-      {"nothing to see, nobody to look", {{3, 0}, {0, 3}, {0, 0}, {2, 2}}, 2, 4, 4},
+      {"no keys, no queries", {{3, 0}, {0, 3}, {0, 0}, {2, 2}}, 2, 4, 4},
       {"odd head_dim", {{5, 6}, {12, 11}}, 3, 5, 7},
       {"head_dim 16", {{15, 14}, {20, 33}}, 2, 16, 16},
       {"head_dim 32", {{15, 14}, {2, 31}, {1, 20}}, 4, 32, 32},
@@ -93,7 +93,7 @@ std::string Difference(const char* what, const std::vector<double>& expected, Ma
   return sentence;
 }
 
-// What is wrong with the kernels on a case; empty where nothing is.
+// The differences between the kernels and the reference on a case; empty where there are none.
 template <typename T>
 std::string Wrong(const AttentionCase& c, double defect = 0) {
   AttentionProblem<T> problem(c);
@@ -130,7 +130,7 @@ std::string Wrong(const AttentionCase& c, double defect = 0) {
   return wrong;
 }
 
-TEST(Attention, IsItsDefinitionOnEveryTarget) {
+TEST(Attention, MatchesItsDefinitionOnEveryTarget) {
   for (const AttentionCase& c : Cases()) {
     ForEveryTarget([&] {
       EXPECT_EQ(Wrong<float>(c), "") << c.name;
@@ -139,7 +139,7 @@ TEST(Attention, IsItsDefinitionOnEveryTarget) {
   }
 }
 
-TEST(Attention, AWrongGradientIsFound) {
+TEST(Attention, DetectsAWrongGradient) {
   const AttentionCase c{"", {{7, 7}, {15, 20}}, 2, 8, 8};
   EXPECT_NE(Wrong<float>(c, 1e-3), "");
   EXPECT_NE(Wrong<double>(c, 1e-9), "");
@@ -154,7 +154,7 @@ double Loss(AttentionProblem<double>& problem) {
 // The worst relative difference of the gradients from finite differences.
 double WorstGradient(const AttentionCase& c, double defect = 0) {
   AttentionProblem<double> problem(c);
-  for (TestMatrix<double>* rows : {&problem.output, &problem.d_output}) {  // rows that nobody computes
+  for (TestMatrix<double>* rows : {&problem.output, &problem.d_output}) {  // rows outside all sentences
     for (std::int64_t column = 0; column < rows->view().columns; ++column) {
       for (const std::int64_t row : {0, 1, problem.rows.query_rows - 1}) rows->at(row, column) = 0;
     }
@@ -185,7 +185,7 @@ double WorstGradient(const AttentionCase& c, double defect = 0) {
   return worst;
 }
 
-TEST(Attention, GradientsAreThoseOfFiniteDifferences) {
+TEST(Attention, GradientsMatchFiniteDifferences) {
   const std::vector<AttentionCase> cases = {
       {"plain", {{3, 4}, {1, 2}, {2, 0}}, 2, 3, 2},
       {"causal", {{5, 5}, {2, 4}, {3, 2}}, 1, 3, 4, true},
@@ -252,7 +252,7 @@ TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
   SetThreads(before);
 }
 
-TEST(Attention, ASentenceIsTheSameAloneAndInABatch) {
+TEST(Attention, IsBatchInvariant) {
   const AttentionCase batch{"", {{15, 15}, {200, 140}, {1, 33}, {20, 20}}, 2, 16, 16, true};
   AttentionProblem<float> together(batch);
   together.Forward();
@@ -277,8 +277,8 @@ TEST(Attention, ASentenceIsTheSameAloneAndInABatch) {
   }
 }
 
-// Words that are read together, as after a draft, and one after another over a cache.
-TEST(Attention, AFewQueriesAreTheSameOneByOne) {
+// Tokens that are read together, as after a draft, and one after another over a cache.
+TEST(Attention, FewQueriesHaveTheBitsOfSingleOnes) {
   ForEveryTarget([] {
     for (const BiasKind bias : {none, relative})
       for (const std::int32_t keys : {4, 5, 18, 33, 65, 66, 67, 131, 300}) {
@@ -352,7 +352,7 @@ TEST(Attention, ComputesOnlyTheGradientsThatAreWanted) {
   }
 }
 
-TEST(Attention, NaNsAndInfinitiesAreNotLost) {
+TEST(Attention, PropagatesNaNsAndInfinities) {
   ForEveryTarget([] {
     const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
     for (const std::int32_t queries : {1, 20}) {  // either way of computing scores
@@ -373,7 +373,7 @@ TEST(Attention, NaNsAndInfinitiesAreNotLost) {
   });
 }
 
-TEST(Attention, ScoresMayBeLargeAndABiasMayHideEverything) {
+TEST(Attention, HandlesLargeScoresAndBiasesThatHideEverything) {
   ForEveryTarget([] {
     AttentionProblem<float> large({"", {{20, 20}}, 1, 8, 8});
     large.input.scale = 1e4f;  // one key takes all
@@ -394,7 +394,7 @@ TEST(Attention, ScoresMayBeLargeAndABiasMayHideEverything) {
   });
 }
 
-TEST(Attention, WhatDoesNotFitIsRefused) {
+TEST(Attention, RejectsWhatDoesNotFit) {
   const auto refuses = [](const char* rule, auto spoil) {
     AttentionProblem<float> problem({"", {{3, 4}, {2, 2}}, 2, 4, 4});
     spoil(problem);

@@ -35,7 +35,7 @@ inline bool Sees(const AttentionMask& mask, std::int32_t position, std::int32_t 
          (mask.stride == 0 || (position - key) % mask.stride == 0);
 }
 
-// The sentences of a case in rows, with some rows before, after and (in keys) between that belong to nobody.
+// The sentences of a case in rows, with some rows before, after and (in keys) between that belong to no sentence.
 struct AttentionRows {
   explicit AttentionRows(const AttentionCase& c) {
     const auto columns = static_cast<std::int32_t>(c.lengths.size());

@@ -64,8 +64,9 @@ class Scratch {
   T* next_;
 };
 
-// Asks for as many rows of this head after these, the next tile's or sentence's, in the second-level cache: short
-// sentences would wait for memory a third of their time. In the first level they would be lost before they are read.
+// Prefetches into the second-level cache as many rows of this head after these: the next tile's or sentence's. Without
+// it short sentences wait for memory a third of their time; from the first level the rows would be evicted before they
+// are read.
 template <typename T>
 HWY_INLINE void PrefetchNextRows(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);
@@ -121,7 +122,7 @@ HWY_INLINE WeightDropout DropoutOf(const AttentionHead<T>& head, std::int32_t qu
           static_cast<std::uint32_t>(key)};
 }
 
-// Scales the scores and adds the bias, if there is one; returns by what they are still to be multiplied.
+// Where there is a bias, scales the scores and adds it. Returns the scale that is still to be applied.
 template <typename T>
 HWY_INLINE T AddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores) {
   const AttentionBias<T>& bias = head.input.bias;

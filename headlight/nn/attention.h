@@ -37,7 +37,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   ops::AttentionOptions OptionsFor(const Tensor& query, Dropout dropout_of_weights) const;
 };
 
-// What a checkpoint calls the four projections.
+// The names of the four projections in a checkpoint.
 struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
   std::string query_key_value = {};  // where given, those three are one tensor in self-attention, one after another
@@ -56,13 +56,12 @@ struct MultiHeadAttentionConfig {
   std::int32_t window = 0;               // where positive, self-attention sees only keys nearer than this
 };
 
-// MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). Where queries, keys and values come from the
-// same input (self-attention) their three projections are one product; where keys and values come from elsewhere
-// (cross-attention) those two are.
+// MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). In self-attention the projections of query, key
+// and value are one product; in cross-attention those of key and value are.
 class HEADLIGHT_API MultiHeadAttention {
  public:
   // Declares query, key and value [heads * head_dim, model] and output [model, heads * head_dim].
-  // `kind` and `layer` say what it is to an AttentionSink.
+  // An AttentionSink receives `kind` and `layer` with its weights.
   MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
 
   // Self-attention: x [tokens, model] of the sentences, masked where causal, with a bias of the scores unless it is
@@ -71,7 +70,7 @@ class HEADLIGHT_API MultiHeadAttention {
   Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
               const ops::AttentionBias& bias = {}) const;
 
-  // Cross-attention from x [query tokens, model] to what KeysAndValues made of a memory.
+  // Cross-attention from x [query tokens, model] to a memory that KeysAndValues has projected.
   Tensor Cross(Context& context, const Tensor& x, const Sequences& queries, const Tensor& keys_and_values,
                const Sequences& keys) const;
 

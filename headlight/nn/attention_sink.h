@@ -11,7 +11,7 @@ namespace headlight {
 // The three attentions of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3).
 enum class AttentionKind { encoder_self, decoder_self, cross };
 
-// What one attention layer looked at in one sentence.
+// The weights of one attention layer for one sentence.
 struct LayerAttention {
   AttentionKind kind = AttentionKind::encoder_self;
   int layer = 0;

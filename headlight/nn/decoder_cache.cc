@@ -45,7 +45,8 @@ void DecoderCache::Forget(std::size_t tokens) {
 }
 
 void DecoderCache::DropUnusedRows() {
-  std::vector<std::int32_t> place(static_cast<std::size_t>(used), -1);  // where a row goes: never up
+  std::vector<std::int32_t> place(static_cast<std::size_t>(used),
+                                  -1);  // the new index of a row, never a larger one; -1: dropped
   for (const auto& tokens : rows)
     for (const std::int32_t row : tokens) place[static_cast<std::size_t>(row)] = 0;
   used = 0;

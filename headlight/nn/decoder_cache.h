@@ -1,4 +1,4 @@
-// What a decoder remembers between tokens: the keys and values of each layer.
+// A decoder's cache: the keys and values of each layer for the tokens decoded so far.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace headlight {
 
-// A hypothesis is the list of rows that its tokens were written to, and beams that part share the rows of what they
-// have in common. Keys and values are appended; when there is no more room, the rows that no hypothesis has any longer
-// make it, which with beams are most.
+// A hypothesis is a list of rows, so that reordering beams moves indices, never keys and values, and beams share the
+// rows of their common prefix. Rows are appended; when the capacity is reached, those that no hypothesis refers to are
+// dropped: with beams, most.
 struct HEADLIGHT_API DecoderCache {
   struct Layer {
     Tensor self;   // [capacity, 2 * width]: keys and values of the tokens decoded so far, by any hypothesis
@@ -22,7 +22,7 @@ struct HEADLIGHT_API DecoderCache {
   std::vector<Layer> layers;
   std::vector<std::vector<std::int32_t>> rows;  // of each hypothesis, in the order of its tokens
   Sequences memory;                             // of each hypothesis, the rows of `cross`; beams share theirs
-  std::int32_t used = 0, capacity = 0;          // rows of `self` that are taken, and that there are to be
+  std::int32_t used = 0, capacity = 0;          // rows of `self` in use, and to allocate
 
   // The current pass, as attention wants it.
   Sequences keys;  // of each hypothesis, where its rows stand in key_rows
@@ -30,10 +30,10 @@ struct HEADLIGHT_API DecoderCache {
   std::int32_t first_new = 0;  // the row of this pass's first token
 
   // Takes rows for the next tokens of every hypothesis (`sentences`, packed), which every layer then writes; the
-  // position of each hypothesis's first of them, or nothing where all stand at 0.
+  // position of each hypothesis's first of them, or empty where all stand at 0.
   std::vector<std::int32_t> Append(const Sequences& sentences);
 
-  // Hypothesis i becomes a continuation of what was hypothesis from[i]; those not named are forgotten.
+  // Hypothesis i becomes a continuation of what was hypothesis from[i]; those not named are dropped.
   void Select(std::span<const std::int32_t> from);
 
   // Every hypothesis loses its last `tokens` tokens.
@@ -42,7 +42,7 @@ struct HEADLIGHT_API DecoderCache {
   // The tokens decoded so far of each hypothesis.
   std::vector<std::int32_t> lengths() const;
 
-  // `layer`'s self keys and values with room for all rows taken, of this width and type; what was in it is kept.
+  // `layer`'s self keys and values with room for all rows in use, of this width and type; its contents are kept.
   const Tensor& SelfRows(std::size_t layer, std::int64_t width, DType dtype);
 
  private:

@@ -10,7 +10,7 @@ namespace headlight {
 namespace {
 
 // Beams that part, go on and end at random; each row of the cache holds the number of its token.
-TEST(DecoderCache, KeepsWhatAHypothesisHasAndNoMore) {
+TEST(DecoderCache, DropsRowsThatNoHypothesisRefersTo) {
   constexpr std::int32_t beams = 20, steps = 200;
   Random random(3);
   DecoderCache cache;

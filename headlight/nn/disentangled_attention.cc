@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Where the bias of a query and a key is found.
+// Where the terms of a query and a key stand among the values.
 struct Places {
   Sequences texts;
   std::vector<std::int32_t> vector_of;
@@ -24,8 +24,8 @@ struct Places {
   bool of_query = false, of_key = false;
 };
 
-// The terms with relative vectors, picked from every token's products with all of them: values [tokens, terms * heads *
-// vectors] as ops::RelativeScores gives them.
+// The content-to-position and position-to-content terms, gathered from each token's products with all relative vectors:
+// values [tokens, terms * heads * vectors], as ops::RelativeScores returns them.
 template <typename T>
 class DisentangledBias : public kernels::ComputedBias<T> {
  public:

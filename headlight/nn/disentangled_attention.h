@@ -1,5 +1,5 @@
 // Disentangled attention (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021, section 3.1):
-// what a word means and where it stands are scored apart.
+// content and relative position are scored by vectors of their own.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace headlight {
 // The vectors of the relative positions that there are between the tokens of some texts.
 struct RelativeVectors {
   Tensor vectors;                            // [vectors, model]; empty where there is no relative attention
-  std::int64_t longest = 0;                  // text
+  std::int64_t longest = 0;                  // tokens in the longest text
   std::vector<std::int32_t> vector_of = {};  // by distance + longest - 1: which of them
 };
 

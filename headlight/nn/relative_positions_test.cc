@@ -31,7 +31,7 @@ struct Case {
     return {.heads = kHeads, .scale = 0.5, .mask = {.causal = !config.both_directions}, .bias = positions(context)};
   }
 
-  // Some number of all that attention gives.
+  // A scalar that depends on the whole output.
   Tensor Loss(Context& context) const {
     const Tensor y = ops::Attention(query, key, value, kSentences, kSentences, Options(context));
     return ops::Sum(ops::Multiply(y, weights));
@@ -44,7 +44,7 @@ struct Case {
   Tensor weights = RandomTensor({221, 4}, 4);
 };
 
-TEST(RelativePositions, AddTheNumberOfTheBucketOfEachDistance) {
+TEST(RelativePositions, AddTheBiasOfTheBucketOfEachDistance) {
   for (const RelativePositionsConfig& config : kConfigs) {
     const Case c(config);
     const std::vector<std::int32_t> buckets = RelativeBuckets(config);

@@ -56,7 +56,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
           .dropout = options.dropout};
 }
 
-// Whether two views of rows have elements in common.
+// True where two views of rows share elements.
 template <typename T>
 bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
   if (b.data < a.data) return Overlap(b, a);
@@ -87,7 +87,7 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
                   Dispatch(dy.dtype(), [&]<typename T>(T) {
                     const Tensor* const inputs[] = {&query, &key, &value};
                     kernels::GradientTo<T> to[3];  // without data where no gradient is wanted
-                    Tensor apart[3];               // for an input whose gradient is written to where another's is
+                    Tensor apart[3];               // for an input whose gradient overlaps another's
                     for (int i = 0; i < 3; ++i) {
                       if (inputs[i]->node() == nullptr) continue;
                       const GradientSlot slot = SlotFor(inputs[i]->node());

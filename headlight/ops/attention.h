@@ -14,7 +14,7 @@
 
 namespace headlight::ops {
 
-// What is added to the scaled scores: relative positions, pairs of residues. See kernels::AttentionBias for how the
+// A bias of the scaled scores: relative positions, pairs of residues. See kernels::AttentionBias for how the
 // place of a query and a key is found.
 struct AttentionBias {
   // [places, heads] or, with heads_first, [heads, places], with one bias per pair perhaps [query, key, heads] or

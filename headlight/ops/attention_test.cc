@@ -32,7 +32,7 @@ std::shared_ptr<const std::vector<std::int32_t>> Index(std::vector<std::int32_t>
   return std::make_shared<const std::vector<std::int32_t>>(std::move(places));
 }
 
-TEST(Attention, ABiasHasAGradient) {
+TEST(Attention, BiasGradientsMatchFiniteDifferences) {
   const Tensor query = RandomTensor({6, 6}, 1), key = RandomTensor({6, 6}, 2), value = RandomTensor({6, 4}, 3);
   const auto begin = std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{0, 12, 14});
   struct {
@@ -114,7 +114,7 @@ TEST(Attention, OneTensorMayBeQueryKeyAndValue) {
   EXPECT_EQ("", CheckGradients(overlapping, {RandomTensor({6, 6}, 1)}));
 }
 
-TEST(Attention, InputsWithoutAGradientAreLeftAlone) {
+TEST(Attention, GradientsOfSingleInputsMatchFiniteDifferences) {
   const Tensor query = RandomTensor({6, 4}, 1), key = RandomTensor({6, 4}, 2), value = RandomTensor({6, 4}, 3);
   for (int wanted = 0; wanted < 3; ++wanted) {
     const auto f = [&](const std::vector<Tensor>& in) {
@@ -125,7 +125,7 @@ TEST(Attention, InputsWithoutAGradientAreLeftAlone) {
   }
 }
 
-TEST(Attention, WeightsAreThoseOfTheOutput) {
+TEST(Attention, WeightsReproduceTheOutput) {
   const Tensor query = RandomTensor({6, 4}, 1), key = RandomTensor({6, 4}, 2);
   const AttentionOptions options{.heads = 2, .scale = 0.6};
   const Tensor weights = AttentionWeights(query, key, kQueries, kKeys, options, 0);

@@ -1,4 +1,4 @@
-// What tokens have to say to relative positions, for attention's scores.
+// Products of tokens with the vectors of relative positions, for attention's scores.
 #pragma once
 
 #include <cstdint>

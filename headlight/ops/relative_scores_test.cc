@@ -27,7 +27,7 @@ TEST(RelativeScores, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients(of_one, {query, relative_key}));
 }
 
-TEST(RelativeScores, RefusesWhatDoesNotFit) {
+TEST(RelativeScores, RejectsWhatDoesNotFit) {
   const Tensor x = Tensor::Zeros({2, 4}), other = Tensor::Zeros({3, 4}), narrow = Tensor::Zeros({2, 3});
   EXPECT_NE(ErrorOf([&] { RelativeScores(x, narrow, {}, {}, 1); }), "");
   EXPECT_NE(ErrorOf([&] { RelativeScores(x, x, {}, {}, 3); }), "");
