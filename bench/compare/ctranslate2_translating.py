@@ -158,7 +158,7 @@ def main():
             output = run([HEADLIGHT, "bench", "translate", work / "model", "--batch", batch, "--beam-size", beam,
                           "--compute", compute, "--source-length", "10:30", "--target-length", length, "--threads",
                           options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"]
-                         + (["--draft"] if options.draft and compute != "int8" else []))
+                         + (["--draft"] if options.draft and compute != "int8" and batch == beam == 1 else []))
             return json.loads(output)
 
         def theirs(batch, beam, compute, workers, tokens):

@@ -101,7 +101,7 @@ def main():
             output = run([HEADLIGHT, "bench", "generate", work / "model", "--batch", batch, "--compute", compute,
                           "--prompt-length", options.prompt_length, "--length", options.length, "--threads",
                           options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"]
-                         + (["--draft"] if options.draft and compute == "float32" else []))
+                         + (["--draft"] if options.draft and compute == "float32" and batch == 1 else []))
             return json.loads(output)
 
         def theirs(batch, kind, flash, cache="f16", seconds=options.seconds):

@@ -1,8 +1,6 @@
 // headlight answer: answers to questions, found in passages or written after reading them.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -100,41 +98,39 @@ void Run(const Options& options) {
           [&](std::size_t) { return options.context; });
     return;
   }
-  ForEachLineBatch(options.input, "answered", [&](const LineBatch& batch) {
-    std::vector<Question> questions;
-    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-      const std::string& text = batch.lines[line];
-      const std::size_t tab = text.find('\t');
-      Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
-            "{}: a line is a question and a passage with a tab between them", batch.name_of(line));
-      questions.push_back({text.substr(0, tab), text.substr(tab + 1)});
-    }
-    reply(questions, batch.name_of);
-  });
+  ForEachLineBatch(options.input, "lines answered", BytesAhead(AnswerOptions().batch_tokens),
+                   [&](const LineBatch& batch) {
+                     std::vector<Question> questions;
+                     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+                       const std::string& text = batch.lines[line];
+                       const std::size_t tab = text.find('\t');
+                       Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
+                             "{}: a line is a question and a passage with a tab between them", batch.name_of(line));
+                       questions.push_back({text.substr(0, tab), text.substr(tab + 1)});
+                     }
+                     reply(questions, batch.name_of);
+                   });
 }
 
 }  // namespace
 
 void AddAnswer(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("answer", "Find the answer to a question in a passage");
-  const auto options = std::make_shared<Options>();
-  command
-      .add_option("DIR", options->folder, "A folder of an encoder for answers, such as BERT's, or of a T5 or a BART")
+  const auto [command, options] = NewCommand(program, "answer", "Find the answer to a question in a passage", Run);
+  command.add_option("DIR", options.folder, "A folder of an encoder for answers, such as BERT's, or of a T5 or a BART")
       ->required();
-  CLI::Option& input = *command.add_option("FILE", options->input,
+  CLI::Option& input = *command.add_option("FILE", options.input,
                                            "QUESTION<tab>PASSAGE, one a line, plain or gzip; - is standard input [-]");
-  CLI::Option& question = *command.add_option("--question", options->question, "One question instead of a file's");
-  CLI::Option& context = *command.add_option("--context", options->context, "The passage, all of a file");
+  CLI::Option& question = *command.add_option("--question", options.question, "One question instead of a file's");
+  CLI::Option& context = *command.add_option("--context", options.context, "The passage, all of a file");
   question.type_name("TEXT")->needs(&context)->excludes(&input);
   context.type_name("FILE")->needs(&question);
   command
-      .add_option("--max-length", options->max_length,
+      .add_option("--max-length", options.max_length,
                   "The most tokens of an answer [15; of a written one as the folder says]")
       ->type_name("TOKENS");
-  command.add_flag("--always", options->always, "Answer even where the model would rather not");
-  command.add_flag("--json", options->json, "Print an object an answer");
-  AddComputeOption(command, options->compute);
-  AddCommonOptions(command);
+  command.add_flag("--always", options.always, "Answer even where the model would rather not");
+  command.add_flag("--json", options.json, "Print an object an answer");
+  AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"
       "in the passage, in characters from 0. Where the model finds \"no answer\" more probable, that is its score, "
@@ -150,7 +146,6 @@ void AddAnswer(CLI::App& program) {
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
       "  headlight answer roberta-squad2 questions.tsv --json\n"
       "  headlight answer t5-small questions.tsv");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

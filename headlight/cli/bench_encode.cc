@@ -1,6 +1,4 @@
 // headlight bench encode: how fast a model reads texts here.
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -100,27 +98,24 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddEncodeBench(CLI::App& bench) {
-  CLI::App& command = *bench.add_subcommand("encode", "How fast a model reads batches of random texts");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder, with or without a tokenizer")->required();
-  command.add_option("--batch", options->batch, "Texts that are given at once; they are read as `embed` reads them")
+void AddBenchEncode(CLI::App& bench) {
+  const auto [command, options] = NewCommand(bench, "encode", "How fast a model reads batches of random texts", Run);
+  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")->required();
+  command.add_option("--batch", options.batch, "Texts that are given at once; they are read as `embed` reads them")
       ->capture_default_str();
-  command.add_option("--length", options->length, "Tokens of a text")->type_name("FROM:TO")->capture_default_str();
-  AddComputeOption(command, options->compute);
-  command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
+  command.add_option("--length", options.length, "Tokens of a text")->type_name("FROM:TO")->capture_default_str();
+  AddComputeOption(command, options.compute);
+  command.add_option("--repetitions", options.repetitions, "Batches that are measured, after one that is not")
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of the random texts")->capture_default_str();
+  command.add_option("--seed", options.seed, "Of the random texts")->capture_default_str();
   command
-      .add_option("--states", options->states,
+      .add_option("--states", options.states,
                   "Write each text's ids and the mean of its last states there, as JSON lines")
       ->type_name("FILE");
-  command.add_flag("--json", options->json, "Print one JSON object");
-  AddCommonOptions(command);
+  command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"
       "  headlight bench encode model --batch 32 --length 8:128 --compute int8 --threads 2");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

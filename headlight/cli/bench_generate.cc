@@ -1,9 +1,7 @@
 // headlight bench generate: how fast a language model reads prompts and continues them here.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +78,7 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
 void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
+  Check(!options.draft || options.batch == 1, "--draft is for --batch 1: several texts are written without");
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = LoadModel<LanguageModel>(
       options.folder,
@@ -138,28 +137,25 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddGenerateBench(CLI::App& bench) {
-  CLI::App& command =
-      *bench.add_subcommand("generate", "How fast a language model reads random prompts and continues them");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder, with or without a tokenizer")->required();
-  command.add_option("--batch", options->batch, "Texts that are written at once")->capture_default_str();
-  command.add_option("--prompt-length", options->prompt_length, "Tokens of a prompt")->capture_default_str();
-  command.add_option("--length", options->length, "Tokens that follow the first, which comes of reading the prompt")
+void AddBenchGenerate(CLI::App& bench) {
+  const auto [command, options] =
+      NewCommand(bench, "generate", "How fast a language model reads random prompts and continues them", Run);
+  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")->required();
+  command.add_option("--batch", options.batch, "Texts that are written at once")->capture_default_str();
+  command.add_option("--prompt-length", options.prompt_length, "Tokens of a prompt")->capture_default_str();
+  command.add_option("--length", options.length, "Tokens that follow the first, which comes of reading the prompt")
       ->capture_default_str();
-  AddComputeOption(command, options->compute);
-  AddDraftOption(command, options->draft);
-  command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
+  AddComputeOption(command, options.compute);
+  AddDraftOption(command, options.draft);
+  command.add_option("--repetitions", options.repetitions, "Batches that are measured, after one that is not")
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of the random prompts")->capture_default_str();
-  command.add_option("--tokens", options->tokens, "Write each prompt and its text there, as JSON lines of ids")
+  command.add_option("--seed", options.seed, "Of the random prompts")->capture_default_str();
+  command.add_option("--tokens", options.tokens, "Write each prompt and its text there, as JSON lines of ids")
       ->type_name("FILE");
-  command.add_flag("--json", options->json, "Print one JSON object");
-  AddCommonOptions(command);
+  command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"
       "  headlight bench generate gpt2 --batch 16 --compute int8 --threads 2");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

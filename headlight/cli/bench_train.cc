@@ -1,10 +1,8 @@
 // headlight bench train: how fast a model of given sizes trains here.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -119,30 +117,27 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddTrainBench(CLI::App& bench) {
-  CLI::App& command = *bench.add_subcommand("train", "How fast a translation model of given sizes trains");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--train", options->train, "Parallel text, plain or gzip")
+void AddBenchTrain(CLI::App& bench) {
+  const auto [command, options] = NewCommand(bench, "train", "How fast a translation model of given sizes trains", Run);
+  command.add_option("--train", options.train, "Parallel text, plain or gzip")
       ->required()
       ->expected(2)
       ->type_name("SOURCE TARGET");
-  command.add_option("--layers", options->layers, "Layers of the encoder and of the decoder")->capture_default_str();
-  command.add_option("--model-dim", options->model.model, "Size of embeddings and layers")->capture_default_str();
-  command.add_option("--heads", options->heads, "Attention heads")->capture_default_str();
-  command.add_option("--ffn-dim", options->ffn, "Inner size of the feed-forward network")->capture_default_str();
-  command.add_option("--dropout", options->model.dropout, "Of embeddings and sublayers")->capture_default_str();
-  command.add_option("--vocabulary-size", options->vocabulary.size, "Subwords of both languages together")
+  command.add_option("--layers", options.layers, "Layers of the encoder and of the decoder")->capture_default_str();
+  command.add_option("--model-dim", options.model.model, "Size of embeddings and layers")->capture_default_str();
+  command.add_option("--heads", options.heads, "Attention heads")->capture_default_str();
+  command.add_option("--ffn-dim", options.ffn, "Inner size of the feed-forward network")->capture_default_str();
+  command.add_option("--dropout", options.model.dropout, "Of embeddings and sublayers")->capture_default_str();
+  command.add_option("--vocabulary-size", options.vocabulary.size, "Subwords of both languages together")
       ->capture_default_str();
-  command.add_option("--batch-tokens", options->batches.batch_tokens, "Target tokens of a step")->capture_default_str();
-  AddTrainingCompute(command, options->compute);
-  command.add_option("--steps", options->steps, "Steps that are measured")->capture_default_str();
-  command.add_option("--warmup-steps", options->warmup_steps, "Steps before them that are not")->capture_default_str();
-  command.add_flag("--json", options->json, "Print one JSON object");
-  AddCommonOptions(command);
+  command.add_option("--batch-tokens", options.batches.batch_tokens, "Target tokens of a step")->capture_default_str();
+  AddTrainingCompute(command, options.compute);
+  command.add_option("--steps", options.steps, "Steps that are measured")->capture_default_str();
+  command.add_option("--warmup-steps", options.warmup_steps, "Steps before them that are not")->capture_default_str();
+  command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"
       "  headlight bench train --train train.de train.en --layers 3 --model-dim 256 --ffn-dim 1024 --compute float32");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
 // headlight bench translate: how fast a model translates here.
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +53,8 @@ Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
 
 void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
+  Check(!options.draft || (options.batch == 1 && options.decoding.beam_size == 1),
+        "--draft is for --batch 1 and --beam-size 1: several sentences or beams are written without");
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = LoadModel<EncoderDecoder>(
       options.folder,
@@ -99,31 +99,28 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddTranslateBench(CLI::App& bench) {
-  CLI::App& command = *bench.add_subcommand("translate", "How fast a model translates batches of random sentences");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder, with or without a tokenizer")->required();
-  command.add_option("--batch", options->batch, "Sentences that are translated at once")->capture_default_str();
-  command.add_option("--beam-size", options->decoding.beam_size, "Beams; 1 is greedy")->capture_default_str();
-  command.add_option("--source-length", options->source_length, "Tokens of a source sentence")
+void AddBenchTranslate(CLI::App& bench) {
+  const auto [command, options] =
+      NewCommand(bench, "translate", "How fast a model translates batches of random sentences", Run);
+  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")->required();
+  command.add_option("--batch", options.batch, "Sentences that are translated at once")->capture_default_str();
+  command.add_option("--beam-size", options.decoding.beam_size, "Beams; 1 is greedy")->capture_default_str();
+  command.add_option("--source-length", options.source_length, "Tokens of a source sentence")
       ->type_name("FROM:TO")
       ->capture_default_str();
-  command.add_option("--target-length", options->target_length, "Tokens of a translation, which does not end before")
+  command.add_option("--target-length", options.target_length, "Tokens of a translation, which does not end before")
       ->capture_default_str();
-  AddComputeOption(command, options->compute);
-  AddDraftOption(command, options->draft);
-  command.add_option("--repetitions", options->repetitions, "Batches that are measured, after one that is not")
+  AddComputeOption(command, options.compute);
+  AddDraftOption(command, options.draft);
+  command.add_option("--repetitions", options.repetitions, "Batches that are measured, after one that is not")
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of the random sentences")->capture_default_str();
-  command
-      .add_option("--tokens", options->tokens, "Write each sentence and its translation there, as JSON lines of ids")
+  command.add_option("--seed", options.seed, "Of the random sentences")->capture_default_str();
+  command.add_option("--tokens", options.tokens, "Write each sentence and its translation there, as JSON lines of ids")
       ->type_name("FILE");
-  command.add_flag("--json", options->json, "Print one JSON object");
-  AddCommonOptions(command);
+  command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"
       "  headlight bench translate model --batch 1 --beam-size 4 --compute int8 --threads 2");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

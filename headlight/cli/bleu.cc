@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,21 +41,18 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddBleu(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("bleu", "Score translations, with sacreBLEU's numbers");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--reference", options->references, "A file of reference translations, as many lines as come in")
+  const auto [command, options] = NewCommand(program, "bleu", "Score translations, with sacreBLEU's numbers", Run);
+  command.add_option("--reference", options.references, "A file of reference translations, as many lines as come in")
       ->required()
       ->type_name("FILE");
-  command.add_flag("--lowercase", options->lowercase, "Do not tell upper and lower case apart");
-  command.add_flag("--chrf", options->chrf, "Print chrF too");
-  command.add_flag("--json", options->json, "Print JSON");
-  AddCommonOptions(command);
+  command.add_flag("--lowercase", options.lowercase, "Do not tell upper and lower case apart");
+  command.add_flag("--chrf", options.chrf, "Print chrF too");
+  command.add_flag("--json", options.json, "Print JSON");
   command.footer(
       "\nReads translations from standard input. Tokenization 13a, exponential smoothing.\n\n"
       "Examples:\n"
       "  headlight bleu --reference test.en < translations\n"
       "  headlight bleu --reference first.en --reference second.en --lowercase --chrf < translations");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,7 +1,5 @@
 // headlight classify: the class of each text.
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -46,57 +44,61 @@ std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem 
 void Run(const Options& options) {
   const Classifier classifier = Classifier::Load(options.folder, options.compute);
   const std::vector<std::string>& labels = classifier.labels();
-  ForEachLineBatch(options.input, "classified", [&](const LineBatch& batch) {
-    std::vector<TextOrPair> texts;
-    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-      const std::string& text = batch.lines[line];
-      const std::size_t tab = text.find('\t');
-      Check(tab == std::string::npos || text.find('\t', tab + 1) == std::string::npos,
-            "{}: it has more than one tab, and a line is a text or two with a tab between them", batch.name_of(line));
-      texts.push_back({text.substr(0, tab)});
-      if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
-    }
-    const Classified classified = classifier.Classify(texts, {.truncate = options.truncate, .name_of = batch.name_of});
-    for (const std::int64_t text : classified.truncated)
-      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(static_cast<std::size_t>(text)),
-           classifier.longest());
-    for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
-      const float* const scores = classified.scores.matrix<float>().row(line);
-      const std::vector<std::size_t> named =
-          Named(scores, labels.size(), classifier.problem(), options.json ? std::ssize(labels) : options.top);
-      Json::Array json;
-      std::string result;
-      for (const std::size_t label : named) {
-        json.push_back(Json::Object{{"label", labels[label]}, {"score", scores[label]}});
-        result += fmt::format("{}{}\t{:.4f}", result.empty() ? "" : "\t", labels[label], scores[label]);
-      }
-      if (options.json) result = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(json)}}).Line();
-      WriteResult(result + "\n");
-    }
-  });
+  ForEachLineBatch(
+      options.input, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), [&](const LineBatch& batch) {
+        std::vector<TextOrPair> texts;
+        for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+          const std::string& text = batch.lines[line];
+          const std::size_t tab = text.find('\t');
+          Check(tab == std::string::npos || text.find('\t', tab + 1) == std::string::npos,
+                "{}: it has more than one tab, and a line is a text or two with a tab between them",
+                batch.name_of(line));
+          texts.push_back({text.substr(0, tab)});
+          if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
+        }
+        const Classified classified =
+            classifier.Classify(texts, {.truncate = options.truncate, .name_of = batch.name_of});
+        for (const std::int64_t text : classified.truncated)
+          Note("{}: the model reads {} tokens at once: its end is left out",
+               batch.name_of(static_cast<std::size_t>(text)), classifier.longest());
+        for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
+          const float* const scores = classified.scores.matrix<float>().row(line);
+          const std::vector<std::size_t> named =
+              Named(scores, labels.size(), classifier.problem(), options.json ? std::ssize(labels) : options.top);
+          Json::Array json;
+          std::string result;
+          for (const std::size_t label : named) {
+            json.push_back(Json::Object{{"label", labels[label]}, {"score", scores[label]}});
+            result += fmt::format("{}{}\t{:.4f}", result.empty() ? "" : "\t", labels[label], scores[label]);
+          }
+          if (options.json)
+            result = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(json)}}).Line();
+          WriteResult(result + "\n");
+        }
+      });
 }
 
 }  // namespace
 
 void AddClassify(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("classify", "Say of which class each text is, or two texts together");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "A folder of an encoder for classes of texts, such as BERT's")->required();
-  command.add_option("FILE", options->input,
+  const auto [command, options] =
+      NewCommand(program, "classify", "Say of which class each text is, or two texts together", Run);
+  command.add_option("DIR", options.folder, "A folder of an encoder for classes of texts, such as BERT's")->required();
+  command.add_option("FILE", options.input,
                      "A text a line, or two with a tab between them, plain or gzip; - is standard input [-]");
-  command
-      .add_option(
-          "--top", options->top,
-          "Name so many classes [the best; of a model that gives a text several, those\nwith at least 0.5; of a "
-          "regression all]")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--truncate", options->truncate,
+  auto* top =
+      command
+          .add_option(
+              "--top", options.top,
+              "Name so many classes [the best; of a model that gives a text several, those\nwith at least 0.5; of a "
+              "regression all]")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  command.add_flag("--truncate", options.truncate,
                    "Leave out the end of the longer text, with a warning, where there are too many\n"
                    "tokens for the model, instead of refusing");
-  command.add_flag("--json", options->json, "Print an object a line of input, with all classes");
-  AddComputeOption(command, options->compute);
-  AddCommonOptions(command);
+  command.add_flag("--json", options.json, "Print an object a line of input, with all classes")->excludes(top);
+  AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints LABEL<tab>PROBABILITY, further classes behind further tabs, a line for a line. How scores are read is\n"
       "said by problem_type in the folder's config.json: one class is right (they sum to 1), each class is right or\n"
@@ -104,7 +106,6 @@ void AddClassify(CLI::App& program) {
       "Examples:\n"
       "  echo 'What a film!' | headlight classify bert-sentiment\n"
       "  headlight classify bert-mnli pairs.tsv --json");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

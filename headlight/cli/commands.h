@@ -1,44 +1,32 @@
-// The program's commands. Each adds itself, with its options, to the program; what it does is its callback.
+// What the commands of the program share. A command is a file of this folder without a header: NAME.cc defines
+// AddName, which adds it to the program, bench_NAME.cc and train_NAME.cc add to `bench` and `train`. Its options
+// follow; those that every command has are added by main.cc. cmake/commands.cmake finds the files.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace headlight {
 
-void AddAnswer(CLI::App& program);
-void AddBench(CLI::App& program);
-void AddBleu(CLI::App& program);
-// Commands of `train`.
-void AddTokenizerTraining(CLI::App& train);
-void AddTrainEncoder(CLI::App& train);
-void AddTrainLanguageModel(CLI::App& train);
-void AddTrainSequences(CLI::App& train);
-// Commands of `bench`.
-void AddEncodeBench(CLI::App& bench);
-void AddGenerateBench(CLI::App& bench);
-void AddTrainBench(CLI::App& bench);
-void AddTranslateBench(CLI::App& bench);
-void AddClassify(CLI::App& program);
-void AddConvert(CLI::App& program);
-void AddDemo(CLI::App& program);
-void AddEmbed(CLI::App& program);
-void AddEvaluate(CLI::App& program);
-void AddFillMask(CLI::App& program);
-void AddForward(CLI::App& program);
-void AddGenerate(CLI::App& program);
-void AddInfo(CLI::App& program);
-void AddLook(CLI::App& program);
-void AddScore(CLI::App& program);
-void AddShortlist(CLI::App& program);
-void AddSummarize(CLI::App& program);
-void AddTag(CLI::App& program);
-void AddTokenize(CLI::App& program);
-void AddTrain(CLI::App& program);
-void AddTranslate(CLI::App& program);
+// Adds the program's commands, or where `group` is not empty those of that command.
+void AddCommandsOf(std::string_view group, CLI::App& parent);
 
-// The options that every command has: --threads and --quiet.
-void AddCommonOptions(CLI::App& command);
+template <typename Options>
+struct Command {
+  CLI::App& command;
+  Options& options;
+};
+
+// A command that calls run(options), which begin as Options() and live as long as the program.
+template <typename Options>
+Command<Options> NewCommand(CLI::App& parent, const std::string& name, const std::string& description,
+                            void (*run)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *parent.add_subcommand(name, description);
+  command.callback([options, run] { run(*options); });
+  return {command, *options};
+}
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
 // headlight convert: the same model, smaller.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -38,16 +37,15 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddConvert(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("convert", "Write a model's folder with 8 or 4 bits for each weight");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder")->required();
-  command.add_option("OUT", options->out, "A new folder for the result, or one with a model that it replaces")
+  const auto [command, options] =
+      NewCommand(program, "convert", "Write a model's folder with 8 or 4 bits for each weight", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required();
+  command.add_option("OUT", options.out, "A new folder for the result, or one with a model that it replaces")
       ->required();
-  command.add_option("--compute", options->compute, "What it shall compute with")
+  command.add_option("--compute", options.compute, "What it shall compute with")
       ->required()
       ->type_name("int8|int4")
       ->check(CLI::IsMember({"int8", "int4"}).description(""));
-  AddCommonOptions(command);
   command.footer(
       "\nThe matrices of products become integers with a scale for each output (int8: a quarter of the size), or 4 "
       "bits\n"
@@ -55,7 +53,6 @@ void AddConvert(CLI::App& program) {
       "loads DIR. What remains stays float32. Only headlight reads the result.\n\n"
       "Example:\n"
       "  headlight convert model model-int8 --compute int8");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,7 +1,5 @@
 // headlight demo: from a grammar to translations and pictures of attention, in a minute or two and without a download.
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -133,16 +131,14 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddDemo(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("demo", "Train on a built-in grammar, translate, and show the attention");
-  const auto options = std::make_shared<Options>();
-  command.add_option("--out", options->out, "A folder for the data, the model and the pictures")
+  const auto [command, options] =
+      NewCommand(program, "demo", "Train on a built-in grammar, translate, and show the attention", Run);
+  command.add_option("--out", options.out, "A folder for the data, the model and the pictures")
       ->capture_default_str()
       ->type_name("DIR");
-  command.add_option("--steps", options->steps, "Steps to train")->capture_default_str()->type_name("N");
-  command.add_option("--seed", options->seed, "The same seed is the same demo")->capture_default_str()->type_name("N");
-  AddCommonOptions(command);
+  command.add_option("--steps", options.steps, "Steps to train")->capture_default_str()->type_name("N");
+  command.add_option("--seed", options.seed, "The same seed is the same demo")->capture_default_str()->type_name("N");
   command.footer("\nExample:\n  headlight demo --out my-demo");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,12 +1,9 @@
 // headlight embed: texts to vectors, and the texts nearest to another.
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -16,7 +13,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/line_queue.h"
+#include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/embedder.h"
@@ -65,43 +62,37 @@ void Run(const Options& options) {
   std::vector<float> query;
   if (!options.search.empty()) query = embedder.Embed({&options.search, 1}).vectors.ToVector<float>();
 
-  const std::string name = options.input == "-" ? "standard input" : options.input;
-  // Enough lines to fill some batches, at four bytes a token.
-  LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name),
-                  static_cast<std::size_t>(EmbedOptions().batch_tokens) * 32);
-  Progress progress("lines embedded");
   std::vector<float> all;
   std::vector<Found> found;
   std::int64_t done = 0;
-  for (std::vector<std::string> texts = lines.Next(); !texts.empty(); texts = lines.Next()) {
-    const Embeddings embeddings = embedder.Embed(texts, {.truncate = true});
-    for (const std::int64_t text : embeddings.truncated) {
-      const std::string place = fmt::format("{}: line {}", name, done + text + 1);
-      Check(options.truncate,
-            "{}: it has more tokens than the {} that the model reads at once; --truncate leaves out its end", place,
-            embedder.longest());
-      Note("{}: the model reads {} tokens at once: its end is left out", place, embedder.longest());
-    }
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      const float* const vector = embeddings.vectors.matrix<float>().row(static_cast<std::int64_t>(i));
-      ++done;
-      if (!query.empty()) {
-        found.push_back({Cosine(query.data(), vector, columns), done, std::move(texts[i])});
-      } else if (!options.out.empty()) {
-        all.insert(all.end(), vector, vector + columns);
-      } else {
-        WriteResult(fmt::format("[{}]\n", fmt::join(vector, vector + columns, ",")));
-      }
-    }
-    // Of all that was found only the best are kept.
-    const auto best = found.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(found));
-    std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
-      return a.score != b.score ? a.score > b.score : a.line < b.line;
-    });
-    found.erase(best, found.end());
-    FlushResults();
-    progress.Show(done);
-  }
+  ForEachLineBatch(
+      options.input, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), [&](const LineBatch& batch) {
+        const Embeddings embeddings = embedder.Embed(batch.lines, {.truncate = true});
+        for (const std::int64_t text : embeddings.truncated) {
+          const std::string place = batch.name_of(static_cast<std::size_t>(text));
+          Check(options.truncate,
+                "{}: it has more tokens than the {} that the model reads at once; --truncate leaves out its end", place,
+                embedder.longest());
+          Note("{}: the model reads {} tokens at once: its end is left out", place, embedder.longest());
+        }
+        for (const std::string& text : batch.lines) {
+          const float* const vector = embeddings.vectors.matrix<float>().row(done - batch.first + 1);
+          ++done;
+          if (!query.empty()) {
+            found.push_back({Cosine(query.data(), vector, columns), done, text});
+          } else if (!options.out.empty()) {
+            all.insert(all.end(), vector, vector + columns);
+          } else {
+            WriteResult(fmt::format("[{}]\n", fmt::join(vector, vector + columns, ",")));
+          }
+        }
+        // Of all that was found only the best are kept.
+        const auto best = found.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(found));
+        std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
+          return a.score != b.score ? a.score > b.score : a.line < b.line;
+        });
+        found.erase(best, found.end());
+      });
   for (const Found& one : found) WriteResult(fmt::format("{:.4f}\t{}\t{}\n", one.score, one.line, one.text));
   if (!options.out.empty()) WriteFile(options.out, Npy(all, static_cast<std::size_t>(done), columns));
 }
@@ -109,29 +100,28 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddEmbed(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("embed", "Turn texts into vectors, or find those nearest to another");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "An encoder's folder, such as BERT's, of sentence-transformers or plain")
+  const auto [command, options] =
+      NewCommand(program, "embed", "Turn texts into vectors, or find those nearest to another", Run);
+  command.add_option("DIR", options.folder, "An encoder's folder, such as BERT's, of sentence-transformers or plain")
       ->required();
-  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
   auto* out =
       command
-          .add_option("--out", options->out,
+          .add_option("--out", options.out,
                       "Write the vectors to this file, a row a line, as NumPy's load reads it; otherwise each is\n"
                       "printed as a JSON array")
           ->type_name("FILE.npy");
-  command
-      .add_option("--search", options->search,
-                  "Print the lines whose vectors point most nearly where this text's does, as\n"
-                  "COSINE<tab>LINE<tab>TEXT")
-      ->type_name("TEXT")
-      ->excludes(out);
-  command.add_option("--top", options->top, "So many of them [10]")->type_name("N");
+  auto* search = command
+                     .add_option("--search", options.search,
+                                 "Print the lines whose vectors point most nearly where this text's does, as\n"
+                                 "COSINE<tab>LINE<tab>TEXT")
+                     ->type_name("TEXT")
+                     ->excludes(out);
+  command.add_option("--top", options.top, "So many of them [10]")->type_name("N")->needs(search);
   command.add_flag(
-      "--truncate", options->truncate,
+      "--truncate", options.truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
-  AddComputeOption(command, options->compute);
-  AddCommonOptions(command);
+  AddComputeOption(command, options.compute);
   command.footer(
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "
       "that\n"
@@ -139,7 +129,6 @@ void AddEmbed(CLI::App& program) {
       "Examples:\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -59,7 +59,7 @@ TEST(Embed, SaysWhatDoesNotFit) {
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_EQ(Lines(cut.out).size(), 2U);
   EXPECT_THAT(cut.err, HasSubstr("standard input: line 2: the model reads 20 tokens at once: its end is left out"));
-  EXPECT_THAT(RefusalOf({"embed", kFolder, "--top", "0"}), HasSubstr("--top must be at least 1"));
+  EXPECT_THAT(RefusalOf({"embed", kFolder, "--search", "dog", "--top", "0"}), HasSubstr("--top must be at least 1"));
   EXPECT_NE(RunProgram({"embed", kFolder, "--search", "dog", "--out", "x.npy"}).exit_code, 0);
 }
 

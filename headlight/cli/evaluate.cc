@@ -1,8 +1,6 @@
 // headlight evaluate: how well a model translates text whose translation is known.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -105,24 +103,22 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddEvaluate(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("evaluate", "Translate a test set and score it: BLEU, chrF, loss");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder")->required();
-  command.add_option("--source", options->source, "The text to translate, a sentence a line")
+  const auto [command, options] =
+      NewCommand(program, "evaluate", "Translate a test set and score it: BLEU, chrF, loss", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required();
+  command.add_option("--source", options.source, "The text to translate, a sentence a line")
       ->required()
       ->type_name("FILE");
-  command.add_option("--reference", options->reference, "Its translation")->required()->type_name("FILE");
-  command.add_flag("--lowercase", options->lowercase, "BLEU and chrF do not tell upper and lower case apart");
-  command.add_option("--output", options->output, "Write the model's translations there")->type_name("FILE");
-  AddTranslationOptions(command, options->load, options->translate);
-  command.add_flag("--json", options->json, "Print JSON");
-  AddCommonOptions(command);
+  command.add_option("--reference", options.reference, "Its translation")->required()->type_name("FILE");
+  command.add_flag("--lowercase", options.lowercase, "BLEU and chrF do not tell upper and lower case apart");
+  command.add_option("--output", options.output, "Write the model's translations there")->type_name("FILE");
+  AddTranslationOptions(command, options.load, options.translate);
+  command.add_flag("--json", options.json, "Print JSON");
   command.footer(
       "\nThe loss is the mean negative log-probability (natural logarithm) of the reference's tokens, without label\n"
       "smoothing; the perplexity its exponential.\n\n"
       "Example:\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
 // headlight fill-mask: the words that are hidden.
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,7 +23,7 @@ struct Options {
 void Run(const Options& options) {
   Check(options.top >= 1, "--top must be at least 1, not {}", options.top);
   const MaskFiller filler = MaskFiller::Load(options.folder, options.compute);
-  ForEachLineBatch(options.input, "filled", [&](const LineBatch& batch) {
+  ForEachLineBatch(options.input, "lines filled", BytesAhead(FillOptions().batch_tokens), [&](const LineBatch& batch) {
     const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
     for (std::size_t line = 0; line < filled.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
@@ -47,21 +45,19 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddFillMask(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("fill-mask", "Say which words a text hides behind its masks");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "A folder of an encoder for masked words, such as BERT's")->required();
-  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
-  command.add_option("--top", options->top, "So many words for each mask [5]")->type_name("N");
-  command.add_flag("--json", options->json, "Print an object a line of input");
-  AddComputeOption(command, options->compute);
-  AddCommonOptions(command);
+  const auto [command, options] =
+      NewCommand(program, "fill-mask", "Say which words a text hides behind its masks", Run);
+  command.add_option("DIR", options.folder, "A folder of an encoder for masked words, such as BERT's")->required();
+  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_option("--top", options.top, "So many words for each mask [5]")->type_name("N");
+  command.add_flag("--json", options.json, "Print an object a line of input");
+  AddComputeOption(command, options.compute);
   command.footer(
       "\nA mask is what the tokenizer calls it, [MASK] or <mask>. Prints LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
       "best word first. Text without a mask, or of more tokens than the model reads, is refused.\n\n"
       "Examples:\n"
       "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"
       "  headlight fill-mask roberta-base texts.txt --top 1 --json");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

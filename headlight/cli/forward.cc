@@ -1,10 +1,8 @@
 // headlight forward: the raw model, from tensors to tensors under Hugging Face's names, to check a conversion.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -224,12 +222,11 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddForward(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("forward", "Run the raw model, from a file of tensors to another");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder")->required();
-  command.add_option("IN", options->in, "Inputs, a safetensors file")->required();
-  command.add_option("OUT", options->out, "Outputs, a safetensors file to write")->required();
-  AddCommonOptions(command);
+  const auto [command, options] =
+      NewCommand(program, "forward", "Run the raw model, from a file of tensors to another", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required();
+  command.add_option("IN", options.in, "Inputs, a safetensors file")->required();
+  command.add_option("OUT", options.out, "Outputs, a safetensors file to write")->required();
   command.footer(
       "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding\n"
       "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"
@@ -247,7 +244,6 @@ void AddForward(CLI::App& program) {
       "this. A T5's decoder_last_hidden_state is scaled as its output wants it.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,8 +1,4 @@
 // headlight generate: what a language model writes after a prompt.
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +6,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/line_queue.h"
+#include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/generator.h"
@@ -59,28 +55,20 @@ void RunPrompt(const Generator& generator, Options options) {
 }
 
 void RunFile(const Generator& generator, const Options& options) {
-  const std::string name = options.prompts == "-" ? "standard input" : options.prompts;
-  // Enough lines to fill some batches, at four bytes a token.
-  LineQueue lines(options.prompts == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name),
-                  static_cast<std::size_t>(options.generate.batch_tokens) * 32);
-  Progress progress("prompts continued");
   GenerateOptions generate = options.generate;
-  std::int64_t done = 0;
-  for (std::vector<std::string> prompts = lines.Next(); !prompts.empty(); prompts = lines.Next()) {
-    generate.first_stream = static_cast<std::uint64_t>(done);
+  const std::size_t ahead = BytesAhead(generate.batch_tokens);
+  ForEachLineBatch(options.prompts, "prompts continued", ahead, [&](const LineBatch& batch) {
+    generate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
     const std::vector<GeneratedText> texts = [&] {
       try {
-        return generator.Generate(prompts, generate);
+        return generator.Generate(batch.lines, generate);
       } catch (const Error& error) {
         if (error.blame() != Blame::user) throw;
-        Fail("{}, prompts from line {} on: {}", name, done + 1, error.what());
+        Fail("{}, prompts from line {} on: {}", batch.file, batch.first, error.what());
       }
     }();
-    for (std::size_t i = 0; i < prompts.size(); ++i) WriteResult(Row(prompts[i], texts[i], options.json));
-    FlushResults();
-    done += std::ssize(prompts);
-    progress.Show(done);
-  }
+    for (std::size_t i = 0; i < texts.size(); ++i) WriteResult(Row(batch.lines[i], texts[i], options.json));
+  });
 }
 
 void Run(const Options& options) {
@@ -92,13 +80,12 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddGenerate(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("generate", "Continue prompts with a language model");
-  const auto options = std::make_shared<Options>();
-  GenerateOptions& generate = options->generate;
-  command.add_option("DIR", options->folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
-  auto* prompt = command.add_option("PROMPT", options->prompt, "The text to continue; it may be empty");
+  const auto [command, options] = NewCommand(program, "generate", "Continue prompts with a language model", Run);
+  GenerateOptions& generate = options.generate;
+  command.add_option("DIR", options.folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
+  auto* prompt = command.add_option("PROMPT", options.prompt, "The text to continue; it may be empty");
   command
-      .add_option("--prompts", options->prompts,
+      .add_option("--prompts", options.prompts,
                   "Without PROMPT: texts to continue, one a line, plain or gzip; - is standard input [-]")
       ->type_name("FILE")
       ->excludes(prompt);
@@ -135,12 +122,11 @@ void AddGenerate(CLI::App& program) {
       ->allow_extra_args(false);
   command.add_option("--batch-tokens", generate.batch_tokens, "Tokens of prompts that are read at once [2048]")
       ->type_name("TOKENS");
-  command.add_flag("--json", options->json,
+  command.add_flag("--json", options.json,
                    "Print a JSON object a prompt: prompt, text, end (\"end\", \"stop\" or \"length\"),\nprompt_tokens, "
                    "tokens, log_probability");
-  AddComputeOption(command, options->compute);
-  AddDraftOption(command, options->draft);
-  AddCommonOptions(command);
+  AddComputeOption(command, options.compute);
+  AddDraftOption(command, options.draft);
   command.footer(
       "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
       "line\n"
@@ -150,7 +136,6 @@ void AddGenerate(CLI::App& program) {
       "  headlight generate gpt2 'The capital of France is' --max-new-tokens 20\n"
       "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"
       "  headlight generate gpt2 --prompts questions.txt --beam-size 4 --json > answers.jsonl");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
 // headlight info: what a model folder holds.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -62,16 +61,13 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddInfo(CLI::App& program) {
-  CLI::App& command =
-      *program.add_subcommand("info", "Say what a model folder holds: family, sizes, memory, tokenizer");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder")->required();
-  command.add_flag("--json", options->json, "Print JSON");
-  AddCommonOptions(command);
+  const auto [command, options] =
+      NewCommand(program, "info", "Say what a model folder holds: family, sizes, memory, tokenizer", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required();
+  command.add_flag("--json", options.json, "Print JSON");
   command.footer(
       "\nmemory_bytes is what the weights take when the model is loaded to be used.\n\n"
       "Example:\n  headlight info model --json");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,8 +1,6 @@
 // headlight look: what every head looks at, as a page or a picture.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,34 +81,33 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddLook(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("look", "Show what every head of every layer looks at");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder")->required();
+  const auto [command, options] = NewCommand(program, "look", "Show what every head of every layer looks at", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required();
   auto* source =
-      command.add_option("--source", options->source, "The sentence that the encoder reads")->type_name("TEXT");
-  command.add_option("--target", options->target, "The sentence that the decoder writes [the model's translation]")
+      command.add_option("--source", options.source, "The sentence that the encoder reads")->type_name("TEXT");
+  command.add_option("--target", options.target, "The sentence that the decoder writes [the model's translation]")
       ->type_name("TEXT")
       ->needs(source);
-  auto* text = command.add_option("--text", options->text, "The text that an encoder alone or a language model reads")
+  auto* text = command.add_option("--text", options.text, "The text that an encoder alone or a language model reads")
                    ->type_name("TEXT")
                    ->excludes(source);
-  command.add_option("--second", options->second, "A second text, that an encoder reads behind the first")
+  command.add_option("--second", options.second, "A second text, that an encoder reads behind the first")
       ->type_name("TEXT")
       ->needs(text);
-  command.add_option("--out", options->out, "A page (.html) or a picture (.svg, .png, .pdf); may be repeated")
+  command.add_option("--out", options.out, "A page (.html) or a picture (.svg, .png, .pdf); may be repeated")
       ->required()
       ->type_name("FILE");
-  command.add_option("--attention", options->attention, "encoder, decoder or cross [all three]")->type_name("KIND");
-  command.add_option("--layer", options->layer, "One layer, counted from 1 [all]")->type_name("N");
-  AddTaskOptions(command, options->translate);
-  AddCommonOptions(command);
+  command.add_option("--attention", options.attention, "encoder, decoder or cross [all three]")->type_name("KIND");
+  command.add_option("--layer", options.layer, "One layer, counted from 1 [all]")->type_name("N");
+  AddTaskOptions(command, options.translate);
+  for (const char* name : {"--task", "--prefix", "--source-language", "--target-language"})
+    command.get_option(name)->needs(source);
   command.footer(
       "\nExamples:\n"
       "  headlight look model --source 'Ein Hund läuft.' --out dog.html\n"
       "  headlight look bert --text 'Who runs?' --second 'A dog runs.' --attention encoder --out pair.html\n"
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,11 +1,11 @@
 // headlight: trains, runs and looks inside Transformers.
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
@@ -19,27 +19,15 @@ namespace {
 
 constexpr int kOurMistake = 1, kUsersMistake = 2, kOutputClosed = 128 + SIGPIPE;  // the last as a shell reports it
 
-void AddCommands(CLI::App& program) {
-  AddDemo(program);
-  AddTrain(program);
-  AddTranslate(program);
-  AddSummarize(program);
-  AddEvaluate(program);
-  AddBleu(program);
-  AddLook(program);
-  AddEmbed(program);
-  AddGenerate(program);
-  AddScore(program);
-  AddFillMask(program);
-  AddClassify(program);
-  AddTag(program);
-  AddAnswer(program);
-  AddTokenize(program);
-  AddInfo(program);
-  AddConvert(program);
-  AddShortlist(program);
-  AddBench(program);
-  AddForward(program);
+// The options that every command has; a group, such as `bench`, needs one of its commands instead.
+void AddCommonOptions(CLI::App& command) {
+  command.fallthrough();  // for --config
+  const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
+  for (CLI::App* one : commands) AddCommonOptions(*one);
+  if (!commands.empty()) return static_cast<void>(command.require_subcommand(1));
+  command.add_option_function<int>("--threads", SetThreads, "Threads to compute with [all processors]")->type_name("N");
+  command.add_flag_callback(
+      "--quiet", [] { SetQuiet(true); }, "Say nothing but results and errors");
 }
 
 // CLI11 would say of a command that there is none only that one is needed.
@@ -74,9 +62,9 @@ void LimitCpu() {
 int Run(int argc, char** argv) {
   CLI::App program("headlight trains, runs and looks inside Transformers.", "headlight");
   program.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
-  program.require_subcommand(1);
   AddOptionsFile(program);
-  AddCommands(program);
+  AddCommandsOf("", program);
+  AddCommonOptions(program);
   program.footer("\nheadlight COMMAND --help explains a command and gives examples.\n");
   try {
     LimitCpu();
@@ -102,13 +90,6 @@ int Run(int argc, char** argv) {
 }
 
 }  // namespace
-
-void AddCommonOptions(CLI::App& command) {
-  command.fallthrough();  // for --config
-  command.add_option_function<int>("--threads", SetThreads, "Threads to compute with [all processors]")->type_name("N");
-  command.add_flag_callback(
-      "--quiet", [] { SetQuiet(true); }, "Say nothing but results and errors");
-}
 
 }  // namespace headlight
 

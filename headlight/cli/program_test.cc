@@ -1,6 +1,8 @@
 // What all commands have in common, and those that have little of their own.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "headlight/base/json.h"
@@ -31,8 +33,51 @@ TEST(Program, ExplainsItself) {
 
 TEST(Program, SaysWhichCommandsThereAre) {
   EXPECT_THAT(RefusalOf({"translte", "model"}), HasSubstr("no command \"translte\"; there are: "));
-  EXPECT_THAT(RefusalOf({}), HasSubstr(", translate, "));
+  EXPECT_THAT(RefusalOf({}), HasSubstr(", translate"));
   EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));
+}
+
+// A command is a file without a header (cmake/commands.cmake).
+TEST(Program, HasACommandForEachFile) {
+  const std::string folder = HEADLIGHT_SOURCE_DIR "/headlight/cli/", help = RunProgram({"--help"}).out;
+  std::size_t commands = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::string name = entry.path().stem();
+    if (entry.path().extension() != ".cc" || name == "main" || name.ends_with("_test") ||
+        std::filesystem::exists(folder + name + ".h"))
+      continue;
+    ++commands;
+    std::string in = help;
+    for (const std::string group : {"bench", "train"})
+      if (name.starts_with(group + "_")) {
+        in = RunProgram({group, "--help"}).out;
+        name = name.substr(group.size() + 1);
+      }
+    if (name == "encoder" || name == "sequences") continue;  // a file for several kinds of training
+    std::ranges::replace(name, '_', '-');
+    EXPECT_THAT(in, HasSubstr("\n  " + name + " "));
+  }
+  EXPECT_GT(commands, 20U);
+}
+
+// Of options that have no effect with others.
+TEST(Program, RefusesOptionsThatWouldDoNothing) {
+  const std::string encoder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
+  const TemporaryFolder gpt, marian;
+  SaveTinyGpt(gpt.path());
+  SaveTinyModel(marian.path());
+  EXPECT_THAT(RefusalOf({"embed", encoder, "--top", "3"}), HasSubstr("--search"));
+  EXPECT_THAT(RefusalOf({"classify", encoder, "--top", "3", "--json"}), HasSubstr("--top"));
+  EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--no-special"}), HasSubstr("--decode"));
+  EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--plain"}), HasSubstr("--decode"));
+  EXPECT_THAT(RefusalOf({"look", gpt.path(), "--text", "a", "--prefix", "b", "--out", "a.svg"}), HasSubstr("--source"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--seed", "3"}), HasSubstr("words that are drawn"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--length-penalty", "2"}), HasSubstr("beam size"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--top-k", "2", "--beam-size", "2"}), HasSubstr("beam size"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--draft", "--beam-size", "2"}), HasSubstr("a draft is for"));
+  EXPECT_THAT(RefusalOf({"translate", marian.path(), "--draft"}), HasSubstr("a draft is for a beam size of 1"));
+  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--draft", "--batch", "2"}), HasSubstr("--batch 1"));
+  EXPECT_THAT(RefusalOf({"bench", "translate", marian.path(), "--draft"}), HasSubstr("--batch 1"));
 }
 
 struct ProgramFolderTest : ProgramTest {};

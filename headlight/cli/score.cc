@@ -1,9 +1,5 @@
 // headlight score: how likely texts are to a language model.
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/line_queue.h"
+#include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/generator.h"
@@ -65,24 +61,17 @@ std::string Rows(const Generator& generator, const std::string& text, const Text
 void Run(const Options& options) {
   const Generator generator = Generator::Load(options.folder, options.compute);
   generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
-  const std::string name = options.input == "-" ? "standard input" : options.input;
-  // Enough lines to fill some batches, at four bytes a token.
-  LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name),
-                  static_cast<std::size_t>(options.batch_tokens) * 32);
-  Progress progress("lines scored");
-  std::int64_t line = 0;
   TextScore all;
-  for (std::vector<std::string> texts = lines.Next(); !texts.empty(); texts = lines.Next()) {
-    const std::vector<TextScore> scores = generator.Score(texts, options.batch_tokens);
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      WriteResult(Rows(generator, texts[i], scores[i], ++line, options));
-      all.log_probability += scores[i].log_probability;
-      all.scored += scores[i].scored;
-      all.bytes += scores[i].bytes;
+  std::int64_t line = 0;
+  ForEachLineBatch(options.input, "lines scored", BytesAhead(options.batch_tokens), [&](const LineBatch& batch) {
+    for (const TextScore& score : generator.Score(batch.lines, options.batch_tokens)) {
+      const std::string& text = batch.lines[static_cast<std::size_t>(++line - batch.first)];
+      WriteResult(Rows(generator, text, score, line, options));
+      all.log_probability += score.log_probability;
+      all.scored += score.scored;
+      all.bytes += score.bytes;
     }
-    FlushResults();
-    progress.Show(line);
-  }
+  });
   if (all.scored > 0)
     Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits a byte", line, all.scored, all.bytes,
          all.perplexity(), all.bits_per_byte());
@@ -91,19 +80,17 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddScore(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("score", "Say how likely texts are to a language model");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
-  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
-  command.add_flag("--tokens", options->tokens,
+  const auto [command, options] = NewCommand(program, "score", "Say how likely texts are to a language model", Run);
+  command.add_option("DIR", options.folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
+  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_flag("--tokens", options.tokens,
                    "Print a token a line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and\n"
                    "log_probabilities to the object");
-  command.add_flag("--json", options->json,
+  command.add_flag("--json", options.json,
                    "Print a JSON object a text: text, log_probability, tokens, bytes, perplexity, bits_per_byte");
-  command.add_option("--batch-tokens", options->batch_tokens, "Tokens that are scored at once [2048]")
+  command.add_option("--batch-tokens", options.batch_tokens, "Tokens that are scored at once [2048]")
       ->type_name("TOKENS");
-  AddComputeOption(command, options->compute);
-  AddCommonOptions(command);
+  AddComputeOption(command, options.compute);
   command.footer(
       "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "
       "them\n"
@@ -117,7 +104,6 @@ void AddScore(CLI::App& program) {
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"
       "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
 // headlight shortlist: which words may translate which, so that a model need not score its whole vocabulary.
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,25 +54,23 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddShortlist(CLI::App& program) {
-  CLI::App& command =
-      *program.add_subcommand("shortlist", "Learn which words may translate which, to translate faster");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The model's folder, which gets a shortlist.safetensors")->required();
+  const auto [command, options] =
+      NewCommand(program, "shortlist", "Learn which words may translate which, to translate faster", Run);
+  command.add_option("DIR", options.folder, "The model's folder, which gets a shortlist.safetensors")->required();
   command
-      .add_option("--train", options->train,
+      .add_option("--train", options.train,
                   "Source and target text, line by line a pair, plain or gzip: best what the model was trained on")
       ->required()
       ->expected(2)
       ->type_name("SOURCE TARGET");
   command
-      .add_option("--per-word", options->shortlist.per_word,
-                  fmt::format("Likeliest translations of each source word, at most [{}]", options->shortlist.per_word))
+      .add_option("--per-word", options.shortlist.per_word,
+                  fmt::format("Likeliest translations of each source word, at most [{}]", options.shortlist.per_word))
       ->type_name("N");
   command
-      .add_option("--frequent", options->shortlist.frequent,
-                  fmt::format("Commonest target words, for every sentence [{}]", options->shortlist.frequent))
+      .add_option("--frequent", options.shortlist.frequent,
+                  fmt::format("Commonest target words, for every sentence [{}]", options.shortlist.frequent))
       ->type_name("N");
-  AddCommonOptions(command);
   command.footer(
       "\nWith a shortlist, a sentence's translation is chosen among the likely translations of its words alone, so\n"
       "that the output layer computes a fraction of the vocabulary. `translate --shortlist` uses it; `evaluate\n"
@@ -82,7 +78,6 @@ void AddShortlist(CLI::App& program) {
       "Example:\n"
       "  headlight shortlist model --train train.de.gz train.en.gz\n"
       "  headlight translate model --shortlist < news.de");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

@@ -1,6 +1,4 @@
 // headlight tag: names and other spans in each text.
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,7 +20,7 @@ struct Options {
 
 void Run(const Options& options) {
   const Tagger tagger = Tagger::Load(options.folder, options.compute);
-  ForEachLineBatch(options.input, "tagged", [&](const LineBatch& batch) {
+  ForEachLineBatch(options.input, "lines tagged", BytesAhead(TagOptions().batch_tokens), [&](const LineBatch& batch) {
     const auto tagged = tagger.Tag(batch.lines, {.name_of = batch.name_of});
     for (std::size_t line = 0; line < tagged.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
@@ -45,14 +43,11 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddTag(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("tag", "Find names and other spans in texts");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "A folder of an encoder for classes of tokens, such as BERT's")
-      ->required();
-  command.add_option("FILE", options->input, "Texts, one a line, plain or gzip; - is standard input [-]");
-  command.add_flag("--json", options->json, "Print an object a line of input");
-  AddComputeOption(command, options->compute);
-  AddCommonOptions(command);
+  const auto [command, options] = NewCommand(program, "tag", "Find names and other spans in texts", Run);
+  command.add_option("DIR", options.folder, "A folder of an encoder for classes of tokens, such as BERT's")->required();
+  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_flag("--json", options.json, "Print an object a line of input");
+  AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
       "ends, in characters from 0, and the mean probability of its tokens' labels. B-X begins a span and I-X goes on\n"
@@ -62,7 +57,6 @@ void AddTag(CLI::App& program) {
       "Examples:\n"
       "  echo 'Ada Lovelace was born in London.' | headlight tag bert-ner\n"
       "  headlight tag xlm-roberta-ner articles.txt --json");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

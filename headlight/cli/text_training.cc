@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/commands.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
 
@@ -42,7 +41,6 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
           ""))
       ->default_str("")
       ->description("steps until the learning rate's peak; 200, or a tenth of at most 400, unless given");
-  AddCommonOptions(command);
 }
 
 void BeginTextTraining(TextTrainingOptions& options) {

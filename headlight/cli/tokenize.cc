@@ -1,11 +1,8 @@
 // headlight tokenize: what a model's tokenizer makes of text.
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +10,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/line_queue.h"
+#include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/text/token_label.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -81,47 +78,42 @@ std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const std::vec
 
 void Run(const Options& options) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder);
-  const std::string name = options.input == "-" ? "standard input" : options.input;
   constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
-  LineQueue lines(options.input == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name), ahead);
-  std::int64_t number = 0;
-  for (std::vector<std::string> texts = lines.Next(); !texts.empty(); texts = lines.Next()) {
-    if (options.decode) {
-      for (const std::string& text : texts)
-        WriteResult(Text(tokenizer, text, fmt::format("{}: line {}", name, ++number)));
-    } else {
-      for (const std::string& row : Rows(tokenizer, texts, options)) WriteResult(row);
-    }
-    FlushResults();
-  }
+  ForEachLineBatch(options.input, "lines read", ahead, [&](const LineBatch& batch) {
+    if (!options.decode)
+      for (const std::string& row : Rows(tokenizer, batch.lines, options)) WriteResult(row);
+    else
+      for (std::size_t i = 0; i < batch.lines.size(); ++i)
+        WriteResult(Text(tokenizer, batch.lines[i], batch.name_of(i)));
+  });
 }
 
 }  // namespace
 
 void AddTokenize(CLI::App& program) {
-  CLI::App& command = *program.add_subcommand("tokenize", "Cut text into a model's tokens, line by line");
-  const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "A folder with a tokenizer.json")->required();
-  command.add_option("FILE", options->input, "Text, plain or gzip; - is standard input [-]");
-  auto* ids = command.add_flag("--ids", options->ids, "Print the tokens' numbers instead of the tokens");
+  const auto [command, options] = NewCommand(program, "tokenize", "Cut text into a model's tokens, line by line", Run);
+  command.add_option("DIR", options.folder, "A folder with a tokenizer.json")->required();
+  command.add_option("FILE", options.input, "Text, plain or gzip; - is standard input [-]");
+  auto* ids = command.add_flag("--ids", options.ids, "Print the tokens' numbers instead of the tokens");
   auto* json =
-      command.add_flag("--json", options->json,
+      command.add_flag("--json", options.json,
                        "Print an object a line: ids, type_ids, pieces, and what of the line each token stands\n"
                        "for, [begin, end) in bytes and in characters");
-  auto* decode = command.add_flag("--decode", options->decode, "The other way: numbers in, text out");
+  auto* decode = command.add_flag("--decode", options.decode, "The other way: numbers in, text out");
   ids->excludes(json)->excludes(decode);
   json->excludes(decode);
-  command.add_flag("!--no-special", options->encode.add_special, "Add no tokens of the model's, such as [CLS]");
-  command.add_flag("!--plain", options->encode.read_special,
-                   "What stands in the text is text, also where it spells a special token");
-  AddCommonOptions(command);
+  command.add_flag("!--no-special", options.encode.add_special, "Add no tokens of the model's, such as [CLS]")
+      ->excludes(decode);
+  command
+      .add_flag("!--plain", options.encode.read_special,
+                "What stands in the text is text, also where it spells a special token")
+      ->excludes(decode);
   command.footer(
       "\nExamples:\n"
       "  echo 'A dog runs.' | headlight tokenize bert-base-uncased\n"
       "  headlight tokenize gpt2 news.en.gz --ids > news.ids\n"
       "  headlight tokenize gpt2 news.ids --decode\n"
       "  headlight tokenize roberta-base --json < questions");
-  command.callback([options] { Run(*options); });
 }
 
 }  // namespace headlight

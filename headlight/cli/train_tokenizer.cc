@@ -67,7 +67,7 @@ void Run(Flags& flags) {
 
 }  // namespace
 
-void AddTokenizerTraining(CLI::App& train) {
+void AddTrainTokenizer(CLI::App& train) {
   const auto flags = std::make_shared<Flags>();
   CLI::App& command = *train.add_subcommand("tokenizer", "Learn a tokenizer from text");
   command.add_option("FILES", flags->files, "text, plain or gzip")->required();
@@ -94,7 +94,6 @@ void AddTokenizerTraining(CLI::App& train) {
   command.add_flag("--split-digits", flags->options.split_digits,
                    "each digit is a token of its own, so that a model can learn to reckon");
   command.add_option("--out", flags->out, "the folder for tokenizer.json")->required()->type_name("DIR");
-  AddCommonOptions(command);
   command.footer(
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"

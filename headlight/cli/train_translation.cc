@@ -70,14 +70,7 @@ void Run(Flags& flags) {
 
 }  // namespace
 
-void AddTrain(CLI::App& program) {
-  CLI::App& train = *program.add_subcommand("train", "Train a model from raw data");
-  train.fallthrough();
-  train.require_subcommand(1);
-  AddTokenizerTraining(train);
-  AddTrainLanguageModel(train);
-  AddTrainEncoder(train);
-  AddTrainSequences(train);
+void AddTrainTranslation(CLI::App& train) {
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
   CLI::App* command = train.add_subcommand("translation", "Learn to translate from parallel text");
@@ -151,7 +144,6 @@ void AddTrain(CLI::App& program) {
       ->group("Text");
 
   AddTrainingOptions(*command, t.training, flags->compute, t.profile, t.resume);
-  AddCommonOptions(*command);
   command->callback([command, preset, flags] {
     if (!preset->empty()) {
       for (const auto& [name, value] : kPresets.at(flags->preset)) {

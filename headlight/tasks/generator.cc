@@ -130,10 +130,16 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   set(generation.no_repeat_ngram_size, options.no_repeat_ngram_size);
   set(generation.max_new_tokens, options.max_new_tokens);
   set(generation.min_new_tokens, options.min_new_tokens);
-  generation.seed = options.seed;
+  generation.seed = options.seed.value_or(0);
   generation.first_stream = options.first_stream;
   generation.batch_tokens = options.batch_tokens;
   generation.cancelled = options.cancelled;
+  Check(generation.beam_size > 1 || !options.length_penalty, "a length penalty is for a beam size above 1");
+  Check(generation.sample || !options.seed, "a seed is for words that are drawn, by a temperature, top_k or top_p");
+  Check(!model().parameters().have_draft() ||
+            (generation.beam_size == 1 && !generation.sample && generation.repetition_penalty == 1 &&
+             generation.no_repeat_ngram_size == 0),
+        "a draft is for the likeliest words, without beams, draws, a repetition penalty and no_repeat_ngram_size");
   for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
 
   const std::int64_t positions = model().limits().positions;

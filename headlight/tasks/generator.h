@@ -24,7 +24,7 @@ class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 // As GenerationOptions (generate/generate.h) has them. Unless set: as generation_config.json says (num_beams,
 // length_penalty, early_stopping, do_sample, temperature, top_k, top_p, repetition_penalty, no_repeat_ngram_size,
 // max_new_tokens, min_new_tokens; its eos_token_id ends a text), or else as there. Where words are drawn, its num_beams
-// does not count.
+// does not count. A length penalty without beams and a seed without a draw are refused.
 struct GenerateOptions {
   std::optional<std::int32_t> beam_size = {};
   std::optional<double> length_penalty = {};
@@ -36,7 +36,7 @@ struct GenerateOptions {
   std::optional<std::int32_t> no_repeat_ngram_size = {};
   std::optional<std::int32_t> max_new_tokens = {};
   std::optional<std::int32_t> min_new_tokens = {};
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed = {};  // of drawn words; else 0
   std::uint64_t first_stream = 0;
   std::int64_t batch_tokens = 2048;
   std::vector<std::string> stop = {};  // a text ends before the first of these
@@ -75,7 +75,8 @@ class HEADLIGHT_API Generator {
  public:
   // A folder of a language model with its tokenizer. Throws Error naming the file and what is wrong with it or not
   // supported, and where the processor does not have the type to compute in. `draft`: whether to keep an int8
-  // copy of the weights, which drafts what is written alone and greedily (Generate).
+  // copy of the weights, which drafts what is written alone and greedily (Generate); nothing else may be asked for
+  // then.
   static Generator Load(const std::string& folder, std::optional<Compute> compute = {}, bool draft = false);
 
   // Continues each prompt. A special token that stands in one is that token; an empty one is the model's first token,

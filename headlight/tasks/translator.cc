@@ -107,6 +107,9 @@ struct Translator::State {
       else
         decoding.prefix = {language};
     }
+    Check(!model->parameters().have_draft() || (decoding.beam_size == 1 && decoding.no_repeat_ngram_size == 0),
+          "a draft is for a beam size of 1 without no_repeat_ngram_size, not for {} and {}", decoding.beam_size,
+          decoding.no_repeat_ngram_size);
     decoding.shortlist = shortlist ? &*shortlist : nullptr;
     decoding.attention = options.alignment;
     decoding.cancelled = options.cancelled;

@@ -27,7 +27,8 @@ struct LoadOptions {
   std::optional<Compute> compute = {};
   // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`): often faster.
   bool shortlist = false;
-  // Whether to keep an int8 copy of the weights, which drafts what is written alone and greedily (Decode).
+  // Whether to keep an int8 copy of the weights, which drafts what is written alone and greedily (Decode). A beam size
+  // above 1 and no_repeat_ngram_size are refused then.
   bool draft = false;
 };
 

@@ -1,0 +1,36 @@
+# The list of commands that headlight/cli/commands.h speaks of, made of the files that are there: those without a header.
+# bench_encode.cc is `encode` of `bench`, since there is a bench.cc.
+set(command_source ${PROJECT_BINARY_DIR}/commands.cc)
+set(declared "")
+set(listed "")
+foreach(source ${program_sources})
+  cmake_path(GET source STEM stem)
+  cmake_path(GET source PARENT_PATH folder)
+  if(stem STREQUAL main OR EXISTS ${folder}/${stem}.h)
+    continue()
+  endif()
+  set(function Add)
+  string(REPLACE "_" ";" words ${stem})
+  foreach(word ${words})
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND function ${first}${rest})
+  endforeach()
+  list(GET words 0 group)
+  if(group STREQUAL stem OR NOT EXISTS ${folder}/${group}.cc)
+    set(group "")
+  endif()
+  string(APPEND declared "void ${function}(CLI::App& parent);\n")
+  string(APPEND listed "  if (group == \"${group}\") ${function}(parent);\n")
+endforeach()
+file(CONFIGURE OUTPUT ${command_source} @ONLY CONTENT "#include \"headlight/cli/commands.h\"
+
+namespace headlight {
+
+@declared@
+void AddCommandsOf(std::string_view group, CLI::App& parent) {
+@listed@}
+
+}  // namespace headlight
+")

@@ -1,0 +1,28 @@
+// headlight summarize: texts in, their summaries out, a line each.
+#include "headlight/cli/commands.h"
+#include "headlight/cli/translate_lines.h"
+#include "headlight/cli/translation_options.h"
+
+namespace headlight {
+namespace {
+
+void Run(const LineTranslation& options) { TranslateLines(options, /*whole=*/true); }
+
+}  // namespace
+
+void AddSummarize(CLI::App& program) {
+  const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", Run);
+  command.add_option("DIR", options.folder, "The folder of a T5, a BART or another model that learned to")->required();
+  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  AddTranslationOptions(command, options.load, options.translate);
+  AddTaskOptions(command, options.translate);
+  command.footer(
+      "\nSummaries come out in the order in which their texts came in. An empty line stays empty. A line with more\n"
+      "tokens than the model reads is refused, since the summaries of its parts would be none of the whole.\n\n"
+      "Examples:\n"
+      "  headlight summarize bart-large-cnn articles.txt\n"
+      "  headlight summarize t5-small articles.txt --task summarization\n"
+      "  headlight summarize flan-t5-small articles.txt --prefix 'summarize: ' --min-length 20");
+}
+
+}  // namespace headlight
