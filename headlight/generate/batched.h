@@ -1,4 +1,4 @@
-// Decoding many sentences: in batches of similar length, the results in the order they came in.
+// Decoding in batches of sentences of similar length, with the results in the order of the sources.
 #pragma once
 
 #include <cstdint>

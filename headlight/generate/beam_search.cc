@@ -8,14 +8,14 @@
 namespace headlight {
 namespace {
 
-// One way to go on: which of the text's beams, with which word.
+// An extension of one of the text's beams by a token.
 struct Candidate {
   std::size_t beam = 0;
   std::int32_t word = 0;
   double log_probability = 0;
 };
 
-// The likeliest `count` words after the search's beams, but for banned ones.
+// The likeliest `count` extensions of the search's beams, without banned tokens.
 std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::TopLogits<float>& likeliest,
                                       std::span<const std::vector<std::int32_t>> banned, std::int64_t first,
                                       std::size_t count) {
@@ -66,7 +66,7 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   const bool last = length == search.max_length;
   const std::vector<Candidate> candidates =
       BestCandidates(search, likeliest, banned, first, static_cast<std::size_t>(rules.candidates()));
-  if (candidates.empty()) {  // a model that gives what may not be written all the probability
+  if (candidates.empty()) {  // all probability is on tokens that are not allowed
     const Beam& best = search.beams.front();
     if (search.finished.empty())
       search.finished.push_back(

@@ -1,5 +1,5 @@
-// Beam search, whatever the model: from the likeliest words after each beam to the next beams. Greedy choice and
-// sampling are a beam of one.
+// Beam search for any model: from the likeliest next tokens of each beam to the next beams. Greedy choice and sampling
+// are a beam of one.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,10 @@ struct BeamRules {
   double length_penalty = 1;               // alpha: a finished text scores log-probability / length^alpha
   std::vector<std::int32_t> end_ids = {};  // each ends a text
   Stopping stopping = Stopping::no_better;
-  std::int32_t given = 0;  // so many words every text begins with, which do not count in its score
+  std::int32_t given = 0;  // tokens of the prefix of every text, which do not count in its score
 
   double Score(double log_probability, std::int32_t length) const;
-  // How many of the likeliest words after each beam must be known, so that enough are left where all ends are among
-  // them.
+  // How many of the likeliest tokens after each beam are needed, so that enough remain where all ends are among them.
   std::int64_t candidates() const;
 };
 
@@ -39,15 +38,15 @@ struct BeamSearch {
   bool done = false;
 };
 
-// Gives every running beam its next word, the text's `length`-th, from the likeliest words after it: the beams' rows in
-// `likeliest` and, where there are such, in `banned`, words that may not come, begin at `first`. Candidates that end
-// become finished hypotheses, the best of the others the new beams. Ties go to the earlier beam and the smaller word.
-// Which of the old beams each new one continues.
+// Extends every running beam by its `length`-th token. The beams' rows of `likeliest`, and of `banned` (tokens that are
+// not allowed) where it is not empty, begin at `first`. Candidates that end become finished hypotheses, the best of the
+// others the new beams. Ties go to the earlier beam and the smaller id. Returns which of the old beams each new one
+// continues.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
                                  std::int32_t length, const BeamRules& rules,
                                  std::span<const std::vector<std::int32_t>> banned = {});
 
-// The words that would make the last `size` ids some that stand in them already; none where `size` is 0.
+// The tokens that would complete an n-gram of `size` that the ids already have; none where `size` is 0.
 std::vector<std::int32_t> Repeating(std::span<const std::int32_t> ids, std::int32_t size);
 
 }  // namespace headlight

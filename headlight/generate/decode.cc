@@ -123,7 +123,7 @@ class Decoding {
         std::min<std::int64_t>(3 * std::int64_t{source_length} + 50 + before, model_.limits().positions));
   }
 
-  // Gives every running beam its next word, the sentence's `length`-th.
+  // Extends every running beam by its `length`-th token.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) {
     const bool first = length == std::ssize(prefix_);
@@ -173,7 +173,7 @@ class Decoding {
     context.cache->Select(continued);
   }
 
-  // Gives the only sentence left its `length`-th word, and those after it that were drafted right; how many.
+  // Extends the only sentence left by its `length`-th token and the accepted drafts after it; returns how many.
   std::int32_t DraftedStep(Context& context, const Memory& memory, const OutputWords& output, Search& search,
                            std::int32_t length) {
     const auto read = [&](std::span<const std::int32_t> words) {
@@ -205,7 +205,7 @@ class Decoding {
 
 std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
                                             const Sequences& sources, const DecodingOptions& options) {
-  // With enough rows, threads share out the sentences instead of every operation, and none waits for another: 128
+  // With enough rows, threads divide the sentences instead of every operation, without waiting for one another: 128
   // sentences took an eighth less time, with beams of 4 a sixth, 32 sentences the same.
   constexpr std::int64_t fewest_rows = 32;  // of a thread
   const auto count = static_cast<std::int64_t>(sources.size());
@@ -222,7 +222,7 @@ std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::sp
     };
   std::vector<std::vector<Hypothesis>> results(sources.size());
   ParallelFor(threads, [&](std::int64_t thread) {
-    // Every so many-th, since neighbours are of similar length.
+    // Strided, since neighbours are of similar length.
     std::vector<std::int32_t> ids, lengths;
     for (std::int64_t i = thread; i < count; i += threads) {
       const Sequence& source = sources[static_cast<std::size_t>(i)];

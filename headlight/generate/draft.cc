@@ -9,7 +9,7 @@ namespace headlight {
 
 std::int32_t WriteDrafted(Context& context, BeamSearch& search, std::int32_t length, std::int32_t until,
                           const BeamRules& rules, const ReadWords& read, const WordWritten& written) {
-  // With the word before them, as many as attention reads as if each were alone.
+  // With the token before them, the most queries whose attention has the bits of a single query's.
   const std::int32_t drafts = std::min(kernels::kFewQueries - 1, until - length);
   std::vector<std::int32_t> words = {search.beams.front().ids.back()};
   context.draft = true;

@@ -1,4 +1,4 @@
-// Drafting: several words of a text for one reading of the weights.
+// Speculative decoding: several tokens of a text for one pass over the weights.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,21 @@
 
 namespace headlight {
 
-// What the model says after each of these words, the text's next ones in a row: one row a word, with its likeliest.
+// The likeliest tokens after each of these, which are the text's next ones; one row per token.
 using ReadWords = std::function<kernels::TopLogits<float>(std::span<const std::int32_t> words)>;
 
-// Told that the search has its `length`-th word, and what Advance returned.
+// Called when the search has its `length`-th token, with the result of Advance.
 using WordWritten = std::function<void(std::int32_t length, std::vector<std::size_t>& from)>;
 
-// Gives a text that is written alone and greedily its `length`-th word, and those after it that were drafted right, at
-// most the `until`-th; how many. The int8 copy of the weights, which is read in a fraction of the time, drafts some
-// words; one pass of the weights themselves then finds what comes after each of them; and they stand up to the first
-// that is another (Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023, with a draft
-// made of the model itself). No bit of the result differs from that of a word a pass. `read` reads with the context
-// and its cache.
+// Extends a single greedy text by its `length`-th token and the accepted drafts after it, up to the `until`-th; returns
+// how many. The int8 copy of the weights, which takes a fraction of the time to read, drafts a few tokens; one pass of
+// the weights themselves then verifies them, and they are accepted up to the first that differs (Leviathan et al.,
+// "Fast Inference from Transformers via Speculative Decoding", 2023, with a draft made of the model itself). The result
+// has the bits of decoding token by token. `read` uses the context and its cache.
 std::int32_t WriteDrafted(Context& context, BeamSearch& search, std::int32_t length, std::int32_t until,
                           const BeamRules& rules, const ReadWords& read, const WordWritten& written = {});
 
-// Up to which word of a text the rules for its end are those of its `length`-th: none may end before the `shortest`.
+// The last token up to which the text may or may not end as at its `length`-th; it may not up to the `shortest`-th.
 std::int32_t UntilRulesChange(const BeamSearch& search, std::int32_t length, std::int32_t shortest);
 
 }  // namespace headlight

@@ -82,7 +82,7 @@ class Generation {
       Search& search = searches.emplace_back();
       search.prompt = index;
       search.random = Random(options_.seed, options_.first_stream + index);
-      // The last word needs no position: nothing reads it.
+      // The last token needs no position: it is not read.
       search.max_length = static_cast<std::int32_t>(std::min<std::int64_t>(
           options_.max_new_tokens, model_.limits().positions - static_cast<std::int64_t>(prompt.size()) + 1));
       ids.insert(ids.end(), prompt.begin(), prompt.end());
@@ -119,7 +119,7 @@ class Generation {
     return model_.Decode(context, last_words, PackedSequences(ones));
   }
 
-  // Gives every running beam its next word, the text's `length`-th.
+  // Extends every running beam by its `length`-th token.
   void Step(Context& context, const Tensor& hidden, std::vector<Search>& searches, std::int32_t length) const {
     std::vector<Unfinished> texts;
     for (Search& search : searches)
@@ -140,7 +140,7 @@ class Generation {
     context.cache->Select(continued);
   }
 
-  // Gives the only text left its `length`-th word, and those after it that were drafted right; how many.
+  // Extends the only text left by its `length`-th token and the accepted drafts after it; returns how many.
   std::int32_t DraftedStep(Context& context, Search& search, std::int32_t length) const {
     const auto read = [&](std::span<const std::int32_t> words) {
       const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}});
@@ -153,7 +153,7 @@ class Generation {
                         read, written);
   }
 
-  // Says what the search's newest word is, unless it was the end, and ends the text where that is enough.
+  // Reports the search's newest token, unless it was the end, and ends the text where on_token returns false.
   void Tell(Search& search, std::int32_t length, std::vector<std::size_t>& from) const {
     const std::vector<std::int32_t>& ids = search.done ? search.finished.front().ids : search.beams.front().ids;
     if (ids.size() < static_cast<std::size_t>(length) || options_.on_token(search.prompt, ids.back())) return;

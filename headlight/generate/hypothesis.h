@@ -1,4 +1,4 @@
-// What decoding and generating end with, and when.
+// The results of decoding and generation, and the conditions to stop.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace headlight {
 
-// What chose one token of a translation: the weights of the last layer's cross-attention, summed over its heads, by
-// token of the source. Beams share the rows of what they have in common.
+// The last layer's cross-attention weights in the step that chose a token, summed over the heads: [source tokens].
+// Beams share the rows of their common tokens.
 using AttentionRow = std::shared_ptr<const std::vector<float>>;
 
 struct Hypothesis {
   std::vector<std::int32_t> ids;             // without start and end
   double log_probability = 0;                // of the ids and the end
   double score = 0;                          // log_probability / (number of ids and end, without a prefix)^alpha
-  bool ended = true;                         // false where the length limit cut it, or no word was possible
+  bool ended = true;                         // false where the length limit cut it, or no token was allowed
   std::vector<AttentionRow> attention = {};  // of each id and the end, where DecodingOptions asks for it
 };
 
-// When a text with beam_size finished hypotheses is done.
+// When a text with beam_size finished hypotheses stops.
 enum class Stopping {
   no_better,  // when none that is running would score better than the worst of them if it ended now
   at_once,
   never,  // when none that is running can score better: with a positive length penalty, at the greatest length
 };
 
-// What a cancelled call ends with.
+// Thrown by a cancelled call.
 class HEADLIGHT_API Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled") {}

@@ -20,11 +20,11 @@ std::vector<std::int32_t> Words(const Unfinished& text) {
   return words;
 }
 
-// A word's logit before the rules changed it.
+// A token and its logit before the penalty.
 using Changed = std::vector<std::pair<std::int32_t, float>>;
 
-// Applies the penalty and the ban of n-grams to one row of logits. With beams the penalty is on log-probabilities,
-// logit - log_sum.
+// Applies the repetition penalty and the n-gram ban to one row of logits. With beams the penalty is on
+// log-probabilities, logit - log_sum.
 Changed ApplyRules(std::span<float> logits, const Unfinished& text, const GenerationOptions& options, float log_sum) {
   Changed changed;
   std::vector<std::int32_t> words = Words(text);
@@ -45,8 +45,8 @@ Changed ApplyRules(std::span<float> logits, const Unfinished& text, const Genera
   return changed;
 }
 
-// The greatest of the logits, descending, of equals the smaller word first: options.top_k of them, and of those enough
-// for options.top_p.
+// The nucleus: the options.top_k greatest logits, descending, of equals the smaller id first, and of those the first
+// whose probabilities sum to options.top_p.
 std::vector<std::int32_t> Nucleus(std::span<const float> logits, const GenerationOptions& options, float greatest) {
   const auto weight = [&](std::int32_t word) {
     return std::exp((logits[static_cast<std::size_t>(word)] - greatest) / options.temperature);
@@ -64,7 +64,7 @@ std::vector<std::int32_t> Nucleus(std::span<const float> logits, const Generatio
   if (options.top_p >= 1) return words;
   double total = 0;
   for (const std::int32_t word : words) total += weight(word);
-  // A few are mostly enough, and to sort them all takes long.
+  // Mostly a few are enough: sorting all takes long.
   double before = 0;
   std::size_t kept = 0;
   for (std::size_t sorted = 0; sorted < words.size();) {
@@ -81,7 +81,7 @@ std::vector<std::int32_t> Nucleus(std::span<const float> logits, const Generatio
   return words;
 }
 
-// A word drawn from the softmax, or -1 where none has a probability.
+// A token sampled from the softmax, or -1 where none has a probability.
 std::int32_t Draw(std::span<const float> logits, const GenerationOptions& options, Random& random) {
   const double point = random.Uniform();
   const float greatest = *std::ranges::max_element(logits);
@@ -115,10 +115,10 @@ kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context
     const std::int64_t rows = std::min(at_once, hidden.rows() - begin);
     const Tensor scores_of_words = model.Logits(context, hidden.ViewRows(begin, rows));
     const Matrix<float> logits = scores_of_words.matrix<float>();
-    // Sums of exponentials are those of the model's own logits.
+    // The normaliser is that of the model's own logits.
     kernels::TopLogits<float> own(rows, rules || options.sample ? 1 : result.k);
     kernels::AddColumns<float>(logits, 0, rules || options.sample ? std::span<const std::int32_t>() : never, own);
-    for (const float sum : own.sum)  // before the draw compares scores: a NaN has no order
+    for (const float sum : own.sum)  // before sampling compares logits: NaN has no order
       if (!(sum > 0 && std::isfinite(sum))) model.parameters().FailNotFinite(fmt::format("decoding step {}", length));
     kernels::TopLogits<float> top = own;
     if (rules || options.sample) {
@@ -137,7 +137,7 @@ kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context
         }
       }
       if (!options.sample) kernels::AddColumns<float>(logits, 0, never, top);
-      if (options.beam_size == 1)  // what is said of a word is what the model said of it
+      if (options.beam_size == 1)  // report the model's own log-probability
         for (std::size_t row = 0; row < changed.size(); ++row)
           for (const auto& [word, logit] : changed[row])
             if (word == top.columns[row] && !std::isinf(top.values[row])) top.values[row] = logit;

@@ -1,5 +1,4 @@
-// What a language model may say next: its scores, changed by the rules of GenerationOptions, and what is chosen of
-// them.
+// A language model's next tokens: its logits, changed by the penalties of GenerationOptions, and the choice among them.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +11,21 @@
 
 namespace headlight {
 
-// A text that wants its next word.
+// A text to be extended.
 struct Unfinished {
   std::span<const std::int32_t> prompt, ids;
-  Random* random = nullptr;  // where words are drawn
+  Random* random = nullptr;  // for sampling
 };
 
-// The `count` likeliest words after each hidden state [rows, model], where row i belongs to texts[i], with their
-// log-probabilities; where options.sample, the one that is drawn. They are to be the texts' `length`-th, and the ends
-// are not among them up to options.min_new_tokens. What may not be written has -infinity. `texts` may be empty without
-// sampling and penalties. Throws Error where the model gives NaN.
+// The `count` likeliest tokens after each hidden state [rows, model], where row i belongs to texts[i], with their
+// log-probabilities; with options.sample the sampled one. They become the texts' `length`-th; ends are excluded up to
+// options.min_new_tokens. Excluded tokens have -infinity. `texts` may be empty without sampling and penalties. Throws
+// Error where the model gives NaN.
 kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context, const Tensor& hidden,
                                     std::span<const Unfinished> texts, const GenerationOptions& options,
                                     std::int32_t length, std::int64_t count);
 
-// So many rows of logits are made at once that they take 16 MB.
+// Rows of logits that are computed at once: they take 16 MB.
 std::int64_t LogitRowsAtOnce(const LanguageModel& model);
 
 }  // namespace headlight

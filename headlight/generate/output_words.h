@@ -1,4 +1,4 @@
-// What a decoding step may write: the words of the output layer and their probabilities.
+// The output layer of a decoding step, over the whole vocabulary or a shortlist.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,13 @@ namespace headlight {
 
 class OutputWords {
  public:
-  // With a shortlist, the words are those of any of the source sentences, and each sentence has its own of them.
+  // With a shortlist, the layer has the tokens of all source sentences, of which each sentence may use its own.
   OutputWords(const EncoderDecoder& model, Context& context, const Shortlist* shortlist,
               std::span<const std::int32_t> source_ids, const Sequences& sources);
 
-  // The `count` likeliest words after each hidden state [rows, model], where row i belongs to source sentence
-  // sentences[i], with the logarithms of their probabilities. What may not be written (padding, words outside the
-  // sentence's list, the end unless it `may_end`) is not among them but where there is nothing else, and then has
-  // -infinity. As Transformers has it, the probability of padding is not given to the others.
+  // The `count` likeliest tokens after each hidden state [rows, model], where row i belongs to source sentence
+  // sentences[i], with their log-probabilities. Excluded tokens (padding, those outside the sentence's list, the end
+  // unless `may_end`) have -infinity. As in Transformers, probabilities are not renormalised without padding.
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
                                       bool may_end, std::int64_t count) const;
 
@@ -30,7 +29,7 @@ class OutputWords {
 
   const EncoderDecoder& model_;
   std::vector<std::int32_t> words_;                 // ascending; empty: the whole vocabulary
-  std::vector<std::vector<std::int32_t>> outside_;  // of each source sentence, the columns that are not on its list
+  std::vector<std::vector<std::int32_t>> outside_;  // of each source sentence, the columns outside its list
   ops::Weight weight_;                              // the rows of words_
   kernels::PackedMatrix<float> packed_;
   Tensor bias_;

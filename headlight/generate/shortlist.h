@@ -13,19 +13,20 @@
 namespace headlight {
 
 struct HEADLIGHT_API Shortlist {
-  std::vector<std::int32_t> always;  // words that any sentence may have; ascending, without repeats
-  // Source word s may become words[begins[s]] to words[begins[s + 1] - 1], the likeliest first.
+  std::vector<std::int32_t> always;  // candidates for every sentence; ascending, without repeats
+  // The candidates of source token s are words[begins[s]] to words[begins[s + 1] - 1], the likeliest first.
   std::vector<std::int32_t> begins;  // [source vocab + 1]
   std::vector<std::int32_t> words;
 
-  // What a source sentence may become, ascending and without repeats; every id is a word of the source.
+  // The candidates for a source sentence, ascending and without repeats. Throws Error for an id outside the source
+  // vocabulary.
   std::vector<std::int32_t> For(std::span<const std::int32_t> source_ids) const;
 };
 
-// Its file in a model's folder. `tokenizer_hash` (MarianTokenizer::hash) says whose words the numbers are.
+// Its file in a model's folder. `tokenizer_hash` (MarianTokenizer::hash) identifies the vocabulary of the ids.
 inline constexpr const char* kShortlistName = "shortlist.safetensors";
 
-// Throws Error naming the file where it is no shortlist, or one of another tokenizer.
+// Throws Error naming the file where it is not a shortlist, or made for another tokenizer.
 HEADLIGHT_API Shortlist LoadShortlist(const std::string& path, std::uint64_t tokenizer_hash,
                                       std::int64_t source_vocabulary, std::int64_t target_vocabulary);
 HEADLIGHT_API void SaveShortlist(const Shortlist& shortlist, const std::string& path, std::uint64_t tokenizer_hash);

@@ -16,9 +16,9 @@ namespace headlight {
 
 struct AnswerOptions {
   std::int64_t longest_answer = 15;  // tokens
-  bool may_decline = true;           // whether "no answer" is one
-  std::int64_t overlap = 128;  // tokens that neighbouring windows over a long passage share, or half of what is read
-  std::int64_t batch_tokens = 512;                            // tokens that are encoded at once
+  bool may_decline = true;           // allows "no answer"
+  std::int64_t overlap = 128;        // tokens shared by neighbouring windows over a long passage; at most half a window
+  std::int64_t batch_tokens = 512;   // tokens that are encoded at once
   std::function<std::string(std::size_t text)> name_of = {};  // a question's in errors; "text 1" unless given
 };
 
@@ -27,8 +27,8 @@ struct Question {
 };
 
 struct Answer {
-  bool found = false;               // else the passage does not say
-  float score = 0;                  // the probability of the span, or of no answer
+  bool found = false;               // false: the passage has no answer
+  float score = 0;                  // probability of the span, or of no answer
   std::int32_t begin = 0, end = 0;  // characters (Unicode code points) of the passage
   std::string text;
 };
@@ -40,11 +40,11 @@ class HEADLIGHT_API Answerer {
   // supported.
   static Answerer Load(const std::string& folder, std::optional<Compute> compute = {});
 
-  // Each question's best answer. A span scores the probability that an answer begins with its first token times that
-  // that it ends with its last, among the passage's tokens and the one in front of all, where a model that declines
-  // points; what that scores there and there is the score of no answer. A passage too long to be read at once with the
-  // question, or than 384 tokens with it, is read in windows: the best span of any of them counts, and the lowest score
-  // of no answer. Throws Error for a question that leaves no room for a passage.
+  // Each question's best answer. A span's score is the probability that an answer begins with its first token times the
+  // probability that it ends with its last, among the passage's tokens and the first token of the input, to which a
+  // model that declines points; the score of beginning and ending there is that of no answer. A passage that with the
+  // question is longer than the model's positions or 384 tokens is read in windows: the best span of any counts, and
+  // the lowest score of no answer. Throws Error for a question that leaves no room for a passage.
   std::vector<Answer> Ask(std::span<const Question> questions, const AnswerOptions& options = {}) const;
 
  private:

@@ -1,4 +1,4 @@
-// Which class a text is of, or two texts together.
+// Classification of texts and of pairs of texts.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace headlight {
 
 struct ClassifyOptions {
   std::int64_t batch_tokens = 512;  // tokens that are encoded at once
-  bool truncate = false;            // the longer text of too many tokens loses its end; else that is an Error
+  bool truncate = false;            // cuts the end of the longer text of too many tokens; else that is an Error
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
 };
 
@@ -28,8 +28,8 @@ struct TextOrPair {
 };
 
 struct Classified {
-  Tensor scores;                        // [texts, labels]: probabilities, or for Problem::number what the model says
-  std::vector<std::int64_t> truncated;  // the texts that lost their end, counted from 0
+  Tensor scores;                        // [texts, labels]: probabilities, or for Problem::number the outputs
+  std::vector<std::int64_t> truncated;  // indices of the texts that were cut
 };
 
 // Immutable and cheap to copy; every method may be called from many threads at once.

@@ -14,7 +14,7 @@ namespace {
 
 enum class Pooling { mean, first, most };
 
-// How sentence-transformers makes one vector of a text's.
+// How sentence-transformers pools the vectors of a text's tokens.
 struct Reading {
   Pooling pooling = Pooling::mean;
   bool normalize = false;
@@ -22,7 +22,7 @@ struct Reading {
 };
 
 bool Exists(const std::string& path) {
-  std::error_code error;  // what cannot be looked at is left to whoever opens it
+  std::error_code error;  // opening the file reports it
   return std::filesystem::exists(path, error) || error;
 }
 

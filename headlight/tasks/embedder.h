@@ -1,4 +1,4 @@
-// Texts as vectors, which lie near one another where the texts mean the same.
+// Sentence embeddings: vectors of texts that are near one another where the texts mean the same.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,22 @@
 namespace headlight {
 
 struct EmbedOptions {
-  std::int64_t batch_tokens = 512;  // tokens that are encoded at once: what a layer makes of more leaves the cache
-  bool truncate = false;            // a text of more tokens than the model reads loses its end; else it is refused
+  std::int64_t batch_tokens = 512;  // tokens that are encoded at once: activations of more leave the cache
+  bool truncate = false;            // cuts the end of a text that is too long for the model; else that is an Error
 };
 
 struct Embeddings {
   Tensor vectors;                       // [texts, dimension]
-  std::vector<std::int64_t> truncated;  // the texts that lost their end, counted from 0
+  std::vector<std::int64_t> truncated;  // indices of the texts that were cut
 };
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A text's vector does not depend on
 // what it is embedded with.
 class HEADLIGHT_API Embedder {
  public:
-  // A folder of any encoder of texts, or one of sentence-transformers with such a one in it, whose pooling and
-  // normalisation are read from its `modules.json`; without that a vector is the mean of the tokens'. Throws Error
-  // naming the file and what is wrong with it or not supported, and where the processor does not have the type to
-  // compute in.
+  // A folder of any text encoder, plain or of sentence-transformers, whose `modules.json` gives pooling and
+  // normalisation; without that file a vector is the mean of the tokens' states. Throws Error naming the file and what
+  // is wrong with it or not supported, and where the processor has no instructions for `compute`.
   static Embedder Load(const std::string& folder, std::optional<Compute> compute = {});
 
   // Throws Error where a text is not UTF-8, or too long and not to be truncated.

@@ -1,5 +1,4 @@
-// What everything that reads texts with an encoder shares: a model with its tokenizer, texts that are cut or cut up,
-// and several of them encoded at once.
+// Shared by the tasks of text encoders: a model with its tokenizer, truncation, and encoding in batches.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +23,14 @@ struct EncoderFolder {
   PipelineTokenizer tokenizer;
 };
 
-// Throws Error where the folder holds no such model, or a tokenizer with more tokens than the model has.
+// Throws Error where the folder does not hold a text encoder, or its tokenizer has more tokens than the model.
 EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<Compute> compute);
 
-// What a text is called in errors, by its number from 0: "text 1" for the first, unless one is given.
+// The name of a text in errors, by its index: "text 1" for the first, unless `name` is given.
 using TextName = std::function<std::string(std::size_t text)>;
 std::string NameOf(const TextName& name, std::size_t text);
 
-// What every head of every layer looks at in a text, or in two of which the model reads the second behind the first.
+// The attention weights of every head of every layer for a text or a pair of texts.
 // Throws Error where they are longer than the model.
 AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
                             std::optional<std::string_view> second = {});
@@ -43,12 +42,12 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
 // infinite.
 void CheckFinite(const Tensor& result, const TextEncoder& model, const std::string& step);
 
-// Takes tokens from the end of the text, or of the longer of two, until there are at most `longest`; special tokens
-// stay. Whether any was taken. Throws Error where special tokens alone are more.
+// Removes tokens from the end of the text, or of the longer of two, until there are at most `longest`; special tokens
+// stay. Returns whether any was removed. Throws Error where there are more special tokens than `longest`.
 bool Truncate(Encoding& encoding, std::int64_t longest);
 
-// Encodes them all, as many at once as have `batch_tokens` tokens, or one. `done` is given the states [tokens, model]
-// of some, in packed rows, and which encodings they are of.
+// Encodes all, in batches of at most `batch_tokens` tokens or of one text. `done` receives the hidden states [tokens,
+// model] of a batch, packed, and the indices of its encodings.
 using EncodedTexts = std::function<void(Context& context, const Tensor& hidden, const Sequences& texts,
                                         std::span<const std::size_t> which)>;
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,

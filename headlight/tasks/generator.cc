@@ -20,12 +20,12 @@ struct Generator::State {
   std::unique_ptr<const LanguageModel> model;
   PipelineTokenizer tokenizer;
   GenerationOptions defaults;
-  std::int32_t first_id = -1;  // stands before every text; -1: there is none
+  std::int32_t first_id = -1;  // put before every text; -1: none
 };
 
 namespace {
 
-// A number of a token, or several; those outside the vocabulary never come.
+// One token id or an array of them, without those outside the vocabulary.
 std::vector<std::int32_t> ReadIds(const JsonView& json, std::int64_t vocabulary) {
   std::vector<std::int32_t> ids;
   if (!json.present()) return ids;
@@ -157,7 +157,7 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
     texts.emplace_back(tokenizer(), ids.back());
   }
 
-  // What was told of each text, and whether a stop string has ended it.
+  // Bytes reported of each text, and whether a stop string has ended it.
   std::vector<std::size_t> told(prompts.size());
   std::vector<bool> stopped(prompts.size());
   const auto tell = [&](std::size_t i, std::string_view text, std::size_t certain) {

@@ -1,5 +1,4 @@
-// What a language model writes, and what it thinks of what others wrote: load a folder once, call from as many threads
-// as you like.
+// Text generation and scoring with a language model: load a folder once, call it from any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 struct GenerateOptions {
   std::optional<std::int32_t> beam_size = {};
   std::optional<double> length_penalty = {};
-  std::optional<bool> sample = {};  // where it is not set, setting one of the next three asks for it
+  std::optional<bool> sample = {};  // if not set, true where one of the next three is
   std::optional<double> temperature = {};
   std::optional<std::int32_t> top_k = {};
   std::optional<double> top_p = {};
@@ -40,9 +39,9 @@ struct GenerateOptions {
   std::uint64_t first_stream = 0;
   std::int64_t batch_tokens = 2048;
   std::vector<std::string> stop = {};  // a text ends before the first of these
-  // Asked between words; where it says yes, the call ends with Cancelled.
+  // Called between tokens; where it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
-  // Told what is certain of a text as soon as it is, in whole characters: with beams all of it at its end.
+  // Called with each piece of a text as soon as it is final, in whole characters; with beams once, at the end.
   std::function<void(std::size_t text, std::string_view piece)> on_text = {};
 };
 
@@ -57,14 +56,14 @@ struct GeneratedText {
 
 struct TokenScore {
   std::int32_t id = 0;
-  TextSpan span;                          // the bytes of the text that it stands for
+  TextSpan span;                          // its bytes of the text
   std::optional<double> log_probability;  // none where nothing stands before it
 };
 
 struct TextScore {
   std::vector<TokenScore> tokens;
   double log_probability = 0;          // of all tokens that have one
-  std::int64_t scored = 0, bytes = 0;  // so many, that stand for so many bytes
+  std::int64_t scored = 0, bytes = 0;  // tokens that have one, and their bytes
   double perplexity() const;           // exp(-log_probability / scored)
   double bits_per_byte() const;        // -log2(probability) / bytes
 };
@@ -84,13 +83,13 @@ class HEADLIGHT_API Generator {
   // longer than the model's positions, and for impossible options.
   std::vector<GeneratedText> Generate(std::span<const std::string> prompts, const GenerateOptions& options = {}) const;
 
-  // How likely each text is to the model, token by token. Where the model has a first token, that stands before a text;
-  // else the text's own first one is not scored. A text that is longer than the model's positions is read through
-  // windows of that many tokens, each beginning half a window after the one before it: a token is given at least half a
-  // window, and what stands before that is forgotten. Throws Error where a text is not UTF-8.
+  // The log-probability of each token of each text. The model's first token, where it has one, is put before a text;
+  // else the text's own first token has no score. A text longer than the model's positions is read in windows of that
+  // many tokens, each beginning half a window after the one before it, so that a token's context is at least half a
+  // window. Throws Error where a text is not UTF-8.
   std::vector<TextScore> Score(std::span<const std::string> texts, std::int64_t batch_tokens = 2048) const;
 
-  // What every head of every layer looks at while the model reads `text`. Throws Error where the text is not UTF-8, has
+  // The attention weights of every head of every layer for `text`. Throws Error where the text is not UTF-8, has
   // no tokens or more than the model's positions.
   AttentionRecord Attention(std::string_view text) const;
 

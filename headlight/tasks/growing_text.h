@@ -13,13 +13,13 @@
 
 namespace headlight {
 
-// Has the bytes that Tokenizer::Decode gives for all tokens so far, but decodes for each token only the last few with
-// it, so that a text takes time linear in its tokens. Decoders look back: at the bytes of a character that is not
-// complete, at whether a piece is the first (whose space some leave out), and at runs of pieces that spell bytes
-// (<0xE2>), which are read together. Tokens are forgotten where none of these can reach.
+// An incremental detokenizer: has the bytes that Tokenizer::Decode gives for all tokens so far, but decodes with each
+// token only a bounded tail, so that a text takes time linear in its tokens. The tail covers what decoders depend on:
+// the bytes of an incomplete character, whether a piece is the first (some drop its space), and the whole run of pieces
+// that spell bytes (<0xE2>), which are decoded together.
 class GrowingText {
  public:
-  // The text of the prompt's last tokens is decoded with what follows, and taken away.
+  // The prompt's last tokens are decoded with the text, and removed from it.
   explicit GrowingText(const Tokenizer& tokenizer, std::span<const std::int32_t> prompt = {});
 
   // Whether the text has changed. A model may have more words than its tokenizer, which write nothing.

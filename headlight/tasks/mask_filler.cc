@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kMasksAtOnce = 64;  // each is given a probability for every word
+constexpr std::size_t kMasksAtOnce = 64;  // each has a row of the vocabulary
 
 }  // namespace
 
@@ -56,7 +56,7 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
         text_of.push_back(which[i]);
       }
     }
-    // A model may have more words than its tokenizer, to fill a round number: those are never said.
+    // Rows of the model beyond the tokenizer's vocabulary are padding.
     std::vector<std::int32_t> order(
         static_cast<std::size_t>(std::min<std::int64_t>(vocabulary, loaded.tokenizer.size())));
     const auto best = order.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(order));

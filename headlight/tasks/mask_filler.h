@@ -1,4 +1,4 @@
-// The words that a text hides.
+// Predictions for the masked tokens of texts.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace headlight {
 
 struct FillOptions {
-  std::int64_t top = 5;                                       // words for each mask
+  std::int64_t top = 5;                                       // predictions for each mask
   std::int64_t batch_tokens = 512;                            // tokens that are encoded at once
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
 };
 
 struct FilledWord {
-  std::string text;  // as the tokenizer writes the token alone
+  std::string text;  // the token decoded alone
   std::int32_t id = 0;
   float probability = 0;
 };

@@ -21,7 +21,7 @@ const std::string_view* EndOf(std::string_view text, std::span<const std::string
   return found == ends.end() ? nullptr : &*found;
 }
 
-// How good it is to cut `text` at byte `at`: the less, the better.
+// The cost of cutting `text` at byte `at`.
 int Badness(std::string_view text, std::size_t at) {
   std::string_view before = text.substr(0, at);
   const bool space = before.ends_with(' ') || text[at] == ' ';
@@ -29,7 +29,7 @@ int Badness(std::string_view text, std::size_t at) {
   const std::string_view word_end = before;
   for (const std::string_view* mark = EndOf(before, kClosing); mark != nullptr; mark = EndOf(before, kClosing))
     before.remove_suffix(mark->size());
-  // "3.14" is no sentence, but languages that write no spaces end theirs so.
+  // "3.14" has no end of a sentence, but languages without spaces have none after it.
   const bool wide = !before.empty() && static_cast<unsigned char>(before.back()) >= 0x80;
   if ((space || wide) && EndOf(before, kSentenceEnds) != nullptr) return 0;
   if ((space || wide) && EndOf(word_end, kClauseEnds) != nullptr) return 1;
@@ -40,7 +40,7 @@ bool BeginsCharacter(std::string_view text, std::size_t at) {
   return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
 }
 
-// The byte at which to cut a text of these tokens; 0 where there is none.
+// The byte at which to cut a text of these tokens; 0: none.
 std::size_t BestCut(const TextPart& part) {
   const std::size_t tokens = part.tokens.size(), middle = tokens / 2;
   auto best = std::tuple(5, tokens, std::size_t{0});

@@ -1,4 +1,4 @@
-// Names and other spans of a text, from a class of each token.
+// Token classification: names and other spans of texts.
 #pragma once
 
 #include <cstdint>

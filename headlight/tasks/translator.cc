@@ -12,62 +12,24 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/tasks/generation_settings.h"
-#include "headlight/tasks/growing_text.h"
 #include "headlight/tasks/split_text.h"
+#include "headlight/tasks/token_words.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
 
-namespace {
-
-// How a folder wants to be decoded, for a task or in general.
-struct Settings {
-  DecodingOptions decoding;
-  std::string prefix;
-};
-
-// What `json` says, of a model with so many positions, and where it says nothing `settings`. Transformers counts the
-// decoder's start among the tokens of a translation.
-Settings ReadSettings(const JsonView& json, Settings settings, std::int64_t positions) {
-  DecodingOptions& decoding = settings.decoding;
-  const auto integer = [&](const char* key, std::int32_t fallback, std::int64_t least, std::int64_t most) {
-    return json[key].present() ? static_cast<std::int32_t>(json[key].Integer(least, most)) : fallback;
-  };
-  decoding.beam_size = integer("num_beams", decoding.beam_size, 1, 1024);
-  decoding.length_penalty = json.Get("length_penalty", decoding.length_penalty).Number();
-  decoding.no_repeat_ngram_size = integer("no_repeat_ngram_size", decoding.no_repeat_ngram_size, 0, 1 << 24);
-  constexpr std::int64_t most = std::int64_t{1} << 40;
-  if (const JsonView longest = json["max_length"]; longest.present() && longest.Integer(1, most) < positions)
-    decoding.max_length = std::max(1, static_cast<std::int32_t>(longest.Integer()) - 1);
-  if (const JsonView shortest = json["min_length"]; shortest.present())
-    decoding.min_length =
-        static_cast<std::int32_t>(std::clamp<std::int64_t>(shortest.Integer(0, most) - 1, 0, positions));
-  if (json["forced_bos_token_id"].present()) decoding.first_token = integer("forced_bos_token_id", 0, 0, 1 << 24);
-  decoding.stopping = ReadStopping(json, decoding.stopping);
-  settings.prefix = json.Get("prefix", settings.prefix).String();
-  RefuseUnusual(json, {{"do_sample", false},
-                       {"repetition_penalty", 1.0},
-                       {"num_beam_groups", 1},
-                       {"encoder_no_repeat_ngram_size", 0},
-                       {"diversity_penalty", 0.0},
-                       {"suppress_tokens", Json()}});
-  return settings;
-}
-
-}  // namespace
-
 struct Translator::State {
   std::unique_ptr<const EncoderDecoder> model;
   std::shared_ptr<const Tokenizer> tokenizer;
   std::optional<Shortlist> shortlist;
-  Settings settings;
+  TranslationSettings settings;
   std::map<std::string, Json> tasks;  // task_specific_params
   std::string config_path;
 
   std::int64_t positions() const { return model->limits().positions; }
 
-  Settings SettingsFor(const TranslateOptions& options) const {
+  TranslationSettings SettingsFor(const TranslateOptions& options) const {
     if (options.task.empty()) return settings;
     const auto found = tasks.find(options.task);
     std::vector<std::string> names;
@@ -75,7 +37,7 @@ struct Translator::State {
     Check(found != tasks.end(), "{}: there is no task {} in task_specific_params; there are: {}", config_path,
           Quoted(options.task), names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     const std::string place = fmt::format("{}: task_specific_params.{}", config_path, options.task);
-    return ReadSettings(JsonView(found->second, place), settings, positions());
+    return ReadTranslationSettings(JsonView(found->second, place), settings, positions());
   }
 
   std::string PrefixFor(const TranslateOptions& options) const {
@@ -116,7 +78,7 @@ struct Translator::State {
     return decoding;
   }
 
-  // What stands around a source's tokens.
+  // The special tokens before and after a source's.
   std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> Around(const TranslateOptions& options) const {
     std::pair around(tokenizer->before(), tokenizer->after());
     if (options.source_language.empty()) return around;
@@ -135,8 +97,8 @@ struct Translator::State {
 
 namespace {
 
-// What every head looks at while the model reads `source`, which has its end, and writes `target`, which has none, from
-// `start` on. The last token of a target that fills all positions is written and not read.
+// The attention weights for `source`, which has its end, and `target`, which has none, after `start`. The last token of
+// a target that fills all positions is not read.
 AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
                        std::int32_t start, std::span<const std::int32_t> target) {
   const EncoderDecoder::Limits& limits = model.limits();
@@ -159,44 +121,11 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
   return record;
 }
 
-// The word of `text` that each token of each of its parts belongs to; a space belongs to the word after it, and -1 says
-// that there is none. One pass over the text.
-std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::span<const TextPart> parts) {
-  std::vector<std::vector<std::int32_t>> words(parts.size());
-  const std::int32_t all = CountWords(text);
-  std::int32_t begun = 0;   // words that begin before `counted`
-  std::size_t counted = 0;  // bytes
-  bool inside = false;
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    const auto offset = static_cast<std::size_t>(parts[part].text.data() - text.data());
-    for (const TextSpan& span : parts[part].spans) {
-      for (const std::size_t end = offset + static_cast<std::size_t>(span.end); counted < end; ++counted) {
-        const bool in_word = CountWords(text.substr(counted, 1)) == 1;
-        begun += in_word && !inside;
-        inside = in_word;
-      }
-      const auto length = static_cast<std::size_t>(span.end - span.begin);
-      const bool space = CountWords(parts[part].text.substr(static_cast<std::size_t>(span.begin), length)) == 0;
-      const std::int32_t word = space ? begun : begun - 1;
-      words[part].push_back(word < all ? word : -1);
-    }
-  }
-  return words;
-}
-
-// The words of the decoded text that the tokens write; -1 for those that write nothing.
-std::vector<std::int32_t> TargetWords(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
-  std::vector<std::int32_t> words;
-  GrowingText text(tokenizer);
-  for (const std::int32_t token : tokens) words.push_back(text.Add({&token, 1}) ? CountWords(text.text()) - 1 : -1);
-  return words;
-}
-
 // A text, or a part of one that is too long.
 struct Source {
   std::size_t text = 0;
   std::vector<std::int32_t> ids;    // with what stands around the tokens
-  std::vector<std::int32_t> words;  // of each id but those after the tokens; only where words shall be aligned
+  std::vector<std::int32_t> words;  // of each id but the special ones at the end; empty unless words are aligned
 };
 
 void Append(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer, const Source& source,
@@ -252,7 +181,8 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
 
   const ModelFolder files = OpenModelFolder(folder);
   const bool own_file = std::filesystem::exists(files.File("generation_config.json"));
-  const Settings settings = ReadSettings(own_file ? files.generation_config : files.config, {}, limits.positions);
+  const TranslationSettings settings =
+      ReadTranslationSettings(own_file ? files.generation_config : files.config, {}, limits.positions);
   std::map<std::string, Json> tasks;
   if (const JsonView all = files.config["task_specific_params"]; all.present())
     for (const auto& [name, task] : all.Members()) tasks[name] = task.value();
@@ -285,7 +215,7 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
     const std::vector<TextPart> parts = SplitText(tokenizer(), texts[i], state_->positions() - around);
     const auto words = SourceWords(texts[i], options.alignment ? parts : std::vector<TextPart>());
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      // With the prefix, its last and the part's first word might share a token.
+      // Encoded together, since the prefix's last word and the part's first may share a token.
       const std::vector<std::int32_t> tokens =
           prefix.empty() ? parts[part].tokens : tokenizer().Encode(prefix + std::string(parts[part].text));
       Source& source = sources.emplace_back(Source{i, before, {}});

@@ -1,5 +1,4 @@
-// Translation, or any other way from text to text, with a trained model, for programs: load a folder once, call from as
-// many threads as you like.
+// Translation, summarization and other text-to-text tasks: load a folder once, call it from any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +21,24 @@ class EncoderDecoder;  // nn/encoder_decoder.h
 class Tokenizer;       // text/tokenizers/tokenizer.h
 
 struct LoadOptions {
-  // What products are computed in; unless set, as the folder is stored: in float32 or, where it has been converted,
-  // int8 or int4.
+  // The type of matrix products; unless set, as the folder is stored: float32 or, where it was converted, int8 or int4.
   std::optional<Compute> compute = {};
-  // Whether to choose the words of a translation from the folder's shortlist (`headlight shortlist`): often faster.
+  // Limits the output vocabulary by the folder's shortlist (`headlight shortlist`): often faster.
   bool shortlist = false;
-  // Whether to keep an int8 copy of the weights, which drafts what is written alone and greedily (Decode). A beam size
+  // Keeps an int8 copy of the weights for speculative decoding of single texts with greedy choice (Decode). A beam size
   // above 1 and no_repeat_ngram_size are refused then.
   bool draft = false;
 };
 
-// What is not set is as the folder's generation_config.json says or, where there is no such file, config.json.
+// Options that are not set are those of the folder's generation_config.json or, without that file, config.json.
 struct TranslateOptions {
   std::optional<std::int32_t> beam_size = {};   // 1: greedy; else num_beams there, or else 4
   std::optional<double> length_penalty = {};    // alpha: score / length^alpha; else length_penalty there, or else 1
   std::int32_t n_best = 1;                      // translations of each text, at most beam_size
   std::int32_t max_length = 0;                  // tokens of a translation, as DecodingOptions has it
   std::int64_t batch_tokens = 2048;             // source tokens that are translated at once
-  bool alignment = false;                       // whether to align words
-  bool attention = false;                       // whether to keep what every head looked at
+  bool alignment = false;                       // aligns words
+  bool attention = false;                       // keeps the attention weights of every head
   std::optional<std::int32_t> min_length = {};  // as DecodingOptions has it
   std::optional<std::int32_t> no_repeat_ngram_size = {};  // likewise
   std::string task = {};             // of task_specific_params in config.json: its prefix and its settings
@@ -48,14 +46,14 @@ struct TranslateOptions {
   std::string source_language = {};  // a special token, as mBART's "de_DE"; else the tokenizer's own
   // Likewise; else forced_bos_token_id. Where a model's decoder begins with a language, it is that.
   std::string target_language = {};
-  // Asked again and again, by any thread, one at a time; where it says yes, the call ends with Cancelled.
+  // Called between steps, by any thread, one at a time; where it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
 };
 
 struct Translation {
   std::string text;                          // on one line
   double score = 0;                          // log-probability / length^alpha; of a text in parts, the sum of theirs
-  std::int64_t tokens = 0;                   // of the source, with what stands around it
+  std::int64_t tokens = 0;                   // of the source, special ones included
   std::int32_t parts = 1;                    // more than 1 where the text had more tokens than the model has positions
   bool complete = true;                      // false where max_length cut it
   WordAlignment alignment;                   // where asked for
@@ -79,11 +77,11 @@ class HEADLIGHT_API Translator {
   std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
                                                        const TranslateOptions& options = {}) const;
 
-  // How many tokens a text is to the model, with what stands around it.
+  // The number of tokens of a text, special ones included.
   std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
 
-  // What every head of every layer looks at while the model reads `source` and writes `target`, or, without one, its
-  // own translation. Throws Error where either has no words or more tokens than the model has positions.
+  // The attention weights of every head of every layer for `source` and `target`, or, without one, the model's own
+  // translation. Throws Error where either has no words or more tokens than the model has positions.
   AttentionRecord Attention(std::string_view source, std::optional<std::string_view> target = {},
                             const TranslateOptions& options = {}) const;
 

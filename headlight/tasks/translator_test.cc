@@ -123,6 +123,7 @@ TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
       for (const Hypothesis& hypothesis : decoded[0]) {
         std::vector<std::int32_t> inputs = {model.limits().start_id};
         inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
+        inputs.resize(std::min(inputs.size(), static_cast<std::size_t>(model.limits().positions)));
         Context context;
         Tensor last;
         context.sink = [&](const LayerAttention& seen) {

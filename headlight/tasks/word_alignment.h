@@ -1,4 +1,4 @@
-// Which words of a translation come from which words of its source, read off the cross-attention.
+// Word alignments of a translation and its source, from the cross-attention.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct WordPair {
 };
 using WordAlignment = std::vector<WordPair>;  // in order, none twice
 
-// The word that each token belongs to; -1 where it belongs to none, as the end of a sentence.
+// The index of each token's word; -1 where it has none, such as the end of a sentence.
 struct TokenWords {
   std::vector<std::int32_t> source, target;
 };
@@ -31,7 +31,7 @@ struct TokenWords {
 HEADLIGHT_API WordAlignment AlignWords(std::span<const std::shared_ptr<const std::vector<float>>> attention,
                                        const TokenWords& words);
 
-// How many words `text` has.
+// The number of words of `text`.
 HEADLIGHT_API std::int32_t CountWords(std::string_view text);
 
 }  // namespace headlight
