@@ -1,4 +1,4 @@
-// The test of every operation: its gradients against finite differences, in double precision.
+// Gradients of operations checked against finite differences, in double precision.
 #pragma once
 
 #include <cstdint>

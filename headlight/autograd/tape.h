@@ -1,4 +1,4 @@
-// The tape: what was computed, in order, and the walk back along it (reverse-mode differentiation).
+// The tape: the operations in the order they were computed, for reverse-mode differentiation.
 //
 // An operation computes its value and, where an input has a node, records how gradients flow back:
 //
@@ -44,7 +44,8 @@ class HEADLIGHT_API Tape {
   // the tape for GradientOf.
   Tensor Watch(const Tensor& value, const Tensor& gradient = {});
 
-  // Sends 1 back from the scalar `loss` to every leaf. What the walk has passed is released at once: one walk a tape.
+  // Propagates a gradient of 1 from the scalar `loss` to every leaf. Saved values are released on the way: a tape is
+  // walked once.
   void Backward(const Tensor& loss);
 
   // The gradient of a leaf after Backward; zeros where none arrived.

@@ -26,7 +26,7 @@ std::atomic<int>& Bound() {
   return bound;
 }
 
-// Tells the processor that this is a waiting loop.
+// Hints to the processor that this is a spin loop.
 void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -125,7 +125,7 @@ class Pool {
     }
   }
 
-  // Looks for about 100 microseconds, which bridges what lies between the operations of a step, then sleeps.
+  // Spins for about 100 microseconds, which covers the time between the operations of a step, then sleeps.
   std::uint64_t AwaitRoundAfter(std::uint64_t seen) {
     const auto is_new = [&](std::uint64_t state) { return (state >> kRoundShift) != seen && (state & kOpen) != 0; };
     const auto begin = std::chrono::steady_clock::now();

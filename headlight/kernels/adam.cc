@@ -97,11 +97,11 @@ double SumOfSquares(std::span<const T> values) {
   const Profiled profiled("gradient norm", 0, static_cast<double>(values.size_bytes()));
   const auto chunk = HEADLIGHT_DISPATCH(SumOfSquaresChunk, T);
   struct Partial;
-  const std::int64_t chunks = std::ssize(values) / elements_a_chunk + 1;
+  const std::int64_t chunks = std::ssize(values) / kElementsPerChunk + 1;
   double* const partial = KeptScratch<Partial, double>(chunks);
   std::fill_n(partial, chunks, 0);
   ForRowChunks(std::ssize(values), 1, [&](std::int64_t first, std::int64_t count) {
-    partial[first / elements_a_chunk] = chunk(count, values.data() + first);
+    partial[first / kElementsPerChunk] = chunk(count, values.data() + first);
   });
   double sum = 0;
   for (std::int64_t index = 0; index < chunks; ++index) sum += partial[index];

@@ -14,19 +14,19 @@
 
 namespace headlight::kernels {
 
-// Highway 1.0 knows neither rounding to bfloat16 nor products of it, hence the instructions themselves.
+// Highway 1.0 has neither rounding to bfloat16 nor its products, hence the intrinsics.
 #define HEADLIGHT_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 
 namespace {
 
-// The forms without a mask warn, in g++ 12, of what they leave undefined.
+// The unmasked intrinsics raise a warning in g++ 12's own header.
 constexpr __mmask16 kAll = 0xffff;
 
 __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
-// 0, 16, 1, 17, ...: where the numbers of two vectors of 16, one after the other, go to lie in pairs.
+// 0, 16, 1, 17, ...: the permutation that interleaves two vectors of 16 into pairs.
 alignas(64) constexpr auto kPaired = [] {
   std::array<std::uint16_t, 32> from{};
   for (std::uint16_t i = 0; i < 32; ++i) from[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);
@@ -68,8 +68,8 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void AddProducts(const std:
   }
 }
 
-// What comes after a tile: pairs [first, last) of as many panels from `panels` on, unless that is null, and what will
-// be packed.
+// What a tile prefetches: pairs [first, last) of as many panels from `panels` on, unless it is null, and the rows to be
+// packed.
 struct Following {
   const std::uint16_t* panels = nullptr;
   std::int64_t first = 0, last = 0;
@@ -78,7 +78,7 @@ struct Following {
 
 template <int rows>
 HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
-                         const Ending<float>& ending, const Following& following) {
+                         const Epilogue<float>& epilogue, const Following& following) {
   for (std::int64_t begin = 0; begin < c.columns; begin += kPanelColumns) {
     __m512 sums[rows][kTileVectors];
 #pragma GCC unroll 8
@@ -113,14 +113,14 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
         for (int v = 0; v < kTileVectors; ++v)
           sums[row][v] = change(sums[row][v], c.row(row) + begin + 16 * v, live[v], 16 * v);
     };
-    if (ending.accumulate)
+    if (epilogue.accumulate)
       for_all([&](__m512 sum, const float* to, __mmask16 lanes, int)
                   HEADLIGHT_BF16 { return _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, to), sum); });
-    if (ending.bias != nullptr)
+    if (epilogue.bias != nullptr)
       for_all([&](__m512 sum, const float*, __mmask16 lanes, int column) HEADLIGHT_BF16 {
-        return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, ending.bias + begin + column));
+        return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, epilogue.bias + begin + column));
       });
-    if (ending.relu)  // not the greater of the two: a NaN stays
+    if (epilogue.relu)  // not max, which would lose a NaN
       for_all([&](__m512 sum, const float*, __mmask16, int) HEADLIGHT_BF16 {
         const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
         return _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());
@@ -133,7 +133,7 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
 }
 
 using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
-                        const Ending<float>& ending, const Following& following);
+                        const Epilogue<float>& epilogue, const Following& following);
 // Six rows of four vectors of sums leave eight registers of 32 for the factors.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
 
@@ -193,12 +193,12 @@ void RoundRows(Matrix<const float> a, std::uint16_t* to) {
   }
 }
 
-void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending,
-                     const std::uint16_t* next) {
+void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
+                     const Epilogue<float>& epilogue, const std::uint16_t* next) {
   const std::int64_t tiles = TilesOf(c.rows);
   ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
     const Bfloat16Rows part{a.values + row * a.row_stride, a.row_stride, a.pair_stride, a.pairs};
-    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), ending,
+    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), epilogue,
                                                {next, a.pairs * tile / tiles, a.pairs * (tile + 1) / tiles, {}});
   });
 }
@@ -238,7 +238,7 @@ void Lacking() { Ensure(false, "bfloat16 on a processor without it"); }
 void ToBfloat16(const float*, std::int64_t, std::uint16_t*) { Lacking(); }
 void PackBfloat16Panel(Matrix<const float>, bool, std::uint16_t*) { Lacking(); }
 void RoundRows(Matrix<const float>, std::uint16_t*) { Lacking(); }
-void Bfloat16Product(const Bfloat16Rows&, const std::uint16_t*, Matrix<float>, const Ending<float>&,
+void Bfloat16Product(const Bfloat16Rows&, const std::uint16_t*, Matrix<float>, const Epilogue<float>&,
                      const std::uint16_t*) {
   Lacking();
 }

@@ -11,7 +11,7 @@
 
 namespace headlight::kernels {
 
-// Whether the processor rounds to bfloat16 and multiplies it (AVX-512 BF16); without, nothing here may be called.
+// Whether the processor rounds to bfloat16 and multiplies it (AVX-512 BF16); without it nothing here may be called.
 HEADLIGHT_API bool CpuHasBfloat16();
 
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
@@ -33,11 +33,10 @@ struct Bfloat16Rows {
 // The rows, rounded into `to`: 2 * Bfloat16Pairs(a.columns) numbers for each.
 void RoundRows(Matrix<const float> a, std::uint16_t* to);
 
-// c = a * b, of which c has as many columns as there are in the panels that lie side by side from `panels` on; pair by
-// pair in ascending order, so that the bits of an element depend on nothing but its row and its column.
-// Asks meanwhile for as many panels from `next` on, unless that is null.
-void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Ending<float>& ending,
-                     const std::uint16_t* next);
+// c = a * b, where b is the adjacent panels from `panels` on that cover c's columns; batch-invariant: pairs are summed
+// in ascending order. Prefetches as many panels from `next` on, unless it is null.
+void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
+                     const Epilogue<float>& epilogue, const std::uint16_t* next);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c);

@@ -1,5 +1,5 @@
 // Dropout of the elements of a matrix (Srivastava et al., "Dropout", 2014), alone and in a residual connection. The
-// mask is a function of (seed, row, column) and is not stored: a gradient asks the hash again. T is float or double.
+// mask is a function of (seed, row, column) and is not stored: the gradient recomputes it. T is float or double.
 #pragma once
 
 #include "headlight/base/matrix.h"

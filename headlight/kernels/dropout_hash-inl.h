@@ -1,4 +1,4 @@
-// The vector twin of dropout_hash.h; included by kernels once per target, after hwy/highway.h.
+// dropout_hash.h on vectors; included once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_DROPOUT_HASH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_DROPOUT_HASH_INL_H_
 #undef HEADLIGHT_KERNELS_DROPOUT_HASH_INL_H_

@@ -1,6 +1,6 @@
 // Dropout without a stored mask: which elements are dropped is a pure function of (seed, row, column), so that the
-// backward pass asks again instead of remembering, and the answer is the same for any vector length or thread count.
-// Kernels ask a vector at a time (dropout_hash-inl.h); these are the scalar twins, bit for bit.
+// backward pass recomputes the mask, and it is the same for any vector length or thread count. Kernels compute a vector
+// of it at a time (dropout_hash-inl.h); these are the scalar equivalents, bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Dropout {
   std::uint64_t seed = 0;
 };
 
-// What the columns of one row are hashed with.
+// The key that hashes the columns of one row.
 struct DropoutKey {
   std::uint32_t first = 0, second = 0;
 };
@@ -33,7 +33,7 @@ constexpr DropoutKey RowDropoutKey(std::uint64_t seed, std::uint64_t row) {
 }
 
 // 32 uniform bits for a column. Two rounds of multiply and shift (constants: C. Wellons, "Prospecting for Hash
-// Functions", 2018), the key entering before each: with one entrance only, two rows would hold the same bits permuted.
+// Functions", 2018), with the key mixed in before each: mixed in once, two rows would hold the same bits permuted.
 constexpr std::uint32_t DropoutBits(DropoutKey key, std::uint32_t column) {
   std::uint32_t bits = column ^ key.first;
   bits = (bits ^ (bits >> 16)) * 0x7FEB352Du;

@@ -45,7 +45,7 @@ TEST(DropoutRows, DropsItsShareAndKeepsTheMean) {
   EXPECT_NEAR(sum / (512 * 256), 1, 0.005);
 }
 
-TEST(DropoutRows, WhatIsDroppedIsZeroEvenIfItWasNotANumber) {
+TEST(DropoutRows, DropsNaNToZero) {
   const RowCase shape{1, 64};
   TestMatrix<float> x(shape, 0), y(shape, 0);
   std::fill_n(x.view().row(0), 64, std::numeric_limits<float>::quiet_NaN());

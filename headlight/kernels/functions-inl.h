@@ -18,7 +18,7 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// e^x: 0 far below, infinity far above. Highway's own takes NaN and the far ends for 0 or for garbage.
+// e^x, with the limits 0 and infinity. Highway's own returns 0 or garbage for NaN and beyond the range.
 template <class D, class V>
 HWY_INLINE V ExpOf(D d, V x) {
   using T = hn::TFromD<D>;

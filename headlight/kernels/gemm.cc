@@ -53,22 +53,22 @@ void PackInt4Panel(Matrix<const float> source, bool transposed, std::byte* panel
   });
 }
 
-// A product's result in blocks: rows times groups of panels that half of a second-level cache holds.
+// The division of a product into tasks: blocks of rows times groups of panels that fit half of a second-level cache.
 struct Blocks {
   std::int64_t blocks, groups;
 };
 template <typename T>
 Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
-  constexpr std::int64_t block_rows = 96, tasks_a_thread = 4, most_bytes = 512 << 10;
+  constexpr std::int64_t block_rows = 96, tasks_per_thread = 4, max_bytes = 512 << 10;
   const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
   const std::int64_t group = std::max<std::int64_t>(
-      1, std::min(blocks * b.panels() / (tasks_a_thread * Threads()),
-                  most_bytes * b.panels() / static_cast<std::int64_t>(std::max<std::size_t>(1, b.bytes()))));
+      1, std::min(blocks * b.panels() / (tasks_per_thread * Threads()),
+                  max_bytes * b.panels() / static_cast<std::int64_t>(std::max<std::size_t>(1, b.bytes()))));
   return {blocks, (b.panels() + group - 1) / group};
 }
 
-// Calls product(first row, panels side by side, a block of c, what becomes of it, the panels that are probably next or
-// null) for all of c, in parallel. An activation that is more than relu comes over each block, still in the cache.
+// Calls product(first row, panels, block of c, epilogue, panels to prefetch or null) for all of c, in parallel.
+// Activations other than relu are applied to each block while it is in the cache.
 template <typename T, class Product>
 void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation activation, bool accumulate,
                const Product& product) {
@@ -82,7 +82,7 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation 
     const std::int64_t end = std::min(first_panel(its_group + 1) * kPanelColumns, c.columns);
     const Matrix<T> block = c.Rows(row, rows).Columns(column, end - column);
     product(row, b.panel(first_panel(its_group)), block,
-            Ending<T>{bias == nullptr ? nullptr : bias + column, activation == Activation::relu, accumulate},
+            Epilogue<T>{bias == nullptr ? nullptr : bias + column, activation == Activation::relu, accumulate},
             next_group != its_group && first_panel(next_group) < b.panels() + b.panels_behind()
                 ? b.panel(first_panel(next_group))
                 : nullptr);
@@ -90,19 +90,19 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation 
   });
 }
 
-// The same for int8 and int4, whose panels come one at a time.
+// The same for int8 and int4, one panel at a time.
 template <class Product>
 void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias, Activation activation,
                std::int64_t panel_bytes, const Product& product) {
-  ForBlocks(
-      b, c, bias, activation, /*accumulate=*/false,
-      [&](std::int64_t row, const std::byte* panel, Matrix<float> block, Ending<float> ending, const std::byte* next) {
-        for (std::int64_t column = 0; column < block.columns; column += kPanelColumns, panel += panel_bytes) {
-          product(row, panel, block.Columns(column, std::min(kPanelColumns, block.columns - column)), ending,
-                  column + kPanelColumns < block.columns ? panel + panel_bytes : next);
-          if (ending.bias != nullptr) ending.bias += kPanelColumns;
-        }
-      });
+  ForBlocks(b, c, bias, activation, /*accumulate=*/false,
+            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, Epilogue<float> epilogue,
+                const std::byte* next) {
+              for (std::int64_t column = 0; column < block.columns; column += kPanelColumns, panel += panel_bytes) {
+                product(row, panel, block.Columns(column, std::min(kPanelColumns, block.columns - column)), epilogue,
+                        column + kPanelColumns < block.columns ? panel + panel_bytes : next);
+                if (epilogue.bias != nullptr) epilogue.bias += kPanelColumns;
+              }
+            });
 }
 
 void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias,
@@ -116,10 +116,10 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
     const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
     const Int8Product product = Int8Paths().front().product;
     return ForPanels(b, c, bias, activation, Int8PanelBytes(a.columns),
-                     [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
+                     [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Epilogue<float>& epilogue,
                          const std::byte* next) {
-                       product({values + row * stride, scales + row, block.rows, a.columns}, panel, block, ending.bias,
-                               ending.relu, next);
+                       product({values + row * stride, scales + row, block.rows, a.columns}, panel, block,
+                               epilogue.bias, epilogue.relu, next);
                      });
   }
   const std::int64_t groups = Int4Groups(a.columns), stride = groups * kInt4Group;
@@ -129,10 +129,10 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
   const Int4Product product = Int4Paths().front().product;
   ForPanels(b, c, bias, activation, Int4PanelBytes(a.columns),
-            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Ending<float>& ending,
+            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Epilogue<float>& epilogue,
                 const std::byte*) {
               product({values + row * stride, offsets + row * groups, scales + row, block.rows, a.columns}, panel,
-                      block, ending.bias, ending.relu);
+                      block, epilogue.bias, epilogue.relu);
             });
 }
 
@@ -246,7 +246,7 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       struct RoundedBlock;
       struct RoundedAll;
       const std::int64_t stride = 2 * Bfloat16Pairs(a.columns);
-      std::uint16_t* all = nullptr;  // once, where several groups of panels want them
+      std::uint16_t* all = nullptr;  // rounded once, where several groups of panels need them
       if (BlocksOf(c.rows, b).groups > 1) {
         all = KeptScratch<RoundedAll, std::uint16_t>(a.rows * stride);
         ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {
@@ -254,24 +254,24 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
         });
       }
       return ForBlocks(b, c, bias, activation, accumulate,
-                       [&](std::int64_t row, const std::byte* panels, Matrix<float> block, const Ending<float>& ending,
-                           const std::byte* next) {
+                       [&](std::int64_t row, const std::byte* panels, Matrix<float> block,
+                           const Epilogue<float>& epilogue, const std::byte* next) {
                          auto* rounded = all == nullptr ? KeptScratch<RoundedBlock, std::uint16_t>(block.rows * stride)
                                                         : all + row * stride;
                          if (all == nullptr) RoundRows(a.Rows(row, block.rows), rounded);
                          Bfloat16Product({rounded, stride, 2, stride / 2},
-                                         reinterpret_cast<const std::uint16_t*>(panels), block, ending,
+                                         reinterpret_cast<const std::uint16_t*>(panels), block, epilogue,
                                          reinterpret_cast<const std::uint16_t*>(next));
                        });
     }
   }
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-  ForBlocks(
-      b, c, bias, activation, accumulate,
-      [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Ending<T>& ending, const std::byte* next) {
-        PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, ending,
-                        reinterpret_cast<const T*>(next));
-      });
+  ForBlocks(b, c, bias, activation, accumulate,
+            [&](std::int64_t row, const std::byte* panels, Matrix<T> block, const Epilogue<T>& epilogue,
+                const std::byte* next) {
+              PanelProduct<T>(a.Rows(row, block.rows), reinterpret_cast<const T*>(panels), block, epilogue,
+                              reinterpret_cast<const T*>(next));
+            });
 }
 
 template <typename T>

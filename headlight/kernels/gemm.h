@@ -1,5 +1,5 @@
-// Matrix products, in tiles of our own. (oneDNN, measured on the same shapes, is as fast with many rows and slower with
-// few, wants some matrices copied, and computes a row in other orders when there are more of them.)
+// Matrix products, on tiles of our own. (oneDNN, measured on the same shapes, is as fast with many rows, slower with
+// few, needs copies of some matrices, and is not batch-invariant: the sums of a row depend on the number of rows.)
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,7 @@ namespace headlight::kernels {
 // Whether this processor has instructions for it.
 HEADLIGHT_API bool CpuHas(Compute compute);
 
-// The right-hand side B of a product, in the order the arithmetic wants it: panels of 64 columns
-// (kernels/panel_product.h).
+// The right-hand side B of a product, packed in panels of 64 columns (kernels/panel_product.h).
 template <typename T>
 class PackedMatrix {
  public:
@@ -33,19 +32,19 @@ class PackedMatrix {
   void PackQuantized(const std::uint8_t* codes, const std::int8_t* group_scales, const float* scales);
   // Columns [begin, begin + count) of B, begin a multiple of kPanelColumns: the same memory.
   PackedMatrix Columns(std::int64_t begin, std::int64_t count) const;
-  // Writes column `index` of B, as it is rounded: rows() numbers. For int8 and int4.
+  // Writes the dequantized column `index` of B: rows() numbers. For int8 and int4.
   void Column(std::int64_t index, T* to) const;
 
   std::int64_t rows() const { return rows_; }        // the depth of the product
   std::int64_t columns() const { return columns_; }  // of the result
   Compute compute() const { return compute_; }       // of every product with it
   std::int64_t panels() const;
-  std::int64_t panels_behind() const { return panels_behind_; }  // these, of the matrix whose Columns they are
+  std::int64_t panels_behind() const { return panels_behind_; }  // how many follow in memory, after Columns
   std::byte* panel(std::int64_t index) const { return data_.get() + index * panel_bytes_; }
   std::size_t bytes() const { return static_cast<std::size_t>(panels() * panel_bytes_); }
 
  private:
-  std::int64_t PanelColumns(std::int64_t panel) const;  // that there really are
+  std::int64_t PanelColumns(std::int64_t panel) const;  // without padding
 
   std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0, panels_behind_ = 0;
   Compute compute_ = Compute::float32;
@@ -53,8 +52,8 @@ class PackedMatrix {
 };
 
 // c = activation(a b + bias), or c += a b where `accumulate` (then without bias and activation). a [rows, depth],
-// b [depth, columns], c [rows, columns], bias [columns] or null. The result of a row does not depend, to the last bit,
-// on how many rows there are, nor on the number of threads.
+// b [depth, columns], c [rows, columns], bias [columns] or null. Batch-invariant: the bits of a row do not depend
+// on the number of rows or threads.
 template <typename T>
 void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias = nullptr,
           Activation activation = Activation::none, bool accumulate = false);

@@ -1,5 +1,5 @@
-// How fast products are, in the shapes of training and of decoding, and which share that is of the roof: what the
-// instructions of the product give when nothing is read from memory, on as many threads.
+// The speed of products in the shapes of training and decoding, and its share of the peak: what the same instructions
+// reach without reading memory, on as many threads.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -137,7 +137,7 @@ void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute
   Report(state, shape, compute);
 }
 
-// What fusions buy, each beside the same in kernels of its own: the bias and activation of a feed-forward layer...
+// Each fused operation beside separate kernels: the bias and activation of a feed-forward layer...
 void ProductActivation(benchmark::State& state, const Shape& shape, Compute compute, Activation activation,
                        bool fused) {
   const Batches batches(shape);
@@ -154,7 +154,7 @@ void ProductActivation(benchmark::State& state, const Shape& shape, Compute comp
   Report(state, shape, compute);
 }
 
-// ... a decoder's likeliest words, searched for as their logits come, or once all are there.
+// ... a decoder's most probable words, searched block by block of the logits, or in all at once.
 void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
   const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as generate/output_words.cc has it
@@ -197,7 +197,7 @@ void ProjectionCrossEntropy(benchmark::State& state, const Shape& shape, Compute
   Report(state, {3 * shape.rows, shape.inputs, shape.outputs}, compute);
 }
 
-// What a step spends on the order that its products want.
+// The time that a step spends on packing.
 void Pack(benchmark::State& state, const Shape& shape, Compute compute) {
   const Numbers b(shape.outputs, shape.inputs, 1);
   PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);

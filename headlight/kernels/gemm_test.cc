@@ -133,7 +133,7 @@ TYPED_TEST(GemmTest, TransposedMatchesPlainLoops) {
     ForEveryTarget([&] { CheckTransposedProducts<TypeParam>(compute); });
 }
 
-TYPED_TEST(GemmTest, TransposedDoesNotDependOnThreads) {
+TYPED_TEST(GemmTest, TransposedHasTheSameBitsAtAnyThreadCount) {
   constexpr std::int64_t rows = 801, m = 300, n = 500;
   const auto a = Values<TypeParam>(rows * m, 1), b = Values<TypeParam>(rows * n, 2);
   const int before = Threads();
@@ -152,7 +152,7 @@ TYPED_TEST(GemmTest, TransposedDoesNotDependOnThreads) {
 
 class GemmRows : public ::testing::TestWithParam<Compute> {};
 
-TEST_P(GemmRows, DoNotDependOnTheirNeighboursNorOnThreads) {
+TEST_P(GemmRows, AreBatchInvariantAtAnyThreadCount) {
   // So many rows that all of them at once go another way than few; an activation besides.
   constexpr std::int64_t rows = 600, depth = 300, columns = 300;
   const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2),

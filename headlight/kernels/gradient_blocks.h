@@ -1,6 +1,6 @@
-// c += a^T b, the gradient of a weight, in blocks of c whose factors fit in the second-level cache in the order that
-// the arithmetic wants: a as tiles, b as panels (kernels/panel_product.h). While the processor multiplies, what it will
-// multiply next comes from memory, and after each tile is packed as far as it came.
+// c += a^T b, the gradient of a weight, in blocks of c whose packed factors fit in the second-level cache: a as tiles,
+// b as panels (kernels/panel_product.h). The factors of the next block are prefetched during the products and packed in
+// shares between tiles.
 #pragma once
 
 #include <algorithm>
@@ -16,25 +16,24 @@
 
 namespace headlight::kernels {
 
-// (Blocks of 128 rows were a tenth slower with bfloat16; those of 256 left two threads uneven.)
+// (Blocks of 128 rows were 10% slower with bfloat16; those of 256 did not divide evenly between two threads.)
 inline constexpr std::int64_t kBlockRows = 192, kBlockPanels = 4;
 
-// Rows of b and of a that will be packed next.
+// The rows of b and of a to be packed next.
 template <typename T>
 using ToPack = std::array<Matrix<const T>, 2>;
 
-// How the factors lie when they are packed is up to Packing:
+// Packing describes the packed layout:
 //
-//   Number                                   what an element becomes
-//   kDepth                                   rows of a and b that are multiplied at once
+//   Number                                   the packed type of an element
+//   kDepth                                   rows of a and b in a block
 //   TileSize(depth)                          numbers in a tile
 //   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns,
-//   kTogether                                at most so many at once, and others starting from a multiple of it
-//   PackPanel(b, first, to)                  the same, any number, into the panel of at most kPanelColumns columns
-//   Multiply(tile, panel, depth, c, next)    c += their product; asks meanwhile for what will be packed
+//   kTogether                                at most this many at once, from a multiple of it on
+//   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
+//   Multiply(tile, panel, depth, c, next)    c += their product; prefetches `next`
 //
-// Blocks of the depth are added in ascending order, whichever thread has a block of c: the sums are the same for any
-// number of threads.
+// Blocks of the depth are added in ascending order: the sums are the same for any number of threads.
 template <class Packing, typename T>
 void AddTransposedInBlocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
   struct Block {
@@ -51,7 +50,7 @@ void AddTransposedInBlocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
   std::int64_t down = (c.rows + kBlockRows - 1) / kBlockRows;
   const std::int64_t block_panels = std::clamp<std::int64_t>(down * panels / Threads(), 1, kBlockPanels);
   const std::int64_t across = (panels + block_panels - 1) / block_panels;
-  // Where a thread has but a few blocks, each should have as many.
+  // With few blocks per thread, each thread should have the same number.
   while (down * across < 4 * Threads() && down * across % Threads() != 0 && down < TilesOf(c.rows)) ++down;
   const std::int64_t pieces = (a.rows + Packing::kDepth - 1) / Packing::kDepth;  // of the depth
   const auto block = [&](std::int64_t index) -> Block {                          // all pieces of one after another

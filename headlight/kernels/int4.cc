@@ -55,7 +55,7 @@ std::uint8_t CodeAt(const PanelView& b, std::int64_t column, std::int64_t k) {
   return quad % 2 == 0 ? two & 0xf : two >> 4;
 }
 
-// What every path makes of a row's sums, so that it is the same: the same operations in the same order.
+// The last operations on a row's sums, in one order for all implementations, so that their results are bit-identical.
 [[gnu::always_inline]] inline void FinishRow(const float* sums, std::int64_t columns, float row_scale,
                                              const float* column_scales, const float* bias, bool relu, float* c) {
   for (std::int64_t i = 0; i < columns; ++i)
@@ -110,7 +110,7 @@ void ProductByTiles(const std::array<Tile, most>& tiles, const Int4Rows& a, cons
 
 #define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 
-constexpr __mmask16 kAll = 0xffff;  // without a mask g++ 12 warns of what its own header leaves undefined
+constexpr __mmask16 kAll = 0xffff;  // the unmasked intrinsics raise a warning in g++ 12's own header
 
 template <int rows>
 HEADLIGHT_VNNI void VnniTile(const Int4Rows& a, std::int64_t first_row, const PanelView& b, Matrix<float> c,
@@ -241,14 +241,14 @@ void Avx2Product(const Int4Rows& a, const std::byte* panel, Matrix<float> c, con
 
 #endif
 
-constexpr int kLanes = 8;  // sums that are made side by side, so that they may be a vector
+constexpr int kLanes = 8;  // independent sums, which the compiler can keep in a vector
 static_assert(kInt4Group % kLanes == 0);
 
 [[gnu::always_inline]] inline float SumOf(const float (&lanes)[kLanes]) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// The code nearest to x / scale, given 1 / scale: how many of the middles between levels lie below.
+// The code nearest to x / scale, given 1 / scale: the number of midpoints between levels below it.
 [[gnu::always_inline]] inline void Nearest(const float* x, float inverse, std::int32_t* codes) {
   for (std::int64_t i = 0; i < kInt4Group; ++i) {
     std::int32_t code = 0;
@@ -271,8 +271,8 @@ static_assert(kInt4Group % kLanes == 0);
   }
 }
 
-// The scale of a group with the least squared error: the largest number is put to several places about the ends of the
-// levels, and for what the others become there the scale that fits best is sum(x level) / sum(level^2).
+// The scale of a group with the least squared error: several candidates map the largest number near either end of the
+// levels; for the codes of each, the least-squares scale is sum(x level) / sum(level^2).
 [[gnu::always_inline]] inline float ScaleOfGroup(const float* x) {
   float largest = 0;
   for (std::int64_t i = 0; i < kInt4Group; ++i) largest = std::abs(x[i]) > std::abs(largest) ? x[i] : largest;

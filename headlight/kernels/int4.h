@@ -17,11 +17,10 @@ namespace headlight::kernels {
 inline constexpr std::int64_t kInt4Group = 32;
 constexpr std::int64_t Int4Groups(std::int64_t depth) { return (depth + kInt4Group - 1) / kInt4Group; }
 
-// A code's level. Weights are many near 0 and few far from it, and so are the levels: 63 (0.7 u + 0.3 u^3), rounded,
-// for u from -8/8 to 7/8. A group whose largest number is positive has a negative scale, so that the end that reaches
-// farther is the one that is needed. Of what was tried on normal numbers (the squared error over the squares): these
-// levels 0.0055, with more or less of the cube 0.0056 to 0.0067, the same on both sides 0.0060 to 0.0064, even steps
-// 0.0066.
+// The level of each code. Weights are denser near 0, and so are the levels: 63 (0.7 u + 0.3 u^3), rounded, for u from
+// -8/8 to 7/8. A group whose largest number in size is positive has a negative scale, so that it uses the longer,
+// negative side of the levels. Relative squared error on normal numbers: these levels 0.0055, other shares of the cube
+// 0.0056 to 0.0067, symmetric levels 0.0060 to 0.0064, uniform levels 0.0066.
 inline constexpr std::array<std::int8_t, 16> kInt4Levels = {-63, -51, -41, -32, -24, -18, -11, -6,
                                                             0,   6,   11,  18,  24,  32,  41,  51};
 
@@ -43,17 +42,16 @@ void UnpackInt4Column(const std::byte* panel, std::int64_t depth, std::int64_t c
 // Rows of a left-hand side: x = scale * value, each filled up to whole groups.
 struct Int4Rows {
   const std::int8_t* values = nullptr;
-  const std::int32_t* offsets =
-      nullptr;  // of each group: what a sum has too little, since levels are taken 64 too large
+  const std::int32_t* offsets = nullptr;  // of each group: the correction of its sum, since levels are stored plus 64
   const float* scales = nullptr;
   std::int64_t rows = 0, depth = 0;
 };
 void QuantizeInt4Rows(Matrix<const float> x, std::int8_t* values, std::int32_t* offsets, float* scales);
 
-// c[:, first columns] = a * panel + bias, its negative elements 0 where `relu`. c has the columns of this panel.
+// c = a * panel + bias, for the columns of one panel, with relu where asked.
 using Int4Product = void (*)(const Int4Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu);
 
-// What this processor can run, the fastest first: AVX-512 with VNNI, AVX2, plain C++.
+// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX2, plain C++.
 struct Int4Path {
   const char* name;
   Int4Product product;

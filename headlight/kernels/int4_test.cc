@@ -47,7 +47,7 @@ double Loss(const std::vector<float>& x, const std::vector<float>& rounded) {
   return lost / all;
 }
 
-TEST(Int4, KeepsWhatItsBitsCan) {
+TEST(Int4, IsAccurateToItsLevels) {
   const std::vector<float> normal = Values(32 * 512, 1);
   EXPECT_LT(Loss(normal, Column(normal).numbers), 0.0058);
   // One number beside many small ones of its group, either way, and groups of other sizes: a column has one scale.
@@ -64,7 +64,7 @@ TEST(Int4, KeepsWhatItsBitsCan) {
   }
 }
 
-TEST(Int4, ZerosStayAndWhatIsNoNumberIsSeen) {
+TEST(Int4, KeepsZerosAndReportsNaN) {
   for (const float tiny : {0.0F, -0.0F, 1e-38F, std::numeric_limits<float>::denorm_min()})
     EXPECT_EQ(Column(std::vector<float>(40, tiny)).numbers, std::vector<float>(40, 0)) << tiny;
   std::vector<float> half(64, 0);  // a group of zeros beside another
@@ -136,7 +136,7 @@ struct Factors {
   std::vector<Column> right_side;
 };
 
-TEST(Int4, EveryPathGivesTheSameFloats) {
+TEST(Int4, EveryImplementationGivesTheSameBits) {
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 13})
     for (const std::int64_t depth : {1, 3, 31, 32, 33, 320})
       for (const std::int64_t columns : {1, 7, 16, 33, 63, 64}) {

@@ -30,11 +30,11 @@ struct PanelView {
         offsets(reinterpret_cast<const std::int32_t*>(scales + kPanelColumns)),
         values(reinterpret_cast<const std::int8_t*>(panel + kHeader)) {}
   const float* scales;
-  const std::int32_t* offsets;  // what a sum has too much, since a left-hand value is 128 too large
+  const std::int32_t* offsets;  // the correction of each sum, since left-hand values are stored plus 128
   const std::int8_t* values;    // [depth / 4][64][4]
 };
 
-// What every path makes of a row's sums, so that it is the same: the same operations in the same order.
+// The last operations on a row's sums, in one order for all implementations, so that their results are bit-identical.
 [[gnu::always_inline]] inline void FinishRow(const std::int32_t* sums, std::int64_t columns, float row_scale,
                                              const float* column_scales, const float* bias, bool relu, float* c) {
   for (std::int64_t i = 0; i < columns; ++i)
@@ -87,7 +87,7 @@ HEADLIGHT_VNNI inline __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
-// Asks meanwhile for the rows of c, and for so many lines from `next` on.
+// Prefetches the rows of c, and so many cache lines from `next` on.
 template <int rows>
 HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu,
@@ -119,7 +119,7 @@ HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::
       }
     }
   }
-  // FinishRow, where the sums are.
+  // FinishRow, in registers.
   for (int v = 0; v < vectors; ++v) {
     const __mmask16 live = FirstLanes(c.columns - 16 * v);
     const __m512 scales = _mm512_loadu_ps(b.scales + 16 * v);
@@ -158,8 +158,8 @@ void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, con
 
 #define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
 
-// The bytes' product instruction saturates its sums of two at 16 bits. |b| * (a with b's sign) is at most 127 * 127,
-// of which two fit.
+// The byte product instruction saturates its pairwise sums at 16 bits. |b| * (a with b's sign) is at most 127 * 127, of
+// which two fit.
 template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu) {
@@ -206,12 +206,12 @@ void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, con
 
 #endif
 
-// What a row's numbers are multiplied by, 0 where its integers shall be 0, and its scale.
+// The factor of a row's numbers (0: all its integers become 0) and its scale.
 struct QuantizedBy {
   float inverse, scale;
 };
 
-// From the bits of the largest size among them.
+// From the bits of the largest absolute value.
 inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   const auto largest = std::bit_cast<float>(largest_bits);
   constexpr float smallest = 1e-30F;  // whose inverse is still a number
@@ -220,8 +220,7 @@ inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   return {127 / largest, largest / 127};
 }
 
-// Signed integers, or unsigned ones that are 128 larger. In operations on bits where those on floats would keep the
-// compiler from vectors.
+// Signed integers, or unsigned ones plus 128. Uses bit operations where float ones would prevent vectorization.
 template <typename Integer>
 [[gnu::always_inline]] inline float Quantize(const float* x, std::int64_t count, Integer* quantized) {
   constexpr std::int32_t zero = std::is_signed_v<Integer> ? 0 : 128;
@@ -233,7 +232,7 @@ template <typename Integer>
     std::fill_n(quantized, count, static_cast<Integer>(zero));
     return by.scale;
   }
-  constexpr float rounder = 12582912;  // 1.5 * 2^23: a sum with it has the rounded integer in its last bits
+  constexpr float rounder = 12582912;  // 1.5 * 2^23: adding it leaves the rounded integer in the low bits
   for (std::int64_t i = 0; i < count; ++i)
     quantized[i] = static_cast<Integer>(std::bit_cast<std::int32_t>(x[i] * by.inverse + rounder) -
                                         std::bit_cast<std::int32_t>(rounder) + zero);
@@ -268,7 +267,7 @@ __attribute__((target("avx512f"))) float Avx512Quantize(const float* x, std::int
   const QuantizedBy by = QuantizedFor(*std::ranges::max_element(of_lanes));
   const __m512 inverse = _mm512_set1_ps(by.inverse);
   for_vectors([&](std::int64_t i, __mmask16 live) __attribute__((target("avx512f"), always_inline)) {
-    if (by.inverse == 0) live = 0;  // what is multiplied may be infinite
+    if (by.inverse == 0) live = 0;  // the number may be infinite
     const __m512 numbers = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, x + i), inverse);
     const __m512i rounded =
         _mm512_maskz_cvt_roundps_epi32(live, numbers, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

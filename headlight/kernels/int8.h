@@ -17,7 +17,7 @@ HEADLIGHT_API float QuantizeRow(const float* x, std::int64_t count, std::int8_t*
 
 // A panel (kernels/panel_product.h) of 8-bit integers: the scales of its columns, 128 times the sum of each column, and
 // the integers, four of a column side by side.
-inline constexpr std::int64_t kInt8MostDepth = 65536;  // whose sums fit in 32 bits
+inline constexpr std::int64_t kInt8MostDepth = 65536;  // the largest depth whose sums fit in 32 bits
 std::int64_t Int8PanelBytes(std::int64_t depth);
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale);
 void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values);
@@ -31,12 +31,12 @@ struct Int8Rows {
 std::int64_t Int8Stride(std::int64_t depth);
 void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales);
 
-// c[:, first columns] = a * panel + bias, its negative elements 0 where `relu`. c has the columns of this panel. May
-// ask meanwhile for the panel `next`, unless that is null.
+// c = a * panel + bias, for the columns of one panel, with relu where asked. May prefetch the panel `next`, unless it
+// is null.
 using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                              const std::byte* next);
 
-// What this processor can run, the fastest first: AVX-512 with VNNI, AVX2, plain C++.
+// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX2, plain C++.
 struct Int8Path {
   const char* name;
   Int8Product product;

@@ -119,7 +119,7 @@ TEST(Int8, QuantizesToTheNearest) {
   }
 }
 
-TEST(Int8, ZerosStayAndWhatIsNoNumberIsSeen) {
+TEST(Int8, KeepsZerosAndReportsNaN) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> right(64 * 8, 0.5F);
   const auto row_of = [](float value) { return std::vector<float>{1, 2, 3, value, 4, 5, 6, 7}; };

@@ -1,5 +1,5 @@
-// Walks over a row, a vector at a time, that read and write nothing beyond its end; once per target, after
-// hwy/highway.h. A step is given the column and which lanes of its vector count: All{} or First{count}.
+// Loops over a row, one vector at a time, that read and write nothing beyond its end; included once per target, after
+// hwy/highway.h. A step gets the column and the active lanes of its vector: All{} or First{count}.
 #if defined(HEADLIGHT_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_LANES_INL_H_
 #undef HEADLIGHT_KERNELS_LANES_INL_H_
@@ -28,12 +28,12 @@ HWY_INLINE hn::Vec<D> LoadLanes(D d, const T* from, All) {
   return hn::LoadU(d, from);
 }
 
-// The lanes that do not count are zero.
+// Inactive lanes are zero.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> LoadLanes(D d, const T* from, First lanes) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   return hn::MaskedLoad(hn::FirstN(d, lanes.count), d, from);
-#else  // elsewhere a masked load may read what it does not return
+#else  // on other targets a masked load may read inactive lanes
   HWY_ALIGN T buffer[hn::MaxLanes(d)] = {};
   std::memcpy(buffer, from, lanes.count * sizeof(T));
   return hn::Load(d, buffer);
@@ -56,7 +56,7 @@ HWY_INLINE void StoreLanes(V v, D d, T* to, First lanes) {
 #endif
 }
 
-// v where the lanes count, `other` elsewhere.
+// v in active lanes, `other` in the rest.
 template <class D, class V>
 HWY_INLINE V KeepLanes(D, V v, All, V) {
   return v;
@@ -94,7 +94,7 @@ HWY_INLINE hn::TFromD<D> SumOverLanes(D d, std::int64_t columns, const Step& ste
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
-// The greatest of a row; -infinity of none. Where there is a NaN, some number of the row or NaN.
+// The maximum of a row, -infinity of an empty one. With a NaN in the row, any of its numbers or NaN.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE T MaxOverLanes(D d, std::int64_t columns, const T* row) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));

@@ -98,7 +98,7 @@ void LayerNormGradientChunk(Matrix<const T> x, const T* gain, RowMoments<T> mome
       StoreLanes(hn::Add(LoadLanes(d, d_gain + column, lanes), out_normal), d, d_gain + column, lanes);
       StoreLanes(hn::Add(LoadLanes(d, d_bias + column, lanes), out), d, d_bias + column, lanes);
       const auto gains = LoadLanes(d, gain + column, lanes);
-      g_normal_sums = hn::MulAdd(out_normal, gains, g_normal_sums);  // lanes that do not count are zero
+      g_normal_sums = hn::MulAdd(out_normal, gains, g_normal_sums);  // inactive lanes are zero
       return hn::Mul(out, gains);
     });
     const T columns = static_cast<T>(x.columns);

@@ -8,8 +8,8 @@
 
 namespace headlight::kernels {
 
-// What a row leaves for the gradient: mean[rows] and inverse_deviation[rows] = 1 / sqrt(variance + epsilon). Both may
-// be null where no gradient will be asked for.
+// Saved for the gradient: mean[rows] and inverse_deviation[rows] = 1 / sqrt(variance + epsilon). Both may be null
+// without one.
 template <typename T>
 struct RowMoments {
   T* mean = nullptr;
@@ -26,7 +26,7 @@ void LayerNormRowsGradient(Matrix<const T> x, const T* gain, RowMoments<T> momen
                            T* d_gain, T* d_bias);
 
 // sum = x + dropout(sublayer), y = LayerNormRows(sum). The gradient needs the sum and the moments, neither x nor
-// sublayer; sum may be x, sublayer or, where no gradient will be asked for, y.
+// sublayer; sum may be x, sublayer or, without a gradient, y.
 template <typename T>
 void ResidualLayerNormRows(Matrix<const T> x, Matrix<const T> sublayer, Dropout dropout, const T* gain, const T* bias,
                            double epsilon, Matrix<T> sum, Matrix<T> y, RowMoments<T> moments);

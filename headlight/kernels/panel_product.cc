@@ -18,7 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
-using kernels::Ending;
+using kernels::Epilogue;
 using kernels::ForTiles;
 using kernels::kPanelColumns;
 using kernels::kTileRoom;
@@ -28,10 +28,10 @@ using kernels::Lines;
 using kernels::TilesOf;
 using kernels::ToPack;
 
-// The sums that stay in registers while the depth goes by, rows times vectors, with the vectors of the panel and a
-// number of a beside them: with AVX-512 (and NEON) 32 registers, with AVX2 16. On a core that multiplies one vector of
-// AVX-512 in a cycle this reaches 97% of the rate with a depth of 256 and more. Few rows wait for the panel's memory,
-// which comes fastest in its own order: as many columns at once as there are registers for.
+// The block of sums in registers, rows times vectors, beside the vectors of the panel and a number of a: 32 registers
+// with AVX-512 and NEON, 16 with AVX2. On a core that multiplies one AVX-512 vector per cycle this reaches 97% of the
+// peak at depths from 256 on. With few rows the product is bound by reading the panel, which is fastest in memory
+// order: as many columns at once as there are registers.
 constexpr std::int32_t TileVectors(std::int32_t rows) {
   if (HWY_TARGET != HWY_AVX2) return 4;
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
@@ -44,8 +44,8 @@ struct Left {
   std::ptrdiff_t row_stride, k_stride;
 };
 
-// What comes after a tile: the rows of the next one, as far apart as its own, and rows [first, last) of each panel that
-// will follow its panels, null where there is none; and what will be packed.
+// What a tile prefetches: the rows of the next tile, rows [first, last) of each of the next panels (null: none), and
+// the rows to be packed.
 template <typename T>
 struct Following {
   const T* left = nullptr;
@@ -55,7 +55,7 @@ struct Following {
 };
 
 template <std::int32_t rows, typename T>
-HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T> c, const Ending<T>& ending,
+HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T> c, const Epilogue<T>& epilogue,
                        const Following<T>& following) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -69,7 +69,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
     if (following.left != nullptr)
       for (std::int64_t row = rows * begin / c.columns; row < rows * (begin + columns) / c.columns; ++row)
         ask.AddRow(following.left + row * a.row_stride, depth);
-    if (following.panels != nullptr)  // each pass a part of the rows, whole
+    if (following.panels != nullptr)  // each pass prefetches a share of the rows
       ask.AddRow(following.panels + begin / kPanelColumns * depth * kPanelColumns + following.first * kPanelColumns +
                      begin % kPanelColumns * (following.last - following.first),
                  (following.last - following.first) * width);
@@ -91,7 +91,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
       const T* const until = right + std::min((end - right), lines->count * kPanelColumns);
       for (; right != until; left += a.k_stride, right += kPanelColumns, ahead += lines->apart) {
         __builtin_prefetch(ahead);
-        // Where a row of the panel takes several passes, its lines lie too far apart for the processor to guess.
+        // With several passes over a row of the panel, its lines are too far apart for the hardware prefetcher.
         if (width < kPanelColumns) __builtin_prefetch(right + 32 * kPanelColumns);
         hn::Vec<decltype(d)> factors[kTileVectors];
 #pragma GCC unroll 8
@@ -112,9 +112,9 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
       for (std::int32_t row = 0; row < rows; ++row)
         for (std::int64_t column = 0; column < columns; ++column) {
           T* const to = c.row(row) + begin + column;
-          const T sum = all[row][column] + (ending.accumulate ? *to : 0);
-          const T result = ending.bias == nullptr ? sum : sum + ending.bias[begin + column];
-          *to = ending.relu && result < 0 ? 0 : result;
+          const T sum = all[row][column] + (epilogue.accumulate ? *to : 0);
+          const T result = epilogue.bias == nullptr ? sum : sum + epilogue.bias[begin + column];
+          *to = epilogue.relu && result < 0 ? 0 : result;
         }
       return;
     }
@@ -126,12 +126,12 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
           sums[row][v] = change(sums[row][v], c.row(row) + begin + v * lanes, v * lanes);
       }
     };
-    if (ending.accumulate)
+    if (epilogue.accumulate)
       for_all([&](auto sum, T* to, std::int64_t) HWY_ATTR { return hn::Add(hn::LoadU(d, to), sum); });
-    if (ending.bias != nullptr)
+    if (epilogue.bias != nullptr)
       for_all([&](auto sum, T*, std::int64_t column)
-                  HWY_ATTR { return hn::Add(sum, hn::LoadU(d, ending.bias + begin + column)); });
-    if (ending.relu)  // not the greater of the two: a NaN stays
+                  HWY_ATTR { return hn::Add(sum, hn::LoadU(d, epilogue.bias + begin + column)); });
+    if (epilogue.relu)  // not Max, which would lose a NaN
       for_all([&](auto sum, T*, std::int64_t)
                   HWY_ATTR { return hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum); });
     for_all([&](auto sum, T* to, std::int64_t) HWY_ATTR {
@@ -143,20 +143,20 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
 
 template <std::int32_t most_rows, typename T>
 HWY_INLINE void TileOf(std::int64_t rows, Left<T> a, std::int64_t depth, const T* panels, Matrix<T> c,
-                       const Ending<T>& ending, const Following<T>& following) {
+                       const Epilogue<T>& epilogue, const Following<T>& following) {
   if constexpr (most_rows > 1) {
-    if (rows < most_rows) return TileOf<most_rows - 1>(rows, a, depth, panels, c, ending, following);
+    if (rows < most_rows) return TileOf<most_rows - 1>(rows, a, depth, panels, c, epilogue, following);
   }
-  Tile<most_rows>(a, depth, panels, c, ending, following);
+  Tile<most_rows>(a, depth, panels, c, epilogue, following);
 }
 
 template <typename T>
-void PanelProductOn(Matrix<const T> a, const T* panels, Matrix<T> c, const Ending<T>& ending, const T* next) {
+void PanelProductOn(Matrix<const T> a, const T* panels, Matrix<T> c, const Epilogue<T>& epilogue, const T* next) {
   const std::int64_t tiles = TilesOf(c.rows);
   ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) HWY_ATTR {
     const Following<T> following{tile + 1 < tiles ? a.row(row + rows) : nullptr, next, a.columns * tile / tiles,
                                  a.columns * (tile + 1) / tiles};
-    TileOf<kTileRows, T>(rows, {a.row(row), a.stride, 1}, a.columns, panels, c.Rows(row, rows), ending, following);
+    TileOf<kTileRows, T>(rows, {a.row(row), a.stride, 1}, a.columns, panels, c.Rows(row, rows), epilogue, following);
   });
 }
 HEADLIGHT_KERNEL(PanelProductOn);
@@ -220,7 +220,7 @@ void PackPanel(Matrix<const T> b, bool transposed, T* panel) {
     }
     return;
   }
-  constexpr std::int64_t block = 16;  // of depth, so that what is written stays in the first-level cache
+  constexpr std::int64_t block = 16;  // of the depth: its panel rows fit in the first-level cache
   for (std::int64_t first = 0; first < b.columns; first += block) {
     const std::int64_t depth = std::min(block, b.columns - first);
     for (std::int64_t column = 0; column < kPanelColumns; ++column)
@@ -231,8 +231,8 @@ void PackPanel(Matrix<const T> b, bool transposed, T* panel) {
 }
 
 template <typename T>
-void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Ending<T>& ending, const T* next) {
-  HEADLIGHT_DISPATCH(PanelProductOn, T)(a, panels, c, ending, next);
+void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Epilogue<T>& epilogue, const T* next) {
+  HEADLIGHT_DISPATCH(PanelProductOn, T)(a, panels, c, epilogue, next);
 }
 
 template <typename T>
@@ -242,8 +242,8 @@ void AddTransposedProduct(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
 
 template void PackPanel(Matrix<const float>, bool, float*);
 template void PackPanel(Matrix<const double>, bool, double*);
-template void PanelProduct(Matrix<const float>, const float*, Matrix<float>, const Ending<float>&, const float*);
-template void PanelProduct(Matrix<const double>, const double*, Matrix<double>, const Ending<double>&, const double*);
+template void PanelProduct(Matrix<const float>, const float*, Matrix<float>, const Epilogue<float>&, const float*);
+template void PanelProduct(Matrix<const double>, const double*, Matrix<double>, const Epilogue<double>&, const double*);
 template void AddTransposedProduct(Matrix<const float>, Matrix<const float>, Matrix<float>);
 template void AddTransposedProduct(Matrix<const double>, Matrix<const double>, Matrix<double>);
 

@@ -1,4 +1,4 @@
-// Products in floating point with a panel: some columns of a right-hand side, in the order the arithmetic wants them.
+// Floating-point products with panels: packed groups of columns of the right-hand side.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace headlight::kernels {
 // Columns of a panel, filled up with zeros: for float [depth][64].
 inline constexpr std::int64_t kPanelColumns = 64;
 
-// Rows of the result whose sums stay in registers together, while the depth goes by.
+// Rows of the result whose sums are in registers together, over the whole depth.
 inline constexpr std::int32_t kTileRows = 6;
-// Room for a tile's rows of a^T, one after another for each step of the depth: what one move copies.
+// Room for a tile's rows of a^T at each step of the depth, a whole vector.
 inline constexpr std::int64_t kTileRoom = 8;
 static_assert(kTileRows <= kTileRoom);
 
@@ -31,8 +31,8 @@ inline void ForTiles(std::int64_t rows, const Body& body) {
   }
 }
 
-// Lines of memory that a tile asks for while the depth goes by, one a step: many at once hold up one another and the
-// factors, which cost a tenth.
+// The prefetch schedule of a tile: one cache line per step of the depth. All at once delayed each other and the
+// factors, which was 10% slower.
 struct Lines {
   static constexpr std::ptrdiff_t kBytes = 64;
 
@@ -50,7 +50,7 @@ class LineList {
   void AddRow(const T* first, std::int64_t count) {
     Add(first, (count * std::int64_t{sizeof(T)} + Lines::kBytes - 1) / Lines::kBytes);
   }
-  // The lines, and then so many times one that is there already.
+  // The lines, then repeatedly one that is already in the cache.
   const Lines* Finish(const void* there, std::int64_t count) {
     *end_ = {static_cast<const char*>(there), 0, count};
     return lines_;
@@ -62,33 +62,32 @@ class LineList {
   Lines* end_ = lines_;
 };
 
-// What becomes of a product's sums.
+// The epilogue of a product: what is done to its sums.
 template <typename T>
-struct Ending {
-  const T* bias = nullptr;  // of the panel's columns, added where there is one
-  bool relu = false;        // whether negative results become 0
-  bool accumulate = false;  // whether they are added to what is there; then without bias and relu
+struct Epilogue {
+  const T* bias = nullptr;  // of the panel's columns, or null
+  bool relu = false;
+  bool accumulate = false;  // added to c; then without bias and relu
 };
 
-// Asks for rows, as many of them as there are; packing reads lines too far apart for the processor to guess.
+// Prefetches rows, as far as they exist: packing reads lines too far apart for the hardware prefetcher.
 template <typename T>
 void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
   constexpr std::int64_t line = Lines::kBytes / sizeof(T);
   for (const std::int64_t end = std::min(row + count, source.rows); row < end; ++row)
     for (std::int64_t column = 0; column < source.columns; column += line) __builtin_prefetch(source.row(row) + column);
 }
-inline constexpr std::int64_t kRowsAhead = 8;  // of what is packed
+inline constexpr std::int64_t kRowsAhead = 8;  // prefetched before they are packed
 
-// Makes a panel of its columns, or, where `transposed`, of as many rows.
+// Packs the columns of `source`, or its rows where `transposed`, into a panel.
 template <typename T>
 void PackPanel(Matrix<const T> source, bool transposed, T* panel);
 
-// c = a * b, of which c has as many columns as there are in the panels that lie side by side from `panels` on. A tile
-// of c keeps its rows of a in the first-level cache while the panels, which a second-level cache should hold, go by.
-// Each element is one sum over the depth in ascending order, so that its bits depend on nothing but its row and its
-// column. Asks meanwhile for as many panels from `next` on, unless that is null.
+// c = a * b, where b is the adjacent panels from `panels` on that cover c's columns. A tile of c keeps its rows of a in
+// the first-level cache while it goes over the panels, which should fit the second-level cache. Batch-invariant: each
+// element is one sum over the depth in ascending order. Prefetches as many panels from `next` on, unless it is null.
 template <typename T>
-void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Ending<T>& ending, const T* next);
+void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Epilogue<T>& epilogue, const T* next);
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 template <typename T>

@@ -31,7 +31,7 @@ void RmsNormChunk(Matrix<const T> x, const T* gain, T epsilon, std::int64_t firs
       return hn::Mul(element, element);
     });
     const T inverse = 1 / std::sqrt(squares / static_cast<T>(x.columns) + epsilon);
-    // Of an infinite row: the other elements would be 0, as if there were nothing wrong.
+    // In a row with infinity, the other elements would become 0, which would hide it.
     const auto scale = hn::Set(d, inverse > 0 ? inverse : std::numeric_limits<T>::quiet_NaN());
     ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
       const auto normal = hn::Mul(LoadLanes(d, in + column, lanes), scale);

@@ -6,8 +6,8 @@
 
 namespace headlight::kernels {
 
-// y = x / rms * gain, rms = sqrt(mean of x^2 + epsilon). y may be x. inverse_rms[rows] is what a row leaves for the
-// gradient, and may be null where none will be asked for.
+// y = x / rms * gain, rms = sqrt(mean of x^2 + epsilon). y may be x. inverse_rms[rows] is saved for the gradient, and
+// may be null without one.
 template <typename T>
 void RmsNormRows(Matrix<const T> x, const T* gain, double epsilon, Matrix<T> y, T* inverse_rms);
 

@@ -1,5 +1,5 @@
-// For the tests of kernels over rows: the shapes every kernel is tried with, on every instruction set this machine has,
-// matrices that notice a write beyond their rows, and derivatives by finite differences.
+// For the tests of kernels over rows: the shapes and instruction sets that every kernel is tested with, matrices that
+// detect a write outside their rows, and derivatives by finite differences.
 #pragma once
 
 #include "headlight/kernels/targets.h"

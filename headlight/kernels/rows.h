@@ -1,5 +1,5 @@
-// How kernels share rows among threads: in chunks and blocks that depend on the shape alone, so that a result has the
-// same bits at any thread count.
+// How kernels divide rows among threads: in chunks and blocks that depend on the shape alone, so that results have the
+// same bits for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 
 namespace headlight {
 
-// What a kernel moves that goes over the matrix so many times.
+// The bytes that a kernel moves in `times` passes over the matrix.
 template <typename T>
 double BytesOf(const Matrix<T>& matrix, int times) {
   return static_cast<double>(times) * static_cast<double>(sizeof(T)) * static_cast<double>(matrix.rows) *
          static_cast<double>(matrix.columns);
 }
 
-// Enough elements that handing a chunk to a thread (about a microsecond) is lost beside the work on it.
-constexpr std::int64_t elements_a_chunk = 16384;
+// Enough that handing a chunk to a thread (about a microsecond) is negligible.
+constexpr std::int64_t kElementsPerChunk = 16384;
 
-// Calls body(first_row, rows) for chunks that cover the rows, in parallel. No chunk waits for another.
+// Calls body(first_row, rows) in parallel for chunks that cover the rows.
 template <class Body>
 void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
-  const std::int64_t chunk = std::max<std::int64_t>(1, elements_a_chunk / std::max<std::int64_t>(1, columns));
+  const std::int64_t chunk = std::max<std::int64_t>(1, kElementsPerChunk / std::max<std::int64_t>(1, columns));
   if (rows <= chunk) {
     if (rows > 0) body(std::int64_t{0}, rows);
     return;
@@ -35,7 +35,7 @@ void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
   ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // by reference: std::function need not allocate
 }
 
-// Memory that a thread keeps from call to call, one for every type `Use` that names a purpose, aligned to 64 bytes.
+// Scratch memory, aligned to 64 bytes, that each thread keeps between calls, one for each type `Use`.
 template <class Use, typename T>
 T* KeptScratch(std::int64_t count) {
   struct alignas(64) Line {
@@ -61,7 +61,7 @@ void AddRowSums(std::int64_t rows, std::int64_t columns, T* sums, const Body& bo
     std::fill_n(partial, columns, T{0});
     body(index * block, std::min(block, rows - index * block), partial);
   };
-  if (rows * columns <= elements_a_chunk) {
+  if (rows * columns <= kElementsPerChunk) {
     for (std::int64_t index = 0; index < blocks; ++index) work(index);
   } else {
     ParallelFor(blocks, std::ref(work));

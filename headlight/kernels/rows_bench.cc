@@ -1,6 +1,6 @@
-// How fast the kernels over rows are, in bytes of matrices read and written a second of one processor's time, and which
-// share that is of the roof: what the loop a = b + s * c moves, on as many threads, in arrays of the same size.
-// Processor time stays a fair measure on a machine that has other work.
+// The speed of the kernels over rows, in bytes read and written per second of processor time, and its share of the
+// peak: that of the loop a = b + s * c, on as many threads, in arrays of the same size. Processor time stays a fair
+// measure on a machine that has other work.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -103,7 +103,7 @@ HEADLIGHT_BENCH(ResidualLayerNorm, 4,
                 ResidualLayerNormRows<float>(a, b, dropout, gain, bias, 1e-5, c, d, {moments, moments + a.rows}))
     ->Args({4096, 256})
     ->Args({4096, 512});
-// What the fusion bought: the same as three kernels.
+// The same as three kernels.
 HEADLIGHT_BENCH(ResidualLayerNormComposed, 4, DropoutRows<float>(b, dropout, c); AddRows<float>(a, c, c);
                 LayerNormRows<float>(c, gain, bias, 1e-5, d, {moments, moments + a.rows}))
     ->Args({4096, 256})

@@ -1,5 +1,5 @@
-// Softmax along rows: y[i] = exp(x[i]) / sum of exp(x), and its logarithm. T is float or double; what is read may be
-// overwritten in place. -infinity gets no weight; a row with a NaN, with +infinity, or of -infinity alone becomes NaN.
+// Softmax along rows: y[i] = exp(x[i]) / sum of exp(x), and its logarithm. T is float or double; results may overwrite
+// inputs. -infinity gets no weight; a row with a NaN, with +infinity, or of -infinity alone becomes NaN.
 #pragma once
 
 #include "headlight/base/matrix.h"

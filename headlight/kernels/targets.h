@@ -1,5 +1,5 @@
 // Include before Highway: the instruction sets that every kernel is compiled for. AVX2 and AVX-512 on x86-64, chosen
-// at run time, and one fallback; what lies between would cost compile time and serve machines older than 2013. On Arm,
+// at run time, and one fallback; the sets between would cost compile time for machines older than 2013. On Arm,
 // NEON: the length of SVE's vectors is not known to the compiler, which then cannot keep an array of them in registers.
 #pragma once
 

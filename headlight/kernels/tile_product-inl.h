@@ -1,5 +1,5 @@
-// Products of small matrices that lie in the cache, and the packing that makes them ready for it; once per target,
-// after hwy/highway.h. What is packed has rows of whole vectors, so that no product has a tail.
+// Products of small matrices in the cache, and their packing; included once per target, after hwy/highway.h. Packed
+// rows are padded to whole vectors, so that no product has a tail.
 #if defined(HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_
 #undef HEADLIGHT_KERNELS_TILE_PRODUCT_INL_H_

@@ -31,8 +31,8 @@ HWY_INLINE bool Above(T a, T b) {
   return a > b || (std::isnan(a) && !std::isnan(b));
 }
 
-// Scans for elements that are not below or equal to the least of the best k so far; in a row of independent numbers
-// only about k log(columns / k) of them are found, so the insertion may be simple.
+// Scans for elements above the least of the best k so far; in a row of independent numbers there are only about
+// k log(columns / k), so insertion may be simple.
 template <typename T>
 HWY_INLINE void AddToBest(const T* in, std::int64_t count, std::int64_t first, std::int64_t k, T* best,
                           std::int32_t* where) {

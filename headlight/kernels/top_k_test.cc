@@ -56,7 +56,7 @@ void CheckAgainstSorting() {
 TEST(TopLogits, FloatMatchesSorting) { CheckAgainstSorting<float>(); }
 TEST(TopLogits, DoubleMatchesSorting) { CheckAgainstSorting<double>(); }
 
-TEST(TopLogits, CountsWhatMayNeverBeAmongThem) {
+TEST(TopLogits, CountsExcludedColumnsInTheSum) {
   ForEveryTarget([&] {
     const RowCase shape{2, 1100};
     TestMatrix<float> x(shape, 1);

@@ -79,26 +79,22 @@ Shape BroadcastShape(const char* operation, const Tensor& a, const Tensor& b) {
   return Shape(axes);
 }
 
-Tensor Sum(const Tensor& a, const Tensor& b) {
-  const Tensor y = Tensor::Empty(BroadcastShape("Add", a, b), a.dtype());
+// combine(a, b, y) on the matrices of the broadcast operands.
+Tensor Broadcast(const char* operation, const Tensor& a, const Tensor& b, const auto& combine) {
+  const Tensor y = Tensor::Empty(BroadcastShape(operation, a, b), a.dtype());
   Dispatch(a.dtype(), [&]<typename T>(T) {
     ForMatrices(AxesOf(y.shape(), {&a, &b, &y}), [&](const Axis& rows, const Axis& columns, const auto& at) {
-      kernels::AddRows<T>(MatrixOf<T>(a, rows, columns, at[0], 0), MatrixOf<T>(b, rows, columns, at[1], 1),
-                          MatrixOf<T>(y, rows, columns, at[2], 2));
+      combine(MatrixOf<T>(a, rows, columns, at[0], 0), MatrixOf<T>(b, rows, columns, at[1], 1),
+              MatrixOf<T>(y, rows, columns, at[2], 2));
     });
   });
   return y;
 }
 
 Tensor Product(const Tensor& a, const Tensor& b) {
-  const Tensor y = Tensor::Empty(BroadcastShape("Multiply", a, b), a.dtype());
-  Dispatch(a.dtype(), [&]<typename T>(T) {
-    ForMatrices(AxesOf(y.shape(), {&a, &b, &y}), [&](const Axis& rows, const Axis& columns, const auto& at) {
-      kernels::MultiplyRows<T>(MatrixOf<T>(a, rows, columns, at[0], 0), MatrixOf<T>(b, rows, columns, at[1], 1),
-                               MatrixOf<T>(y, rows, columns, at[2], 2));
-    });
+  return Broadcast("Multiply", a, b, []<typename T>(Matrix<T> left, Matrix<T> right, Matrix<T> y) {
+    kernels::MultiplyRows<T>(left, right, y);
   });
-  return y;
 }
 
 // x summed over the axes along which `shape` was broadcast to x's.
@@ -132,11 +128,13 @@ Tensor Scaled(const Tensor& x, double factor) {
 }  // namespace
 
 Tensor Add(const Tensor& a, const Tensor& b) {
-  return Record(Sum(a, b), {&a, &b},
-                [a = a.node(), b = b.node(), of_a = a.shape(), of_b = b.shape()](const Tensor& dy) {
-                  if (a != nullptr) Accumulate(a, SumTo(of_a, dy));
-                  if (b != nullptr) Accumulate(b, SumTo(of_b, dy));
-                });
+  const Tensor y = Broadcast("Add", a, b, []<typename T>(Matrix<T> left, Matrix<T> right, Matrix<T> to) {
+    kernels::AddRows<T>(left, right, to);
+  });
+  return Record(y, {&a, &b}, [a = a.node(), b = b.node(), of_a = a.shape(), of_b = b.shape()](const Tensor& dy) {
+    if (a != nullptr) Accumulate(a, SumTo(of_a, dy));
+    if (b != nullptr) Accumulate(b, SumTo(of_b, dy));
+  });
 }
 
 Tensor Multiply(const Tensor& a, const Tensor& b) {

@@ -1,5 +1,4 @@
-// The loss of predicting a class for every row, from scores that exist; where there are as many classes as words,
-// ProjectionCrossEntropy never holds the scores.
+// Cross-entropy of a class for every row. With a vocabulary of classes, ProjectionCrossEntropy needs less memory.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The vectors of tokens.
+// Embedding look-up.
 #pragma once
 
 #include <cstdint>

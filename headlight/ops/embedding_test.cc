@@ -21,7 +21,7 @@ TEST(Embedding, LooksUpAndScales) {
   EXPECT_EQ(Embedding(table, std::vector<std::int32_t>{1}, 10).ToVector<float>(), (std::vector<float>{30, 40}));
 }
 
-TEST(Embedding, IsItsComposedTwin) {
+TEST(Embedding, EqualsItsComposition) {
   const Inputs in = {RandomTensor({6, 9}, 1), RandomTensor({3, 9}, 2)};
   const auto fused = [](const Inputs& x) { return Embedding(x[0], ids, 1.7, x[1], positions, dropout); };
   const auto twin = [](const Inputs& x) {

@@ -12,7 +12,7 @@ void CheckShapes(const char* operation, const Tensor& x, const Tensor& gain, con
         ToString(bias.shape()), ToString(x.shape()));
 }
 
-// The sums that gain and bias receive where they want none.
+// Where the gradient of gain or bias goes; thrown away where it is not wanted.
 Tensor SumSlotOrScratch(Node* node, const Tensor& like) {
   return node != nullptr ? SumSlotFor(node) : Tensor::Zeros(like.shape(), like.dtype());
 }

@@ -24,7 +24,7 @@ TEST(LayerNorm, Gradients) {
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return LayerNorm(in[0], in[1], in[2]); }, inputs), "");
 }
 
-TEST(ResidualLayerNorm, IsItsComposedTwin) {
+TEST(ResidualLayerNorm, EqualsItsComposition) {
   const Inputs in = {RandomTensor({5, 17}, 1), RandomTensor({5, 17}, 2), RandomTensor({17}, 3), RandomTensor({17}, 4)};
   const auto fused = [](const Inputs& x) { return ResidualLayerNorm(x[0], x[1], dropout, x[2], x[3]); };
   const auto twin = [](const Inputs& x) { return LayerNorm(Add(x[0], Drop(x[1], dropout)), x[2], x[3]); };

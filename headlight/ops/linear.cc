@@ -41,7 +41,7 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
         ToString(bias.shape()), ToString(w));
   const bool wants_gradient = WantsGradient({&x, &weight.value, &bias});
   const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w[0]), x.dtype());
-  // What the activation's gradient asks for: relu's result will do, the others need what they were given.
+  // Saved for the activation's gradient: relu needs its result, the others their input.
   const bool fused = !wants_gradient || activation == Activation::none || activation == Activation::relu;
   const Tensor of_activation = fused ? y : Tensor::Empty(y.shape(), y.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -12,9 +12,9 @@
 
 namespace headlight::ops {
 
-// A matrix that rows are multiplied by: its values, as checkpoints store them, and, where somebody keeps it up to date,
-// the packed form that products run on. Without it a product packs for itself, which is nothing beside many rows. What
-// learns no more needs no values.
+// A matrix that rows are multiplied by: its values, as checkpoints store them, and optionally the packed form that
+// products run on. Without it a product packs the values itself, which is cheap beside many rows. Inference-only
+// weights may hold only the packed form.
 struct Weight {
   Tensor value;                                          // [outputs, inputs]
   const kernels::PackedMatrix<float>* packed = nullptr;  // value^T, for y = x value^T
@@ -23,8 +23,8 @@ struct Weight {
   Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
 };
 
-// Rows `ids` of the weight's values, [ids, inputs], as its packed form rounds them where there is no other. Throws
-// Error for an id outside of it.
+// Rows `ids` of the weight's values, [ids, inputs], dequantized where there is only a packed form. Throws Error for an
+// id outside of it.
 HEADLIGHT_API Tensor Rows(const Weight& weight, std::span<const std::int32_t> ids);
 
 // x [..., inputs], bias of as many numbers as there are outputs or empty; y [..., outputs]. Throws Error where shapes

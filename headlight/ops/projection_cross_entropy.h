@@ -1,5 +1,5 @@
-// The output layer and its loss in one: scores for every word of the vocabulary, softmax and cross-entropy with label
-// smoothing, without ever holding the scores of all rows.
+// The output projection fused with softmax and cross-entropy with label smoothing; the scores of all rows never exist
+// at once.
 #pragma once
 
 #include <cstdint>

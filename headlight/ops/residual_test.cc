@@ -11,7 +11,7 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-TEST(Residual, IsItsComposedTwin) {
+TEST(Residual, EqualsItsComposition) {
   const Inputs in = {RandomTensor({5, 17}, 1), RandomTensor({5, 17}, 2)};
   for (const Dropout& drop : {Dropout{}, Dropout{0.3, 5}}) {
     const auto fused = [=](const Inputs& x) { return Residual(x[0], x[1], drop); };

@@ -1,4 +1,4 @@
-// The loss of choosing rows: where an answer begins, among all tokens of a text.
+// Cross-entropy over the rows of a sequence, such as of where an answer begins among the tokens of a text.
 #pragma once
 
 #include <cstdint>
