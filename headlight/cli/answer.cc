@@ -49,7 +49,7 @@ void Print(const Answer& answer, bool json) {
 using NameOf = std::function<std::string(std::size_t question)>;
 using Reply = std::function<void(const std::vector<Question>& questions, const NameOf& name_of)>;
 
-// Of a model that finds answers in passages.
+// For a model that finds answers in passages.
 Reply Finds(const Options& options) {
   const Answerer answerer = Answerer::Load(options.folder, options.compute);
   AnswerOptions ask{.may_decline = !options.always};
@@ -60,7 +60,7 @@ Reply Finds(const Options& options) {
   };
 }
 
-// Of a model that writes them; it reads what T5 reads of SQuAD (Raffel et al., 2020, appendix D).
+// For a model that writes answers, from T5's input for SQuAD (Raffel et al., 2020, appendix D).
 Reply Writes(const Options& options) {
   Check(!options.always, "--always is for models that find an answer or none; this one writes one always");
   const Translator translator = Translator::Load(options.folder, {.compute = options.compute});

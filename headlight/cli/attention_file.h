@@ -12,10 +12,10 @@
 
 namespace headlight {
 
-// Holds all until Write, so it is for a few hundred sentences. With an empty path it does nothing.
+// Keeps all weights in memory until Write: for a few hundred sentences. Does nothing with an empty path.
 class AttentionFile {
  public:
-  // Throws Error where no such file can be written.
+  // Throws Error where the file cannot be written.
   explicit AttentionFile(std::string path);
 
   // Tensors "SENTENCE.KIND.LAYER" [heads, query, key], and in the metadata "SENTENCE.source" and "SENTENCE.target", the

@@ -1,4 +1,4 @@
-// headlight bench: what a user would ask before choosing headlight, on their machine and with their model.
+// headlight bench: speed, memory and the share of the machine's peak rates, on the user's machine and model.
 #include "headlight/cli/commands.h"
 
 namespace headlight {

@@ -1,4 +1,4 @@
-// headlight bench encode: how fast a model reads texts here.
+// headlight bench encode: throughput and latency of a text encoder.
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,14 +25,14 @@ struct Options {
   bool json = false;
 };
 
-// What the model gave for some of the texts.
+// The hidden states of a batch.
 struct Part {
   Tensor hidden;
   Sequences places;
   std::vector<std::size_t> which;
 };
 
-// A text's ids and the mean of its states, from which a cosine between texts is usually told.
+// A text's ids and the mean of its hidden states, the usual sentence embedding.
 std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states) {
   Json::Array mean;
   for (std::int64_t column = 0; column < states.columns; ++column) {

@@ -1,4 +1,4 @@
-// headlight bench generate: how fast a language model reads prompts and continues them here.
+// headlight bench generate: throughput and latency of a language model, for prompts and for decoding.
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -39,7 +39,7 @@ std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, 
 
 Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
 
-// What products read of the weights at each step.
+// Bytes of weights that the products of a decoding step read.
 std::int64_t WeightBytes(const Parameters& parameters) {
   std::int64_t bytes = 0;
   for (const Parameter& parameter : parameters.all())
@@ -47,8 +47,7 @@ std::int64_t WeightBytes(const Parameters& parameters) {
   return bytes;
 }
 
-// One repetition: the moments at which it began, at which the prompts had been read and their first words were known,
-// and at which each further word of all of them was.
+// One repetition: the times of its beginning, of the first token of every prompt, and of each further token of all.
 struct Repetition {
   std::vector<double> seconds;
   std::vector<Ids> generated;
@@ -61,7 +60,7 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
   };
   Repetition repetition;
   std::size_t words = 0;
-  // The first word comes of reading.
+  // The first token comes with reading the prompt.
   GenerationOptions options{.max_new_tokens = length + 1, .min_new_tokens = length + 1};
   options.batch_tokens = std::numeric_limits<std::int64_t>::max();
   options.on_token = [&](std::size_t, std::int32_t) {

@@ -24,7 +24,7 @@ std::string ProcessorName() {
 
 std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (no more than AVX2 of it)"); }
 
-// Of this program alone: getrusage's begins with the peak of the process that started it.
+// Of this process alone: getrusage's begins with the peak of the process that started it.
 std::int64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -32,7 +32,7 @@ std::int64_t PeakMemory() {
   return 0;
 }
 
-// Four digits are more than a measurement has.
+// Rounds to four digits, more than a measurement is accurate to.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double digits = 3 - std::floor(std::log10(std::abs(value)));  // after the decimal point
@@ -40,7 +40,7 @@ double Rounded(double value) {
   return digits > 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
 }
 
-// The value below which `share` of the values lie, by the nearest rank.
+// The quantile `share` of the values, by the nearest rank.
 double Percentile(std::vector<double> values, double share) {
   Ensure(!values.empty(), "a percentile of nothing");
   std::ranges::sort(values);

@@ -1,4 +1,4 @@
-// What a benchmark says: a table, or one JSON object a line.
+// Results of a benchmark, printed as a table or as one JSON object.
 #pragma once
 
 #include <chrono>
@@ -16,30 +16,30 @@
 
 namespace headlight {
 
-// What comes before each text that is generated.
+// The prompts of generated texts.
 struct BenchReading {
   std::int64_t tokens = 0;            // of all prompts
-  std::vector<double> latencies;      // seconds of each batch of them
-  std::vector<ProfileEntry> profile;  // of a further one
+  std::vector<double> latencies;      // seconds of each batch of prompts
+  std::vector<ProfileEntry> profile;  // of an additional batch
   double profiled_seconds = 0;
-  std::int64_t weight_bytes = 0;  // that each later step reads
+  std::int64_t weight_bytes = 0;  // read by each decoding step
   std::int64_t steps = 0;         // of BenchResult::profile
 };
 
 struct BenchResult {
   const char* unit = "a batch";          // of a repetition
-  const char* tokens = "target tokens";  // those that are counted
+  const char* tokens = "target tokens";  // the kind of tokens counted
   Json::Object settings;                 // what was measured
   Compute compute = Compute::float32;
   std::vector<double> latencies;      // seconds of each repetition
   std::int64_t counted_tokens = 0;    // of all repetitions
-  std::vector<ProfileEntry> profile;  // of a further repetition
+  std::vector<ProfileEntry> profile;  // of an additional repetition
   double profiled_seconds = 0;
   std::optional<BenchReading> reading;
 };
 
-// Times run(batch) of so many batches, each of which make() gives beforehand and count(batch, what run gave) looks at
-// afterwards; one more before them, and one profiled behind them.
+// Times run(batch) for `repetitions` batches from make(), each followed by count(batch, output), after a warm-up batch;
+// an additional one is profiled.
 template <class Make, class Run, class Count>
 void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& make, const Run& run,
                     const Count& count) {
@@ -64,11 +64,10 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
   result.profile = TakeProfile();
 }
 
-// Prints it, beside the most memory that the process has held and what the machine reaches: gemm_share is the part of
-// its rate of products, bandwidth_share the part of its rate of copies, that the whole repetition reached. Where texts
-// are continued, each repetition is a step: prompt_gemm_share is that of reading, and weights_read_share the part of
-// the machine's rate of reads at which steps read the weights alone; where words are drafted, it would be that if each
-// had been a step.
+// Prints the result with the peak memory of the process and shares of the machine's peak rates: gemm_share of its
+// FLOP/s, bandwidth_share of its rate of copies, over a whole repetition. For generation a repetition is a decoding
+// step: prompt_gemm_share is that of reading prompts, weights_read_share the rate at which steps read the weights
+// relative to the machine's rate of reads (with a draft, as if each token were a step).
 void PrintBench(const BenchResult& result, bool json);
 
 }  // namespace headlight

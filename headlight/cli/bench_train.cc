@@ -1,4 +1,4 @@
-// headlight bench train: how fast a model of given sizes trains here.
+// headlight bench train: training speed of a translation model of given sizes.
 #include <unistd.h>
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct Options {
   bool json = false;
 };
 
-// A folder for what is needed meanwhile, gone afterwards.
+// A temporary folder, removed with the object.
 class ScratchFolder {
  public:
   ScratchFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("headlight-bench-{}", getpid())) {
@@ -58,13 +58,13 @@ void Run(const Options& options) {
   config.encoder_heads = config.decoder_heads = options.heads;
   config.encoder_ffn = config.decoder_ffn = options.ffn;
   config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
-  CheckConfig(config);  // better known before the vocabulary is learned
+  CheckConfig(config);  // before the vocabulary is learned, which takes long
   Note("learning a vocabulary of {} from {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
   const MarianTokenizer tokenizer = LearnVocabulary(options.train[0], options.train[1], options.vocabulary);
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   config.start_id = config.pad_id = tokenizer.pad();
   config.end_id = tokenizer.eos();
-  const Corpus corpus = [&] {  // mapped, it outlives its file; so nothing stays behind, however the measuring ends
+  const Corpus corpus = [&] {  // mapped, it outlives its file, so that no file is left behind
     const ScratchFolder scratch;
     return Corpus({options.train[0], options.train[1], scratch.File("corpus")},
                   [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); }, 0, {});

@@ -1,4 +1,4 @@
-// headlight bench translate: how fast a model translates here.
+// headlight bench translate: throughput and latency of translation.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// headlight bleu: the score of translations that somebody made.
+// headlight bleu: BLEU and chrF of given translations.
 #include "headlight/text/metrics/bleu.h"
 
 #include <unistd.h>

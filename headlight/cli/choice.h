@@ -1,4 +1,4 @@
-// Options that are one of a few words.
+// Options with a fixed set of values.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-// What stands in `value` is the default.
+// The initial `value` is the default.
 template <typename Enum>
 CLI::Option* AddChoice(CLI::App& command, const std::string& name, Enum& value,
                        const std::vector<std::pair<std::string, Enum>>& choices, const std::string& description) {
@@ -26,7 +26,7 @@ CLI::Option* AddChoice(CLI::App& command, const std::string& name, Enum& value,
   return command.add_option(name, value, description)->transform(words)->type_name(names)->default_str(chosen);
 }
 
-// What a training's products compute in.
+// The type of a training's matrix products.
 enum class ComputeChoice { automatic, float32, bfloat16 };
 
 inline CLI::Option* AddTrainingCompute(CLI::App& command, ComputeChoice& choice) {

@@ -18,12 +18,12 @@ namespace {
 
 struct Options {
   std::string folder, input = "-";
-  std::int64_t top = 0;  // as the problem asks for
+  std::int64_t top = 0;  // 0: as the problem type asks for
   std::optional<Compute> compute;
   bool json = false, truncate = false;
 };
 
-// The labels to name, the best first.
+// The labels to print, the best first.
 std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem problem, std::int64_t top) {
   std::vector<std::size_t> order(labels);
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// headlight convert: the same model, smaller.
+// headlight convert: a model folder with int8 or int4 weights.
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -13,7 +13,7 @@ struct ConvertTest : ProgramTest {
   const std::string out = folder.File("int8");
 };
 
-TEST_F(ConvertTest, WritesAFolderThatTranslatesAsTheModelDoesInItsBits) {
+TEST_F(ConvertTest, TranslatesAsTheModelDoesInThatType) {
   const Outcome outcome = RunProgram({"convert", model, out, "--compute", "int8"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
@@ -57,7 +57,7 @@ TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
   EXPECT_EQ(ReadFile(out + "/model.safetensors"), ReadFile(folder.File("from_one/model.safetensors")));
 }
 
-TEST_F(ConvertTest, LosesNothing) {
+TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
   EXPECT_THAT(RefusalOf({"convert", model, model, "--compute", "int8"}), HasSubstr("would be lost"));
   EXPECT_THAT(RefusalOf({"convert", model, folder.path(), "--compute", "int8"}), HasSubstr("is not part of a model"));
   EXPECT_THAT(RefusalOf({"convert", model, out, "--compute", "float32"}), HasSubstr("--compute"));

@@ -1,4 +1,4 @@
-// headlight demo: from a grammar to translations and pictures of attention, in a minute or two and without a download.
+// headlight demo: trains on a built-in grammar, translates and draws attention, in a minute or two, without a download.
 #include <filesystem>
 #include <string>
 #include <unordered_set>
@@ -59,21 +59,21 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.model.encoder_layers = settings.model.decoder_layers = 2;
   settings.model.encoder_heads = settings.model.decoder_heads = 4;
   settings.model.encoder_ffn = settings.model.decoder_ffn = 512;
-  settings.model.dropout = settings.model.attention_dropout = 0;  // there are more sentences than it ever sees
+  settings.model.dropout = settings.model.attention_dropout = 0;  // no sentence is seen twice
   settings.model.positions = 128;
   settings.training.steps = options.steps;
   settings.training.schedule = {ScheduleKind::linear, options.steps / 10, 2e-3, settings.model.model, options.steps};
   settings.training.adam.clip_norm = 1;
-  // Many small batches: 1.3 million tokens in fewer, larger ones leave the model well below its mark.
+  // Many small batches: the same 1.3 million tokens in fewer, larger ones train much worse.
   settings.training.batches.batch_tokens = 512;
-  settings.training.validate_every = options.steps;  // BLEU of 200 sentences is too rough to choose among models
+  settings.training.validate_every = options.steps;  // BLEU of 200 sentences is too noisy to choose a checkpoint
   settings.training.log_every = 100;
   settings.training.seed = options.seed;
   settings.quiet = Quiet();
   return settings;
 }
 
-// A sentence that the model gets right and whose verb moves from the end to the middle.
+// A correctly translated sentence whose verb moves from the end to the middle.
 const SentencePair* WithMovedVerb(const std::vector<SentencePair>& pairs,
                                   const std::vector<std::string>& translations) {
   for (const std::string_view sign : {", dass ", ", weil ", ", wenn "})

@@ -14,7 +14,7 @@ namespace {
 
 class DemoTest : public testing::TestWithParam<std::string> {};
 
-TEST_P(DemoTest, TranslatesWhatItNeverSaw) {
+TEST_P(DemoTest, TranslatesUnseenSentences) {
   const TemporaryFolder folder;
   const Outcome outcome = RunProgram({"demo", "--quiet", "--out", folder.File("demo"), "--seed", GetParam()});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Demo, LeavesAFolderAloneThatIsNotItsOwn) {
+TEST(Demo, RefusesAFolderWithOtherFiles) {
   const TemporaryFolder folder;
   WriteFile(folder.File("letter.txt"), "mine");
   EXPECT_THAT(RefusalOf({"demo", "--quiet", "--out", folder.File(".")}), HasSubstr("something else than a demo"));

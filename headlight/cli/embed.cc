@@ -1,4 +1,4 @@
-// headlight embed: texts to vectors, and the texts nearest to another.
+// headlight embed: sentence embeddings, and search by cosine similarity.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Options {
   bool truncate = false;
 };
 
-// NumPy's format, version 1.0: a magic text, the length of a header that says type and shape, the numbers.
+// NumPy's format, version 1.0: magic bytes, the length of a header with type and shape, the header, the numbers.
 std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_t columns) {
   std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
   constexpr std::size_t before = 10, alignment = 64;
@@ -86,7 +86,7 @@ void Run(const Options& options) {
             WriteResult(fmt::format("[{}]\n", fmt::join(vector, vector + columns, ",")));
           }
         }
-        // Of all that was found only the best are kept.
+        // Only the best are kept.
         const auto best = found.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(found));
         std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
           return a.score != b.score ? a.score > b.score : a.line < b.line;

@@ -37,7 +37,7 @@ TEST(Embed, PrintsWritesOrSearches) {
   EXPECT_EQ(found[0], "1.0000\t2\tA green meadow.");
 }
 
-TEST(Embed, TheModelIsDescribedAndLookedInto) {
+TEST(Embed, InfoAndLookTakeAnEncoder) {
   EXPECT_THAT(RunProgram({"info", kFolder, "--json"}).out, HasSubstr("\"heads\":[\"pooler\"]"));
   const TemporaryFolder folder;
   const std::string page = folder.File("pair.html");
@@ -48,7 +48,7 @@ TEST(Embed, TheModelIsDescribedAndLookedInto) {
   EXPECT_THAT(RefusalOf({"look", kFolder, "--source", "Two dogs.", "--out", page}), HasSubstr("--text"));
 }
 
-TEST(Embed, SaysWhatDoesNotFit) {
+TEST(Embed, RefusesOrTruncatesLongTexts) {
   std::string text = "dog\n";
   for (int i = 0; i < 30; ++i) text += "dog ";
   const Outcome refused = RunProgram({"embed", kFolder}, text);

@@ -1,4 +1,4 @@
-// headlight evaluate: how well a model translates text whose translation is known.
+// headlight evaluate: BLEU, chrF and loss of a model on a test set.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -12,10 +12,10 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
-#include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/tasks/translator.h"
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"
+#include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/train/teacher_forcing.h"
 
 namespace headlight {
@@ -30,7 +30,7 @@ struct Options {
 
 std::vector<std::string> TranslateAll(const Translator& translator, const std::vector<std::string>& sources,
                                       const TranslateOptions& options) {
-  constexpr std::size_t kLines = 512;  // between two looks at the progress
+  constexpr std::size_t kLines = 512;  // between updates of the progress
   Progress progress("lines translated");
   std::vector<std::string> translations;
   for (std::size_t begin = 0; begin < sources.size(); begin += kLines) {
@@ -45,7 +45,7 @@ std::vector<std::string> TranslateAll(const Translator& translator, const std::v
   return translations;
 }
 
-// The loss of the references; pairs that the model cannot read are left out, and said.
+// The loss of the references. Pairs longer than the model's positions are left out, with a note.
 ReferenceLoss LossOf(const Translator& translator, const std::vector<std::string>& source_texts,
                      const std::vector<std::string>& references) {
   const Tokenizer& tokenizer = translator.tokenizer();
@@ -57,7 +57,7 @@ ReferenceLoss LossOf(const Translator& translator, const std::vector<std::string
     const std::vector<std::int32_t> written = tokenizer.Encode(references[i], Side::target);
     source.insert(source.end(), read.begin(), read.end());
     target.insert(target.end(), written.begin(), written.end());
-    if (std::max(source.size(), target.size()) >= positions) continue;  // their ends need a place too
+    if (std::max(source.size(), target.size()) >= positions) continue;  // with the end
     sources.push_back(std::move(source));
     targets.push_back(std::move(target));
   }

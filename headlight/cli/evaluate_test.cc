@@ -23,7 +23,7 @@ struct EvaluateTest : ProgramTest {
                     reference = Write("en", "A dog runs.\nTwo children play.\n\n"), output = folder.File("out");
 };
 
-TEST_F(EvaluateTest, ScoresWhatTranslateSays) {
+TEST_F(EvaluateTest, ScoresTheTranslationsOfTranslate) {
   const std::vector<std::string> arguments = {"evaluate",    model,     "--source", source,
                                               "--reference", reference, "--output", output};
   const Outcome outcome = RunProgram(arguments);
@@ -39,7 +39,7 @@ TEST_F(EvaluateTest, ScoresWhatTranslateSays) {
   EXPECT_THAT(lines[2], testing::MatchesRegex("loss [0-9.]+, perplexity [0-9.]+ of [0-9]+ target tokens"));
 }
 
-TEST_F(EvaluateTest, KnowsTheLossOfAModelThatKnowsNothing) {
+TEST_F(EvaluateTest, LossOfZeroWeightsIsThatOfUniformPredictions) {
   // Without any weight every one of the 60 words is as likely as the other.
   auto transformer = LoadModel<Transformer>(model);
   for (const Parameter& parameter : transformer->parameters().all()) parameter.value.Fill(0);

@@ -1,4 +1,4 @@
-// headlight fill-mask: the words that are hidden.
+// headlight fill-mask: predictions for masked tokens.
 #include <optional>
 #include <string>
 

@@ -17,12 +17,12 @@
 namespace headlight {
 namespace {
 
-// The sentences of a padded batch of token ids, and where each stands in it.
+// The sentences of a padded batch of token ids, and their columns in it.
 struct Padded {
   std::int64_t batch = 0, length = 0;
   std::vector<std::int32_t> ids;    // [tokens], packed
-  Sequences sentences;              // one a row of the batch
-  std::vector<std::int64_t> begin;  // of each sentence, its first column in the batch
+  Sequences sentences;              // one per row of the batch
+  std::vector<std::int64_t> begin;  // each sentence's first column in the batch
 };
 
 void CheckInputs(const Safetensors& file, const std::vector<std::string_view>& known) {
@@ -41,7 +41,7 @@ Tensor ReadIntegers(const Safetensors& file, std::string_view name) {
   return file.Read(name, DType::int32);
 }
 
-// `mask_name` may be missing: then every token counts.
+// Without an input `mask_name` all tokens are read.
 Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
                   std::int64_t vocabulary, std::int64_t positions) {
   const Tensor ids = ReadIntegers(file, ids_name);
@@ -140,7 +140,7 @@ NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& fol
   return out;
 }
 
-// The tokens' entries of an input that goes with the ids.
+// The packed entries of an input of the same shape as the ids.
 std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded) {
   const Tensor all = ReadIntegers(file, name);
   Check(all.shape()[0] == padded.batch && all.shape()[1] == padded.length,

@@ -36,7 +36,7 @@ struct ForwardTest : ProgramTest {
   const Ids target = {59, 4, 5, 59, 9, 9}, target_mask = {1, 1, 1, 1, 0, 0};
 };
 
-TEST_F(ForwardTest, ComputesWhatTheLibraryDoesAndPadsItBack) {
+TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
   Ids padded = ids, shown = mask;
   padded.insert(padded.begin() + 5, {9, 8, 0, 9, 9});  // the second row, with one padding before its two tokens
   padded.resize(10);
@@ -88,7 +88,7 @@ TEST_F(ForwardTest, ComputesWhatTheLibraryDoesAndPadsItBack) {
   EXPECT_EQ(file.At("decoder_attentions.0").shape, (Shape{2, 2, 3, 3}));
 }
 
-TEST_F(ForwardTest, EncodesWhereThereIsNothingToDecode) {
+TEST_F(ForwardTest, EncodesWithoutDecoderInputs) {
   ASSERT_EQ(Forward({{"input_ids", ids}}).exit_code, 0);
   const Safetensors file(out);
   EXPECT_FALSE(file.contains("logits"));
@@ -96,7 +96,7 @@ TEST_F(ForwardTest, EncodesWhereThereIsNothingToDecode) {
   EXPECT_EQ(file.At("encoder_last_hidden_state").shape, (Shape{2, 5, 16}));
 }
 
-TEST_F(ForwardTest, RefusesWhatIsNoBatch) {
+TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_THAT(RefusalOfForward({{"attention_mask", mask}}), HasSubstr("input_ids"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", ids}, {"labels", ids}}), HasSubstr("'labels' is no input"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 60, 4}}}), HasSubstr("row 1, column 0: 60 is no token of 60"));

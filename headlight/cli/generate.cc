@@ -1,4 +1,4 @@
-// headlight generate: what a language model writes after a prompt.
+// headlight generate: continuations of prompts by a language model.
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +44,7 @@ std::string Row(const std::string& prompt, const GeneratedText& generated, bool 
 }
 
 void RunPrompt(const Generator& generator, Options options) {
-  // A line end in an argument is one.
+  // A line end in the PROMPT argument is part of it.
   if (!options.json)
     options.generate.on_text = [](std::size_t, std::string_view piece) {
       WriteResult(piece);

@@ -51,7 +51,7 @@ TEST_F(GenerateTest, ContinuesPrompts) {
   EXPECT_NE(RunProgram({"generate", model, "A", "--prompts", "file"}).exit_code, 0);
 }
 
-TEST_F(GenerateTest, ShowsWhatALanguageModelLooksAt) {
+TEST_F(GenerateTest, LookTakesALanguageModel) {
   const std::string page = folder.File("page.html");
   const Outcome outcome = RunProgram({"look", model, "--text", "A dog runs.", "--out", page});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -59,7 +59,7 @@ TEST_F(GenerateTest, ShowsWhatALanguageModelLooksAt) {
   EXPECT_THAT(RefusalOf({"look", model, "--source", "A", "--out", page}), HasSubstr("say which with --text"));
 }
 
-TEST_F(GenerateTest, SaysWhatTheFolderHolds) {
+TEST_F(GenerateTest, InfoTakesALanguageModel) {
   const JsonView info(ParseJson(RunProgram({"info", model, "--json"}).out, "output"), "output");
   EXPECT_EQ(info["family"].String(), "gpt2");
   EXPECT_EQ(info["positions"].Integer(), 40);
@@ -67,7 +67,7 @@ TEST_F(GenerateTest, SaysWhatTheFolderHolds) {
 }
 
 // As tests/gpt_parity_test.cc computes it, with padding before the texts.
-TEST_F(GenerateTest, RunsTheRawModel) {
+TEST_F(GenerateTest, ForwardTakesALanguageModel) {
   const std::string gpt = HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt3_odd_left";
   const Safetensors golden(gpt + "/golden.safetensors");
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");

@@ -1,4 +1,4 @@
-// Lines from a pipe or a person, together as they come.
+// A queue of lines from a file, a pipe or a terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace headlight {
 
-// Reads on a thread of its own, so that whoever works on lines finds all that have arrived meanwhile: one from a person
-// who types, many from a file.
+// Reads on its own thread, so that the consumer gets all lines that have arrived meanwhile: one from a person who
+// types, many from a file.
 class LineQueue {
  public:
-  // Reads ahead at most `most_bytes` and a line.
+  // Reads ahead at most `most_bytes` and one line.
   LineQueue(LineReader reader, std::size_t most_bytes);
-  // A thread that waits for input stays until it gets some, or the process ends: nothing else ends a read.
+  // The thread stays while it is blocked in a read, until input comes or the process ends.
   ~LineQueue();
   LineQueue(const LineQueue&) = delete;
   LineQueue& operator=(const LineQueue&) = delete;
 
-  // The next lines, at least one, for which it waits; none at the end. What the reader throws arrives here, after the
-  // lines before it.
+  // Waits for at least one line and returns those that have arrived; none at the end. Rethrows what the reader threw,
+  // after the lines before it.
   std::vector<std::string> Next();
 
  private:

@@ -1,4 +1,4 @@
-// headlight look: what every head looks at, as a page or a picture.
+// headlight look: the attention of every head, as a page or a picture.
 #include <algorithm>
 #include <filesystem>
 #include <optional>

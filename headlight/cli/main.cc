@@ -30,7 +30,7 @@ void AddCommonOptions(CLI::App& command) {
       "--quiet", [] { SetQuiet(true); }, "Say nothing but results and errors");
 }
 
-// CLI11 would say of a command that there is none only that one is needed.
+// Names an unknown command and those that there are; CLI11 would only say that a command is required.
 void CheckCommand(const CLI::App& program, int argc, char** argv) {
   const std::string name = argc < 2 ? "" : argv[1];
   if (name.starts_with('-')) return;
@@ -43,7 +43,7 @@ void CheckCommand(const CLI::App& program, int argc, char** argv) {
   Fail("there is no command \"{}\"; there are: {}", name, commands);
 }
 
-// One line, whatever is in it.
+// Prints the error as one line.
 int Refuse(int exit_code, std::string message) {
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
@@ -94,10 +94,10 @@ int Run(int argc, char** argv) {
 }  // namespace headlight
 
 int main(int argc, char** argv) {
-  // A reader that goes away and a file that may not grow are noticed where they are written to.
+  // A closed pipe and a file size limit are reported by the write that fails.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   const int exit_code = headlight::Run(argc, argv);
-  // What the C library still holds was written or given up; threads that wait for input would otherwise outlive it.
+  // Standard output was flushed or failed. Threads that still wait for input must not run during static destruction.
   std::fflush(stderr);
   std::_Exit(exit_code);
 }

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// CLI11 wants a file's options under the name of their command; here a file is of the command that is run.
+// CLI11 expects a section for each command; here the file's options are those of the command that is run.
 class OptionsFile : public CLI::ConfigTOML {
  public:
   explicit OptionsFile(const CLI::App& program) : program_(program) {}

@@ -1,4 +1,4 @@
-// Options from a file: what can be said on the command line, without its dashes, a line an option, as TOML has it.
+// Options from a TOML file: those of the command line, without dashes, one per line.
 #pragma once
 
 namespace CLI {
@@ -7,7 +7,7 @@ class App;
 
 namespace headlight {
 
-// Adds `--config FILE` to the program, for whichever command is run. What the command line says comes first.
+// Adds `--config FILE` to the program, for any command. The command line has precedence.
 void AddOptionsFile(CLI::App& program);
 
 }  // namespace headlight

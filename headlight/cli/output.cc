@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 bool quiet = false;
-bool line_is_open = false;  // whether progress stands on a line of its own, without an end
+bool line_is_open = false;  // the progress line has no end yet
 
 [[noreturn]] void FailToWrite() {
   if (errno == EPIPE) throw OutputClosed();
@@ -32,7 +32,7 @@ void FlushResults() {
 }
 
 void CheckWritable(const std::string& path) {
-  const AtomicFile probe(path);  // without Commit nothing happens to what is there
+  const AtomicFile probe(path);  // without Commit an existing file stays as it is
 }
 
 void SetQuiet(bool value) { quiet = value; }

@@ -1,4 +1,4 @@
-// What a profile says, beside what the machine can do.
+// Reports a profile relative to the machine's peak rates.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace headlight {
 
-// The most that all threads together reach here: the roof above every kernel.
+// The peak rates of all threads together: the roofline.
 struct MachineRates {
-  double operations = 0;  // floating-point ones a second, of a large product
-  double bytes = 0;       // read and written a second, of memory that no cache holds
+  double operations = 0;  // FLOP/s of a large product
+  double bytes = 0;       // bytes/s read and written in memory beyond the caches
 };
 
-// Takes about half a second.
+// Measures for about half a second.
 MachineRates MeasureMachine(Compute compute);
 
-// Bytes a second that all threads together read of memory that no cache holds.
+// Bytes/s that all threads together read in memory beyond the caches.
 double MeasureReads();
 
-// A table: what a step of `steps` spent its time on, and how near to the roof. What of `seconds` no entry accounts for
-// is its last row.
+// A table of the time per step (of `steps`) and the share of the peak rates of each entry. Its last row is the part of
+// `seconds` that no entry accounts for.
 std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t steps, double seconds,
                           const MachineRates& machine);
 

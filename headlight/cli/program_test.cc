@@ -1,4 +1,4 @@
-// What all commands have in common, and those that have little of their own.
+// Properties of all commands, and tests of those with little of their own.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Program, ExplainsItself) {
+TEST(Program, HasHelpForEveryCommand) {
   EXPECT_THAT(RunProgram({"--version"}).out, testing::MatchesRegex("headlight [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   const Outcome help = RunProgram({"--help"});
   EXPECT_EQ(help.exit_code, 0);
@@ -31,7 +31,7 @@ TEST(Program, ExplainsItself) {
   }
 }
 
-TEST(Program, SaysWhichCommandsThereAre) {
+TEST(Program, ListsTheCommandsWhereOneIsUnknown) {
   EXPECT_THAT(RefusalOf({"translte", "model"}), HasSubstr("no command \"translte\"; there are: "));
   EXPECT_THAT(RefusalOf({}), HasSubstr(", translate"));
   EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));
@@ -61,7 +61,7 @@ TEST(Program, HasACommandForEachFile) {
 }
 
 // Of options that have no effect with others.
-TEST(Program, RefusesOptionsThatWouldDoNothing) {
+TEST(Program, RefusesOptionsWithoutEffect) {
   const std::string encoder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
   const TemporaryFolder gpt, marian;
   SaveTinyGpt(gpt.path());
@@ -145,7 +145,7 @@ TEST_F(ProgramFolderTest, LookMakesPagesAndPictures) {
   EXPECT_THAT(ReadFile(page), testing::Not(HasSubstr("Decoder self-attention")));
 }
 
-TEST_F(ProgramFolderTest, LookRefusesWhatItCannotShow) {
+TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
   const std::string page = folder.File("a.html");
   const auto refusal = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"look", model});

@@ -1,4 +1,4 @@
-// headlight score: how likely texts are to a language model.
+// headlight score: log-probabilities and perplexity of texts.
 #include <cmath>
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// headlight shortlist: which words may translate which, so that a model need not score its whole vocabulary.
+// headlight shortlist: learns a lexical shortlist, which limits the output vocabulary of translation.
 #include <string>
 #include <vector>
 

@@ -17,7 +17,7 @@ struct ShortlistTest : ProgramTest {
                     file = model + "/" + kShortlistName;
 };
 
-TEST_F(ShortlistTest, MakesWhatTranslateUses) {
+TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
   const std::string input = "Ein Hund läuft.\n\nZwei Kinder.\n";
   EXPECT_THAT(RefusalOf({"translate", model, "--shortlist"}), HasSubstr("`headlight shortlist` makes it"));
   const Outcome outcome = RunProgram({"shortlist", model, "--train", source, target, "--frequent", "3"});

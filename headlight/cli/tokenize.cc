@@ -1,4 +1,4 @@
-// headlight tokenize: what a model's tokenizer makes of text.
+// headlight tokenize: text to tokens and back.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::string Text(const PipelineTokenizer& tokenizer, const std::string& line, co
 std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const std::vector<std::string>& lines,
                               const Options& options) {
   std::vector<std::string> rows(lines.size());
-  // Some lines at once, so that handing them to threads costs nothing beside the work on them.
+  // Several lines per task, to amortise the cost of dispatch.
   constexpr std::size_t at_once = 16;
   ParallelFor(static_cast<std::int64_t>((lines.size() + at_once - 1) / at_once), [&](std::int64_t task) {
     const std::size_t begin = static_cast<std::size_t>(task) * at_once;

@@ -37,7 +37,7 @@ TEST_F(TokenizeTest, PrintsTokensIdsOrEverything) {
   EXPECT_EQ(row.Find("type_ids")->Line(), "[0,0,0,0]");
 }
 
-TEST_F(TokenizeTest, ComesBackAsText) {
+TEST_F(TokenizeTest, DecodesToTheText) {
   const std::string gpt = Folder("gpt2");
   const std::string text = "A dog runs, it's \u00e9\u65e5\u672c  fast.\n\nTwo dogs.\n";
   const std::string ids = RunProgram({"tokenize", gpt, "--ids"}, text).out;

@@ -80,7 +80,7 @@ TEST_F(TranslateTest, PrintsTheBestTranslationsWithTheirScores) {
     }
 }
 
-TEST_F(TranslateTest, SavesWhatEveryHeadLooksAt) {
+TEST_F(TranslateTest, SavesTheAttentionOfEveryHead) {
   const std::string path = folder.File("attention.safetensors");
   const Outcome outcome = RunProgram({"translate", model, "--attention", path}, "Ein Hund.\n\nHund\n");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -120,7 +120,7 @@ TEST_F(TranslateTest, AnswersTheLinesBeforeABadOne) {
   EXPECT_EQ(outcome.err, "headlight: standard input: line 2: byte 5 is not UTF-8\n");
 }
 
-TEST_F(TranslateTest, SaysThatTheOutputIsFull) {
+TEST_F(TranslateTest, ReportsAFullOutput) {
   const Outcome outcome = RunProgram({"translate", model}, "Hund\n", "/dev/full");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("standard output: cannot write: No space left on device"));

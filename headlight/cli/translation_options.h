@@ -24,7 +24,7 @@ void AddDraftOption(CLI::App& command, bool& draft);
 // --batch-tokens to `options`, likewise.
 void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options);
 
-// Binds --task, --prefix, --source-language and --target-language to `options`, likewise: what the model shall do.
+// Binds --task, --prefix, --source-language and --target-language to `options`, likewise.
 void AddTaskOptions(CLI::App& command, TranslateOptions& options);
 
 }  // namespace headlight

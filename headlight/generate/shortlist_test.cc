@@ -16,7 +16,7 @@ constexpr std::uint64_t kTokenizer = 0xfedcba9876543210;
 // Three source words, with two translations, none and three of the ten target words.
 Shortlist Three() { return {{2, 5}, {0, 2, 2, 5}, {7, 5, 9, 0, 7}}; }
 
-TEST(Shortlist, ListsWhatTheWordsOfASentenceMayBecome) {
+TEST(Shortlist, ListsTheCandidatesOfASentence) {
   EXPECT_THAT(Three().For({}), ElementsAre(2, 5));
   EXPECT_THAT(Three().For(std::vector{1, 1}), ElementsAre(2, 5));
   EXPECT_THAT(Three().For(std::vector{2, 0, 2}), ElementsAre(0, 2, 5, 7, 9));
@@ -32,7 +32,7 @@ TEST(Shortlist, ReadsWhatItWrites) {
   EXPECT_EQ(read.words, Three().words);
 }
 
-TEST(Shortlist, RefusesWhatIsNone) {
+TEST(Shortlist, RefusesDamagedFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.File(kShortlistName);
   const auto refusal = [&](const Shortlist& shortlist, std::uint64_t tokenizer = kTokenizer) {

@@ -36,8 +36,8 @@ std::string EscapeHtml(std::string_view text) {
   return escaped;
 }
 
-// JSON for a script element, which ends at the first "</script" and is led astray by "<!--": no '<' is left. It can
-// only stand within a string, where its code point means the same.
+// JSON for a script element, in which "</script" and "<!--" have a meaning: every '<', which JSON only has in strings,
+// is escaped.
 std::string EscapeScript(std::string_view json) {
   std::string escaped;
   for (const char letter : json) {
@@ -78,7 +78,7 @@ Json Labels(const std::vector<std::string>& tokens) {
   return labels;
 }
 
-// What page/look.js reads; it says what each field is.
+// The data that page/look.js reads, where the fields are documented.
 Json PageData(const AttentionRecord& record) {
   Json::Array maps;
   for (const AttentionMap& map : record.maps) {
@@ -97,7 +97,7 @@ Json PageData(const AttentionRecord& record) {
                       {"ramps", Json::Object{{"light", RampHex(Theme::light)}, {"dark", RampHex(Theme::dark)}}}};
 }
 
-// The template with each {{name}} replaced, in one pass: what is put in is not searched again.
+// The template with each {{name}} replaced, in one pass: replacements are not searched.
 std::string Fill(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
   std::string filled;
   while (true) {

@@ -8,9 +8,9 @@
 
 namespace headlight {
 
-// One HTML file that shows every map of the record: choose attention, layer and head, and see where a token looks. It
-// holds all it needs and loads nothing. Weights are kept in thousandths, two bytes each: 6 layers of 3 attentions, 8
-// heads and 30 tokens make about 300 KB. Throws Error for a record that CheckAttention refuses.
+// One HTML file that shows every map of the record: choose attention, layer and head, and see the weights of a token.
+// It is self-contained. Weights are kept in thousandths, two bytes each: 6 layers of 3 attentions, 8 heads and 30
+// tokens make about 300 KB. Throws Error for a record that CheckAttention refuses.
 HEADLIGHT_API std::string AttentionPage(const AttentionRecord& record);
 
 }  // namespace headlight

@@ -15,7 +15,7 @@ std::size_t Count(std::string_view text, std::string_view part) {
   return count;
 }
 
-// What stands in the page's data element.
+// The content of the page's data element.
 Json Data(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
@@ -37,7 +37,7 @@ TEST(AttentionPage, HoldsTheRecord) {
   EXPECT_EQ(*data.Find("maps")->As<Json::Array>()->at(1).Find("causal"), Json(true));
 }
 
-TEST(AttentionPage, TextCannotBecomeMarkup) {
+TEST(AttentionPage, EscapesText) {
   AttentionRecord record = SampleRecord(kHostile, kHostile, 1, 1);
   record.title = "</title><script>alert(1)</script> & {{script}}";
   const std::string page = AttentionPage(record);
@@ -49,7 +49,7 @@ TEST(AttentionPage, TextCannotBecomeMarkup) {
   EXPECT_EQ(*Data(page).Find("source")->As<Json::Array>()->at(1).As<std::string>(), "<!--<script>");
 }
 
-TEST(AttentionPage, LoadsNothing) {
+TEST(AttentionPage, IsSelfContained) {
   const std::string page = AttentionPage(SampleRecord(kGerman, kEnglish, 1, 1));
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
   for (const char* outside : {"http:", "https:", " src=", "<link", "@import", "url("}) {

@@ -8,8 +8,8 @@
 namespace headlight {
 namespace {
 
-// What one page or picture may hold. 18 maps of 8 heads over 300 tokens fit; a browser or a viewer of vector drawings
-// gives up not far above.
+// The most weights of a page or picture. 18 maps of 8 heads over 300 tokens fit; a browser or a viewer of vector
+// drawings gives up not far above.
 constexpr std::int64_t kMostWeights = 16'000'000;
 
 constexpr AttentionKind kKinds[] = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross};

@@ -1,4 +1,4 @@
-// The attention of one sentence pair, as plain data: what the pictures and the page are made of.
+// The attention of one sentence pair as plain data, for pictures and pages.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,12 @@ struct AttentionMap {
   float at(int head, int query, int key) const {
     return weights[(static_cast<std::size_t>(head) * queries + query) * keys + key];
   }
-  // A decoder's token sees itself and what stands before it: the other weights are no choice of the model.
+  // Causal: a decoder's token attends to itself and to earlier tokens only.
   bool masked(int query, int key) const { return kind == AttentionKind::decoder_self && key > query; }
 };
 
 struct AttentionRecord {
-  std::string title;                       // such as the model's name; may be empty
+  std::string title;                       // for example the model's name; may be empty
   std::vector<std::string> source_tokens;  // what the encoder read; empty for a model that is only a decoder
   std::vector<std::string> target_tokens;  // what the decoder read; empty for a model that is only an encoder
   std::vector<AttentionMap> maps;          // in the order in which they are shown
@@ -39,7 +39,7 @@ struct AttentionRecord {
   }
 };
 
-// What an AttentionSink was given of the only sentence of a pass.
+// The map of what an AttentionSink receives in a pass with one sentence.
 HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // "Cross-attention"
@@ -50,8 +50,8 @@ HEADLIGHT_API AttentionKind ParseAttentionKind(std::string_view name);
 // Throws Error unless there is a map, every map fits its tokens, every weight is in [0, 1] and every masked one 0.
 HEADLIGHT_API void CheckAttention(const AttentionRecord& record);
 
-// The record with only the maps of this kind and this layer (from 0). Throws Error, saying what there is, where none is
-// left.
+// The record with only the maps of this kind and this layer (from 0). Throws Error listing the maps there are, where
+// none is left.
 HEADLIGHT_API AttentionRecord SelectAttention(AttentionRecord record, std::optional<AttentionKind> kind,
                                               std::optional<int> layer);
 

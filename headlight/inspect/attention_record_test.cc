@@ -30,7 +30,7 @@ std::string RefusalOf(const std::function<void(AttentionRecord&)>& spoil) {
   return Refusal([&] { CheckAttention(record); });
 }
 
-TEST(CheckAttention, NamesMapAndRule) {
+TEST(CheckAttention, NamesTheMapAndTheRule) {
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps.clear(); }), HasSubstr("no map"));
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps[5].heads = 0; }),
               HasSubstr("Cross-attention, layer 2: heads 0, queries 2, keys 3: each must be at least 1"));
@@ -66,7 +66,7 @@ TEST(SelectAttention, KeepsKindAndLayer) {
   CheckAttention(one);
 }
 
-TEST(SelectAttention, SaysWhatThereIs) {
+TEST(SelectAttention, ListsTheMapsWhereNoneIsLeft) {
   EXPECT_THAT(Refusal([] { SelectAttention(SampleRecord({"a"}, {"b"}, 2, 1), AttentionKind::cross, 6); }),
               HasSubstr("attention cross, layer 7: there is none; there are: encoder 1, encoder 2, decoder 1"));
 }

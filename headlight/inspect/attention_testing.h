@@ -1,4 +1,4 @@
-// Attention for tests of what shows it: made up, but of the right shape, with rows that sum to 1.
+// Artificial attention for tests: of the right shape, with rows that sum to 1.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-// Heads that look at one diagonal each, more sharply the higher their number.
+// Heads that attend to one diagonal each, more sharply the higher their number.
 inline AttentionMap SampleMap(AttentionKind kind, int layer, int heads, int queries, int keys) {
   AttentionMap map{kind, layer, heads, queries, keys, {}};
   for (int head = 0; head < heads; ++head) {
@@ -52,7 +52,7 @@ inline const std::vector<std::string> kEnglish = {"<s>",      "▁Yesterday", "�
 inline const std::vector<std::string> kScripts = {"größer",   "مرحبا",   "بالعالم", "你好", "世界",
                                                   "שלום",     "नमस्ते",    "สวัสดี",    "🙂", "👩‍👩‍👧",
                                                   "\xE4\xBD", "a\u202Eb"};
-// What would break a page that does not escape its text.
+// Text that breaks a page that does not escape it.
 inline const std::vector<std::string> kHostile = {"</script>",       "<!--<script>", "<img src=x onerror=alert(1)>",
                                                   "&amp;",           "\"'`\\",       "{{script}}",
                                                   "]]>\u2028\u2029", "</title>"};

@@ -1,4 +1,4 @@
-// The colours of attention weights: one hue, whose lightness says the weight.
+// The colours of attention weights: one hue, with the weight as its lightness.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Color {
 enum class Theme { light, dark };
 
 // The colour of a weight in [0, 1]: on a light ground a larger weight is darker, on a dark one lighter.
-// The path is straight in OKLab (Ottosson, "A perceptual color space for image processing", 2020), where equal steps of
-// the numbers look like equal steps of colour: the eye compares weights, also in grey print and with any colour vision.
+// The path is straight in OKLab (Ottosson, "A perceptual color space for image processing", 2020), a perceptually
+// uniform space: weights can be compared, also in grey print and with any colour vision.
 Color RampColor(double weight, Theme theme);
 
 }  // namespace headlight

@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-// CIE lightness, 0 to 100: another model of what the eye sees than the one the ramp is made in.
+// CIE lightness, 0 to 100: a colour space other than the ramp's own.
 double Lightness(Color color) {
   const auto linear = [](int part) {
     const double value = part / 255.0;
@@ -17,7 +17,7 @@ double Lightness(Color color) {
   return y > 0.008856 ? 116 * std::cbrt(y) - 16 : 903.3 * y;
 }
 
-TEST(RampColor, LightnessSaysTheWeight) {
+TEST(RampColor, LightnessIsLinearInTheWeight) {
   for (const Theme theme : {Theme::light, Theme::dark}) {
     const double sign = theme == Theme::light ? -1 : 1;
     const double range = sign * (Lightness(RampColor(1, theme)) - Lightness(RampColor(0, theme)));

@@ -6,7 +6,7 @@
 
 namespace headlight {
 
-// Name ("look.html") to text.
+// Text by name ("look.html").
 std::map<std::string_view, std::string_view> PageFiles();
 
 }  // namespace headlight

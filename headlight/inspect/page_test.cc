@@ -1,4 +1,4 @@
-// The page in a browser: what page_selftest.js sees when it points, presses and chooses in headless Chromium.
+// The page in a browser: the checks of page_selftest.js in headless Chromium.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ std::string Browser() {
   return found.substr(0, found.find('\n'));
 }
 
-// The record that page_selftest.js knows.
+// The record that page_selftest.js expects.
 std::string SelfTestPage() {
   AttentionRecord record = SampleRecord({"der", "</script><script>window.hacked=1</script>", "Hund", "<!--", "."},
                                         {"<s>", "the", "مرحبا", "dog"}, 2, 3);

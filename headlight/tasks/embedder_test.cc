@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What tools/make_bert_goldens.py wrote.
+// Written by tools/make_bert_goldens.py.
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
 
 std::vector<std::string> Texts() {
@@ -33,7 +33,7 @@ float Furthest(const float* a, const float* b, std::int64_t count) {
   return furthest;
 }
 
-TEST(Embedder, GivesWhatSentenceTransformersGive) {
+TEST(Embedder, EqualsSentenceTransformers) {
   const Embedder embedder = Embedder::Load(kFolder);
   EXPECT_EQ(embedder.dimension(), 12);
   EXPECT_EQ(embedder.longest(), 20);
@@ -48,7 +48,7 @@ TEST(Embedder, GivesWhatSentenceTransformersGive) {
   }
 }
 
-TEST(Embedder, DoesNotMindCompany) {
+TEST(Embedder, IsBatchInvariant) {
   const Embedder embedder = Embedder::Load(kFolder);
   const std::vector<std::string> texts = Texts();
   const Tensor together = embedder.Embed(texts).vectors, few = embedder.Embed(texts, {.batch_tokens = 8}).vectors;
@@ -72,7 +72,7 @@ TEST(Embedder, RefusesOrCutsLongTexts) {
   EXPECT_EQ(Furthest(whole, cut.vectors.matrix<float>().row(3), 12), 0);
 }
 
-TEST(Embedder, ReadsHowVectorsAreMade) {
+TEST(Embedder, ReadsThePooling) {
   const auto with = [](const std::string& file, const std::string& text) {
     auto folder = std::make_unique<TemporaryFolder>();
     std::filesystem::copy(kFolder, folder->path(), std::filesystem::copy_options::recursive);

@@ -1,4 +1,4 @@
-// What encoders are used for against Transformers' pipelines: tools/make_encoder_goldens.py says what the folders hold.
+// Encoder tasks against Transformers' pipelines; tools/make_encoder_goldens.py describes the folders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::vector<std::string> Strings(const JsonView& items) {
   return strings;
 }
 
-TEST(MaskFiller, SaysWhatThePipelineSays) {
+TEST(MaskFiller, EqualsTransformersPipeline) {
   const MaskFiller filler = MaskFiller::Load(kFolders + "fill_mask");
   EXPECT_EQ(filler.mask(), "<mask>");
   const JsonView golden = Golden("fill_mask");
@@ -56,7 +56,7 @@ TEST(MaskFiller, SaysWhatThePipelineSays) {
   EXPECT_THAT(ErrorOf([] { MaskFiller::Load(kFolders + "tag"); }), HasSubstr("no head for masked words"));
 }
 
-TEST(Classifier, SaysWhatThePipelineSays) {
+TEST(Classifier, EqualsTransformersPipeline) {
   const JsonView golden = Golden("classify");
   std::vector<TextOrPair> texts;
   for (const JsonView& item : golden["texts"].Items()) {
@@ -88,7 +88,7 @@ TEST(Classifier, SaysWhatThePipelineSays) {
   EXPECT_THAT(ErrorOf([] { Classifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
 }
 
-TEST(Tagger, SaysWhatThePipelineSays) {
+TEST(Tagger, EqualsTransformersPipeline) {
   const Tagger tagger = Tagger::Load(kFolders + "tag");
   const JsonView golden = Golden("tag");
   const std::vector<std::string> texts = Strings(golden["texts"]);
@@ -132,7 +132,7 @@ TEST(Tagger, ReadsLongTextsInWindows) {
   EXPECT_GT(before, static_cast<std::int32_t>(text.size()) - 40);
 }
 
-TEST(Answerer, FollowsThePipelinesRules) {
+TEST(Answerer, EqualsTransformersPipeline) {
   const Answerer answerer = Answerer::Load(kFolders + "answer");
   const JsonView golden = Golden("answer");
   std::vector<Question> questions;
@@ -160,7 +160,7 @@ TEST(Answerer, FollowsThePipelinesRules) {
   EXPECT_THAT(ErrorOf([] { Answerer::Load(kFolders + "tag"); }), HasSubstr("no head for answers"));
 }
 
-TEST(EncoderFolder, CutsTextsUp) {
+TEST(EncoderFolder, DividesAndTruncatesTexts) {
   const auto part = [](const Encoding& encoding) { return encoding.ids; };
   Encoding encoding{{101, 1, 102, 2, 3, 4, 5, 6, 103}, {0, 0, 0, 1, 1, 1, 1, 1, 1}, {-1, 0, -1, 1, 1, 1, 1, 1, -1}, {}};
   encoding.spans.resize(9);

@@ -25,7 +25,7 @@ struct GeneratorTest : testing::Test {
 
 const std::vector<std::string> kPrompts = {"A dog runs", "Two children play, they", "", "Ein Hund läuft"};
 
-TEST_F(GeneratorTest, WritesTheSameAloneTogetherAndAsItGoes) {
+TEST_F(GeneratorTest, IsBatchInvariantAndStreamsTheSameText) {
   const Generator generator = Generator::Load(folder.path());
   for (const bool sample : {false, true}) {
     GenerateOptions options{.sample = sample, .max_new_tokens = 30};
@@ -73,7 +73,7 @@ TEST_F(GeneratorTest, StopsBeforeStopStrings) {
   EXPECT_LE(stopped.tokens, whole.tokens);
 }
 
-TEST_F(GeneratorTest, TakesWhatTheFolderSaysUnlessTold) {
+TEST_F(GeneratorTest, DefaultsToTheFoldersSettings) {
   const GeneratedText plain = Generator::Load(folder.path()).Generate({kPrompts.data(), 1}).front();
   WriteFile(folder.File("generation_config.json"),
             R"({"max_new_tokens": 3, "eos_token_id": [0, 1], "do_sample": true, "top_k": 1, "bos_token_id": 2})");
@@ -117,7 +117,7 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
     EXPECT_EQ(score.tokens[i].log_probability, long_ones[1].tokens[i].log_probability);
 }
 
-TEST_F(GeneratorTest, SaysWhatItCannotDo) {
+TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   const Generator generator = Generator::Load(folder.path());
   const auto refusal = [&](const std::string& prompt, const GenerateOptions& options = {}) {
     return ErrorOf([&] { generator.Generate({&prompt, 1}, options); });
@@ -155,7 +155,7 @@ TEST_F(GeneratorTest, SaysWhatItCannotDo) {
 }
 
 // Random words, of which many are bytes of incomplete characters.
-TEST(Generator, TellsTheTextInPiecesWhateverItsTokenizer) {
+TEST(Generator, StreamsTheSameTextWithEveryTokenizer) {
   for (const char* kind : {"gpt2", "roberta", "gpt1", "t5", "byte_fallback", "bert_cased"}) {
     const TemporaryFolder folder;
     SaveTinyGpt(folder.path(), 400, kind);

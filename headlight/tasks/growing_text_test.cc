@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(, GrowingTextTest,
                                          "added", "t5", "deberta", "first", "byte_fallback"),
                          [](const auto& which) { return which.param; });
 
-TEST_P(GrowingTextTest, HasTheBytesOfTheWholeTextAfterEveryToken) {
+TEST_P(GrowingTextTest, EqualsDecodingAllTokens) {
   Random random(1);
   for (const bool bytes_alone : {false, true})
     for (int text = 0; text < 20; ++text) {
@@ -61,7 +61,7 @@ TEST_P(GrowingTextTest, HasTheBytesOfTheWholeTextAfterEveryToken) {
     }
 }
 
-TEST_P(GrowingTextTest, DecodesAsManyTokensForEveryToken) {
+TEST_P(GrowingTextTest, DecodesANumberOfTokensLinearInTheText) {
   Random random(1);
   const auto decoded = [&](int tokens) {
     tokenizer.decoded = 0;
@@ -75,7 +75,7 @@ TEST_P(GrowingTextTest, DecodesAsManyTokensForEveryToken) {
   EXPECT_LT(decoded(8000), 30 * 8000);
 }
 
-TEST_P(GrowingTextTest, LeavesThePromptOut) {
+TEST_P(GrowingTextTest, LeavesOutThePrompt) {
   const std::vector<std::int32_t> prompt = tokenizer.Encode("two dogs", Side::source, nullptr);
   const std::vector<std::int32_t> both = tokenizer.Encode("two dogs run", Side::source, nullptr);
   GrowingText growing(tokenizer, prompt);

@@ -32,7 +32,7 @@ struct SplitTextTest : testing::Test {
   std::optional<MarianTokenizer> tokenizer;
 };
 
-TEST_F(SplitTextTest, LeavesAloneWhatFits) { EXPECT_THAT(Split("Ein Hund.", 20), ElementsAre("Ein Hund.")); }
+TEST_F(SplitTextTest, KeepsATextThatFits) { EXPECT_THAT(Split("Ein Hund.", 20), ElementsAre("Ein Hund.")); }
 
 TEST_F(SplitTextTest, PrefersSentencesToClausesToWords) {
   // The space between two parts may be of either.
@@ -47,7 +47,7 @@ TEST_F(SplitTextTest, PrefersSentencesToClausesToWords) {
   expect("(aaa aaa bbbbb.)", "ccc cccccc d");
 }
 
-TEST_F(SplitTextTest, DividesWhatHasNoSpaces) {
+TEST_F(SplitTextTest, DividesTextsWithoutSpaces) {
   std::string joined;
   for (const std::string& part : Split(std::string(1000, 'a'), 7)) joined += part;
   EXPECT_EQ(joined, std::string(1000, 'a'));
@@ -58,7 +58,7 @@ TEST_F(SplitTextTest, DividesWhatHasNoSpaces) {
   EXPECT_EQ(joined, umlauts);
 }
 
-TEST_F(SplitTextTest, TellsEveryPartTheLanguage) {
+TEST_F(SplitTextTest, RepeatsTheLanguageInEveryPart) {
   std::string vocabulary = ReadFile(folder.File("vocab.json"));
   vocabulary.replace(vocabulary.find("\"Z\""), 3, "\">>fra<<\"");
   WriteFile(folder.File("vocab.json"), vocabulary);

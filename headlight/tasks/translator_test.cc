@@ -32,7 +32,7 @@ struct TranslatorTest : testing::Test {
                                           "Gestern hat der Mann ein Buch gelesen!"};
 };
 
-TEST_F(TranslatorTest, TranslatesATextTheSameAloneAndInABatch) {
+TEST_F(TranslatorTest, IsBatchInvariant) {
   const auto together = translator->TranslateBatch(texts);
   ASSERT_EQ(together.size(), texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -59,7 +59,7 @@ TEST_F(TranslatorTest, ServesFourThreadsAtOnce) {
   EXPECT_EQ(equal, static_cast<int>(4 * 3 * texts.size()));
 }
 
-TEST_F(TranslatorTest, GivesTheBestFirst) {
+TEST_F(TranslatorTest, SortsHypothesesByScore) {
   const auto results = translator->TranslateBatch(texts, {.beam_size = 5, .n_best = 3});
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (CountWords(texts[i]) == 0) {
@@ -109,7 +109,7 @@ TEST_F(TranslatorTest, AlignsEveryTargetWord) {
   EXPECT_THAT(aligned, testing::Each(true));
 }
 
-// What decoding keeps is what a pass over the whole translation gives.
+// Decoding keeps the rows that a pass over the whole translation gives.
 TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
   const EncoderDecoder& model = translator->model();
   const Translator drafting = Translator::Load(folder.path(), {.draft = true});
@@ -144,7 +144,7 @@ TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
   }
 }
 
-TEST_F(TranslatorTest, ShowsWhatItLooksAt) {
+TEST_F(TranslatorTest, RecordsTheAttentionOfEveryHead) {
   const AttentionRecord record = translator->Attention("Ein Hund läuft.", "A dog runs.");
   CheckAttention(record);
   EXPECT_EQ(record.maps.size(), 2U + 3 + 3);
@@ -161,7 +161,7 @@ TEST_F(TranslatorTest, ShowsWhatItLooksAt) {
   EXPECT_EQ(own.maps.back().weights, best.attention.value().maps.back().weights);
 }
 
-TEST_F(TranslatorTest, RefusesWhatCannotBe) {
+TEST_F(TranslatorTest, RefusesImpossibleRequests) {
   const auto refused = [&](const std::string& text, const TranslateOptions& options) {
     return ErrorOf([&] { translator->TranslateBatch({{text}}, options); });
   };

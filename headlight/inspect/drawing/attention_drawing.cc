@@ -18,7 +18,7 @@ std::string PageTitle(const AttentionMap& map) {
   return fmt::format("{}, layer {}", AttentionTitle(map.kind), map.layer + 1);
 }
 
-// What the rows and columns are, in the words of the sentence pair.
+// The roles of the rows and columns.
 std::string Explanation(AttentionKind kind) {
   const char* rows = kind == AttentionKind::encoder_self ? "source" : "target";
   const char* columns = kind == AttentionKind::decoder_self ? "target" : "source";
@@ -32,7 +32,7 @@ void DrawColorBar(Canvas& canvas, double right, double y, bool causal) {
   const TextStyle small = {.size = 11, .color = kMutedInk};
   const double left = right - kWidth;
   for (int step = 0; step < kSteps; ++step) {
-    // A little wider than its place, so that no seam shows between two steps.
+    // Slightly wider than its place, so that there is no seam between two steps.
     const double width = kWidth / kSteps + (step + 1 < kSteps ? 0.5 : 0);
     canvas.Fill({left + step * kWidth / kSteps, y, width, kHeight}, RampColor(step / (kSteps - 1.0), Theme::light));
   }
@@ -69,7 +69,7 @@ void DrawHead(Canvas& canvas, const AttentionLayout& layout, const AttentionMap&
   for (int color = 0; color < kColors; ++color) {
     if (!cells[color].empty()) canvas.Fill(cells[color], RampColor(color / (kColors - 1.0), Theme::light));
   }
-  // Fine lines of paper part the cells.
+  // Thin lines in the background colour separate the cells.
   if (layout.cell >= 8) {
     for (int key = 1; key < map.keys; ++key) {
       const double x = frame.x + key * layout.cell;

@@ -19,8 +19,8 @@
 #include "headlight/inspect/color_ramp.h"
 #include "headlight/inspect/drawing/attention_layout.h"
 
-// Fontconfig keeps its caches until the process ends, and Cairo 1.16 loses some hundred bytes with each PDF: under a
-// leak sanitizer neither is news.
+// Fontconfig keeps its caches until the process ends, and Cairo 1.16 loses some hundred bytes with each PDF: a
+// leak sanitizer must ignore both.
 extern "C" HEADLIGHT_API const char* __lsan_default_suppressions() { return "leak:libfontconfig\nleak:libcairo\n"; }
 
 namespace headlight {
@@ -36,7 +36,7 @@ std::string OutputPath(const std::string& name) {
   return fs::path(testing::TempDir()) / fmt::format("headlight_{}_{}", test, name);
 }
 
-// A PNG file as its user gets it.
+// A PNG file, decoded.
 class Png {
  public:
   explicit Png(const std::string& path)
@@ -57,7 +57,7 @@ class Png {
   std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface_;
 };
 
-// One map, alone in its picture, and what its cells were painted with.
+// One map alone in its picture, and the colours of its cells.
 struct Painted {
   AttentionLayout layout;
   Png png;

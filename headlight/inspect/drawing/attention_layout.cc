@@ -8,7 +8,7 @@ namespace headlight {
 namespace {
 
 constexpr double kHeader = 74, kGap = 28, kLabelGap = 5;
-constexpr double kLeastWidth = 760;       // what the header needs
+constexpr double kLeastWidth = 760;       // of the header
 constexpr double kWidestLabel = 110;      // longer tokens are cut
 constexpr double kLeastQueryLabels = 52;  // "head 12" stands above them
 constexpr int kMostColumns = 4;

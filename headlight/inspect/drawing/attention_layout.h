@@ -1,4 +1,4 @@
-// Where the parts of one attention's picture lie.
+// The layout of one attention's picture.
 #pragma once
 
 #include "headlight/inspect/attention_record.h"

@@ -20,9 +20,9 @@ namespace {
 // The first of these that is installed; Pango finds other fonts for the scripts it lacks.
 constexpr const char* kFonts = "Noto Sans, DejaVu Sans, Liberation Sans, sans-serif";
 
-// What Cairo can address, and what a viewer can still open.
+// Limits of Cairo's coordinates and of viewers.
 constexpr double kMostPngSide = 32'000, kMostPngPixels = 150e6;
-constexpr double kMostSharpPixels = 48e6;  // above, a pixel is a pixel
+constexpr double kMostSharpPixels = 48e6;  // above, a PNG is not drawn at twice the resolution
 
 template <auto Free>
 struct Deleter {
@@ -108,7 +108,7 @@ void DrawPage(const Page& page, cairo_t* cairo) {
   page.draw(canvas);
 }
 
-// All pages one below the other, on paper that reaches to the widest.
+// All pages one below the other, as wide as the widest.
 void DrawStacked(const std::vector<Page>& pages, double width, double height, cairo_t* cairo) {
   Canvas(cairo).Fill({0, 0, width, height}, kPaper);
   for (const Page& page : pages) {

@@ -1,4 +1,4 @@
-// One drawing, three formats: what is drawn on a Canvas becomes a PNG, an SVG or a PDF.
+// A drawing surface for PNG, SVG and PDF.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ class Canvas {
   void Fill(std::span<const Rectangle> rectangles, Color color);
   void Fill(const Rectangle& rectangle, Color color) { Fill({&rectangle, 1}, color); }
   void Outline(const Rectangle& rectangle, Color color, double width);
-  // Thin diagonal lines, for what is neither full nor empty but not there.
+  // Thin diagonal lines, for masked cells.
   void Hatch(std::span<const Rectangle> rectangles);
   void Line(std::span<const Point> points, Color color, double width);
   void Dot(Point center, double radius, Color color);
@@ -64,7 +64,7 @@ struct Page {
 // PNG that would be too large, and where the file cannot be written; the old file then stays.
 void WritePicture(const std::string& path, const std::string& title, const std::vector<Page>& pages);
 
-// Throws Error unless the ending is one of the three; to be asked before long work.
+// Throws Error unless the ending is one of the three; for use before long work.
 void CheckPicturePath(const std::string& path);
 
 }  // namespace headlight

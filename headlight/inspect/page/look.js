@@ -1,4 +1,4 @@
-// What one does: choose an attention, a layer and a head, and point at tokens and cells.
+// Interaction: choosing an attention, a layer and a head, pointing at tokens and cells.
 
 // ---- Choosing attention, layer and head ----
 
