@@ -37,8 +37,6 @@ std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, 
   return prompts;
 }
 
-Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
-
 // Bytes of weights that the products of a decoding step read.
 std::int64_t WeightBytes(const Parameters& parameters) {
   std::int64_t bytes = 0;
@@ -113,9 +111,7 @@ void Run(const Options& options) {
     for (std::size_t step = 2; step < repetition.seconds.size(); ++step)
       result.latencies.push_back(repetition.seconds[step] - repetition.seconds[step - 1]);
     for (std::size_t text = 0; text < prompts.size() && !options.tokens.empty(); ++text)
-      tokens +=
-          Json(Json::Object{{"prompt", Numbers(prompts[text])}, {"text", Numbers(repetition.generated[text])}}).Line() +
-          "\n";
+      tokens += Json(Json::Object{{"prompt", prompts[text]}, {"text", repetition.generated[text]}}).Line() + "\n";
     progress.Show(i + 1, options.repetitions);
   }
   result.reading->tokens = std::int64_t{options.repetitions} * options.batch * options.prompt_length;

@@ -49,8 +49,6 @@ std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, cons
   return Decode(model, ids, PackedSequences(lengths), options);
 }
 
-Json::Array Numbers(const Ids& ids) { return {ids.begin(), ids.end()}; }
-
 void Run(const Options& options) {
   Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   Check(!options.draft || (options.batch == 1 && options.decoding.beam_size == 1),
@@ -86,9 +84,8 @@ void Run(const Options& options) {
           const Hypothesis& best = translations[i].front();
           result.counted_tokens += static_cast<std::int64_t>(best.ids.size());
           if (!options.tokens.empty())
-            tokens += Json(Json::Object{{"source", Numbers(sources[i])},
-                                        {"target", Numbers(best.ids)},
-                                        {"log_probability", best.log_probability}})
+            tokens += Json(Json::Object{
+                               {"source", sources[i]}, {"target", best.ids}, {"log_probability", best.log_probability}})
                           .Line() +
                       "\n";
         }

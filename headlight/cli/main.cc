@@ -2,6 +2,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <istream>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -10,7 +12,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/options_file.h"
 #include "headlight/cli/output.h"
 #include "headlight/kernels/cpu.h"
 
@@ -29,6 +30,34 @@ void AddCommonOptions(CLI::App& command) {
   command.add_flag_callback(
       "--quiet", [] { SetQuiet(true); }, "Say nothing but results and errors");
 }
+
+// CLI11 expects a section for each command; here the file's options are those of the command that is run.
+class OptionsFile : public CLI::ConfigTOML {
+ public:
+  explicit OptionsFile(const CLI::App& program) : program_(program) {}
+
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    std::vector<std::string> path;
+    const CLI::App* command = &program_;
+    while (!command->get_subcommands().empty()) {
+      command = command->get_subcommands().front();
+      path.push_back(command->get_name());
+    }
+    std::vector<CLI::ConfigItem> of_command;
+    for (CLI::ConfigItem& item : CLI::ConfigTOML::from_config(input)) {
+      Check(item.parents.empty() && item.name != "++", "the options file has a section, and may have none");
+      const CLI::Option* option = command->get_option_no_throw("--" + item.name);
+      Check(option != nullptr && item.name != "help", "the options file has \"{}\", which is no option of {}",
+            item.name, command->get_name());
+      item.parents = path;
+      of_command.push_back(std::move(item));
+    }
+    return of_command;
+  }
+
+ private:
+  const CLI::App& program_;
+};
 
 // Names an unknown command and those that there are; CLI11 would only say that a command is required.
 void CheckCommand(const CLI::App& program, int argc, char** argv) {
@@ -62,7 +91,8 @@ void LimitCpu() {
 int Run(int argc, char** argv) {
   CLI::App program("headlight trains, runs and looks inside Transformers.", "headlight");
   program.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
-  AddOptionsFile(program);
+  program.set_config("--config", "", "Options from a file, as lines such as: beam-size = 5")->type_name("FILE");
+  program.config_formatter(std::make_shared<OptionsFile>(program));
   AddCommandsOf("", program);
   AddCommonOptions(program);
   program.footer("\nheadlight COMMAND --help explains a command and gives examples.\n");

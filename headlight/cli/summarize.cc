@@ -4,14 +4,10 @@
 #include "headlight/cli/translation_options.h"
 
 namespace headlight {
-namespace {
-
-void Run(const LineTranslation& options) { TranslateLines(options, /*whole=*/true); }
-
-}  // namespace
 
 void AddSummarize(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", Run);
+  const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", TranslateLines);
+  options.summarize = true;
   command.add_option("DIR", options.folder, "The folder of a T5, a BART or another model that learned to")->required();
   command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);

@@ -4,14 +4,9 @@
 #include "headlight/cli/translation_options.h"
 
 namespace headlight {
-namespace {
-
-void Run(const LineTranslation& options) { TranslateLines(options, /*whole=*/false); }
-
-}  // namespace
 
 void AddTranslate(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", Run);
+  const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
   command.add_option("DIR", options.folder, "The model's folder")->required();
   command.add_option("FILE", options.input, "Text, a sentence a line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);

@@ -1,12 +1,60 @@
 #include "headlight/cli/translate_lines.h"
 
-#include "headlight/cli/attention_file.h"
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/inspect/attention_record.h"
+#include "headlight/io/safetensors.h"
 #include "headlight/nn/encoder_decoder.h"
 
 namespace headlight {
 namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+
+// Keeps all weights in memory until Write: for a few hundred sentences. Does nothing with an empty path.
+class AttentionFile {
+ public:
+  // Throws Error where the file cannot be written.
+  explicit AttentionFile(std::string path) : path_(std::move(path)) {
+    if (!path_.empty()) CheckWritable(path_);
+  }
+
+  // Tensors "SENTENCE.KIND.LAYER" [heads, query, key], and in the metadata "SENTENCE.source" and "SENTENCE.target", the
+  // tokens as a JSON array. Throws Error where the file would become too large.
+  void Add(std::int64_t sentence, const AttentionRecord& record) {
+    for (const AttentionMap& map : record.maps) {
+      const std::vector<float>& weights = weights_.emplace_back(map.weights);
+      bytes_ += weights.size() * sizeof(float);
+      Check(bytes_ <= kMostBytes, "{}: the attention of the first {} lines is more than {} bytes: give fewer lines",
+            path_, sentence + 1, kMostBytes);
+      tensors_.push_back({fmt::format("{}.{}.{}", sentence, AttentionName(map.kind), map.layer),
+                          StoredType::f32,
+                          {map.heads, map.queries, map.keys},
+                          std::as_bytes(std::span(weights))});
+    }
+    metadata_[fmt::format("{}.source", sentence)] = Json(record.source_tokens).Line();
+    metadata_[fmt::format("{}.target", sentence)] = Json(record.target_tokens).Line();
+  }
+  void Write() const {
+    if (!path_.empty()) WriteSafetensors(path_, tensors_, metadata_);
+  }
+
+ private:
+  std::string path_;
+  std::deque<std::vector<float>> weights_;
+  std::vector<StoredTensor> tensors_;
+  std::map<std::string, std::string> metadata_ = {{"format", "pt"}};
+  std::size_t bytes_ = 0;
+};
 
 std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
   std::string row;
@@ -20,13 +68,13 @@ std::string Row(const Translation& translation, std::int64_t line, const Transla
   return row + '\n';
 }
 
-void Warn(const Translation& best, const std::string& place, std::int64_t positions, const LineTranslation& options,
-          bool whole) {
+void Warn(const Translation& best, const std::string& place, std::int64_t positions, const LineTranslation& options) {
   if (best.parts > 1)
     Note("{}: {} tokens, of which the model reads {} at once: translated in {} parts{}", place, best.tokens, positions,
          best.parts, !options.attention_file.empty() ? ", without keeping their attention" : "");
   if (!best.complete)
-    Note("{}: the {} reached the longest length and may be incomplete", place, whole ? "summary" : "translation");
+    Note("{}: the {} reached the longest length and may be incomplete", place,
+         options.summarize ? "summary" : "translation");
 }
 
 // The parts of a text have no summary between them that is the text's.
@@ -41,7 +89,7 @@ void RefuseLongTexts(const Translator& translator, const LineBatch& batch, const
 
 }  // namespace
 
-void TranslateLines(const LineTranslation& options, bool whole) {
+void TranslateLines(const LineTranslation& options) {
   const Translator translator = Translator::Load(options.folder, options.load);
   TranslateOptions translate = options.translate;
   translate.attention = !options.attention_file.empty();
@@ -49,17 +97,19 @@ void TranslateLines(const LineTranslation& options, bool whole) {
   AttentionFile attention(options.attention_file);
   // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
-  ForEachLineBatch(options.input, whole ? "lines summarized" : "lines translated", ahead, [&](const LineBatch& batch) {
-    if (whole) RefuseLongTexts(translator, batch, translate);
-    const auto translations = translator.TranslateBatch(batch.lines, translate);
-    for (std::size_t i = 0; i < translations.size(); ++i) {
-      const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
-      const Translation& best = translations[i].front();
-      Warn(best, batch.name_of(i), translator.model().limits().positions, options, whole);
-      for (const Translation& translation : translations[i]) WriteResult(Row(translation, line, translate));
-      if (best.attention) attention.Add(line - 1, *best.attention);
-    }
-  });
+  ForEachLineBatch(options.input, options.summarize ? "lines summarized" : "lines translated", ahead,
+                   [&](const LineBatch& batch) {
+                     if (options.summarize) RefuseLongTexts(translator, batch, translate);
+                     const auto translations = translator.TranslateBatch(batch.lines, translate);
+                     for (std::size_t i = 0; i < translations.size(); ++i) {
+                       const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
+                       const Translation& best = translations[i].front();
+                       Warn(best, batch.name_of(i), translator.model().limits().positions, options);
+                       for (const Translation& translation : translations[i])
+                         WriteResult(Row(translation, line, translate));
+                       if (best.attention) attention.Add(line - 1, *best.attention);
+                     }
+                   });
   attention.Write();
 }
 

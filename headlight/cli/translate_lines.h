@@ -11,10 +11,11 @@ struct LineTranslation {
   std::string folder, input = "-", attention_file;
   TranslateOptions translate;
   LoadOptions load;
+  bool summarize = false;
 };
 
-// Translates the lines of the input, in their order. A line of more tokens than the model reads is divided or, where
-// `whole`, refused.
-void TranslateLines(const LineTranslation& options, bool whole);
+// Translates the lines of the input, in their order. A line of more tokens than the model reads is divided; summaries
+// of its parts would not be its own, and it is refused.
+void TranslateLines(const LineTranslation& options);
 
 }  // namespace headlight
