@@ -1,4 +1,4 @@
-// What Unicode says of characters, as far as tokenizers ask. ICU 72 knows Unicode 15.
+// Unicode properties of characters, as far as tokenizers need them. ICU 72 has Unicode 15.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,14 @@ inline bool IsWhiteSpace(char32_t character) {  // the property White_Space
 bool IsPunctuation(char32_t character);     // the general category P
 bool IsNonspacingMark(char32_t character);  // Mn
 bool IsMark(char32_t character);            // M
-bool IsOther(char32_t character);           // C, but for characters that are not assigned: controls, formats, private
+bool IsOther(char32_t character);           // C without unassigned characters: controls, formats, private use
 
-// What byte-level BPE tells apart (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
+// The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",
+// 2019).
 enum class CharacterClass : unsigned char { space, letter, number, other };
 CharacterClass ClassOf(char32_t character);
 
-// The bytes that begin a character of UTF-8.
+// Counts the bytes that begin a character of UTF-8.
 inline std::int64_t CountCharacters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
 }
@@ -39,6 +40,19 @@ void ForEachCharacter(std::string_view text, const Body& body) {
     body(character.code, begin, end);
     begin = end;
   }
+}
+
+// Calls body(part) for the parts of a text, in order, of at most `longest` (>= 4) bytes each, which end with a
+// character.
+template <typename Body>
+void ForEachPart(std::string_view text, std::size_t longest, const Body& body) {
+  while (text.size() > longest) {
+    std::size_t cut = longest;
+    while ((text[cut] & 0xC0) == 0x80) --cut;
+    body(text.substr(0, cut));
+    text.remove_prefix(cut);
+  }
+  body(text);
 }
 
 }  // namespace headlight

@@ -41,7 +41,7 @@ std::string TokenLabel(std::string_view token) {
   }
   if (visible) return label;
   if (token.empty()) return "<empty>";
-  label.clear();  // nothing but spaces (or joiners): by code point, for they are the token
+  label.clear();  // only spaces or joiners
   for (std::int32_t i = 0; i < length;) {
     UChar32 character = 0;
     U8_NEXT(token.data(), i, length, character);

@@ -1,4 +1,4 @@
-// Tokens as people can read them.
+// Tokens made readable.
 #pragma once
 
 #include <string>
@@ -6,10 +6,9 @@
 
 namespace headlight {
 
-// The token as valid UTF-8 of at least one visible character. What has no shape of its own, or would change that of its
-// neighbours (controls, line ends, marks of direction, spaces other than within a word), is written by its code point,
-// <U+202E>; bytes that are not UTF-8 (half a character, in a byte-level vocabulary) are written as <0xE4>; an empty
-// token as <empty>.
+// The token as valid UTF-8 with at least one visible character. Controls, line ends, formats and a token of nothing but
+// spaces are written by code point, as <U+202E>; bytes that are not UTF-8 (part of a character, in a byte-level
+// vocabulary) as <0xE4>; an empty token as <empty>.
 std::string TokenLabel(std::string_view token);
 
 }  // namespace headlight

@@ -32,7 +32,7 @@ HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
 // As sacreBLEU prints it: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len = ...)".
 HEADLIGHT_API std::string ToString(const Bleu& bleu);
 
-// Checks what CorpusBleu and CorpusChrf ask of their texts.
+// Throws the errors of CorpusBleu and CorpusChrf.
 void CheckSameLines(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references);
 
 }  // namespace headlight

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdint>
 
+#include "headlight/text/characters.h"
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/ngrams.h"
 #include "headlight/text/metrics/tokenize_13a.h"
-#include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace {
@@ -25,12 +25,8 @@ using AllCounts = std::array<Counts, kOrders>;
 std::u32string Characters(std::string_view line, bool lowercase) {
   const std::string lowered = lowercase ? LowerCase(line) : std::string();
   std::u32string characters;
-  for (std::string_view word : SplitAtSpaces(lowercase ? lowered : line))
-    while (!word.empty()) {
-      const Utf8Character character = DecodeUtf8(word);
-      characters.push_back(character.code);
-      word.remove_prefix(static_cast<std::size_t>(character.bytes));
-    }
+  for (const std::string_view word : SplitAtSpaces(lowercase ? lowered : line))
+    ForEachCharacter(word, [&](char32_t code, std::size_t, std::size_t) { characters.push_back(code); });
   return characters;
 }
 

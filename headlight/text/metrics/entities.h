@@ -1,4 +1,4 @@
-// Named spans of words, as tags B-X (begins), I-X (goes on) and O (none) say them, and how they are scored.
+// Named spans of words, encoded as BIO tags: B-X (begin), I-X (inside) and O (outside); and their score.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace headlight {
 
-// What a tag says: that a span begins, and what of. A tag without B- or I- is the name itself.
+// A tag taken apart. A tag without B- or I- is the name itself.
 struct TagMeaning {
   bool begins = false;
   std::string_view name;
 };
 HEADLIGHT_API TagMeaning MeaningOfTag(std::string_view tag);
 
-// Whether all tags are O, B-X or I-X, and not all O.
+// True if all tags are O, B-X or I-X, and not all O.
 HEADLIGHT_API bool AreSpanTags(std::span<const std::string> tags);
 
 struct Entity {
@@ -26,14 +26,14 @@ struct Entity {
   std::int32_t begin = 0, end = 0;  // words
   bool operator==(const Entity&) const = default;
 };
-// The spans of a sentence: one begins at B-X, and at an I-X or X that no X stands in front of.
+// The spans of a sentence: one begins at each B-X, and at an I-X or X that does not follow a tag of X.
 HEADLIGHT_API std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags);
 
 // Precision, recall and F1 of exact spans (Tjong Kim Sang and De Meulder, "Introduction to the CoNLL-2003 Shared Task",
-// 2003, section 2.4), over all sentences together. Each is 0 where there is nothing to divide by.
+// 2003, section 2.4), over all sentences together. Each is 0 where its denominator is.
 class HEADLIGHT_API EntityScore {
  public:
-  // A sentence's tags, as many of each.
+  // The tags of one sentence, reference and predicted, of equal number.
   void Add(std::span<const std::string_view> right, std::span<const std::string_view> found);
   double precision() const;
   double recall() const;

@@ -1,4 +1,4 @@
-// Counts of n-grams, which BLEU takes over words and chrF over characters.
+// Counts of n-grams: of words for BLEU, of characters for chrF.
 #pragma once
 
 #include <algorithm>
@@ -9,17 +9,17 @@
 
 namespace headlight {
 
-// How often each run of n items occurs; its keys are pieces of the text that was counted.
+// The frequency of each n-gram; the keys are views of the text that was counted.
 using Ngrams = std::unordered_map<std::u32string_view, std::int64_t>;
 
-// Of a text whose items are any numbers: characters, or the indices of words.
+// `text`: characters, or the indices of words.
 inline Ngrams CountNgrams(std::u32string_view text, std::size_t n) {
   Ngrams counts;
   for (std::size_t begin = 0; begin + n <= text.size(); ++begin) ++counts[text.substr(begin, n)];
   return counts;
 }
 
-// How many n-grams of the hypothesis the reference grants, each at most as often as it has it.
+// The clipped matches: each n-gram of the hypothesis counts at most as often as it is in the reference.
 inline std::int64_t CountMatches(const Ngrams& hypothesis, const Ngrams& reference) {
   std::int64_t matches = 0;
   for (const auto& [ngram, count] : hypothesis)

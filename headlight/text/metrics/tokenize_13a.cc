@@ -5,7 +5,7 @@
 #include <unicode/uchar.h>
 
 #include "headlight/base/error.h"
-#include "headlight/text/utf8.h"
+#include "headlight/text/characters.h"
 
 namespace headlight {
 namespace {
@@ -62,21 +62,16 @@ std::string LowerCase(std::string_view text) {
 
 std::vector<std::string_view> SplitAtSpaces(std::string_view text) {
   std::vector<std::string_view> words;
-  std::size_t begin = 0, at = 0;
-  const auto end_word = [&] {
-    if (at > begin) words.push_back(text.substr(begin, at - begin));
+  std::size_t begin = 0;
+  const auto end_word = [&](std::size_t end) {
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
   };
-  while (at < text.size()) {
-    const Utf8Character character = DecodeUtf8(text.substr(at));
-    Ensure(character.bytes > 0, "split: byte {} is not UTF-8", at);
-    const auto next = at + static_cast<std::size_t>(character.bytes);
-    if (IsSpace(character.code)) {
-      end_word();
-      begin = next;
-    }
-    at = next;
-  }
-  end_word();
+  ForEachCharacter(text, [&](char32_t code, std::size_t at, std::size_t next) {
+    if (!IsSpace(code)) return;
+    end_word(at);
+    begin = next;
+  });
+  end_word(text.size());
   return words;
 }
 

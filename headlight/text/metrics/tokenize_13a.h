@@ -1,4 +1,4 @@
-// Text as sacreBLEU sees it before it counts: Python's str.lower and str.split, and the tokenizer "13a".
+// sacreBLEU's preprocessing: Python's str.lower and str.split, and the tokenizer "13a".
 #pragma once
 
 #include <string>

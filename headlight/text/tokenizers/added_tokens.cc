@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// A regular expression's \w: Alphabetic, marks, decimal digits, connectors, joiners.
+// \w of regular expressions: Alphabetic, marks, decimal digits, connectors, joiners (UTS 18, annex C).
 bool IsWordCharacter(char32_t character) {
   const auto code = static_cast<UChar32>(character);
   return u_isUAlphabetic(code) || (U_GET_GC_MASK(code) & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0 ||

@@ -6,14 +6,6 @@
 #include "headlight/text/characters.h"
 
 namespace headlight {
-namespace {
-
-std::uint64_t Pair(std::int32_t left, std::int32_t right) {
-  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-}
-
-}  // namespace
-
 std::array<std::int32_t, 256> BytePieces(const std::unordered_map<std::string_view, std::int32_t>& numbers) {
   std::array<std::int32_t, 256> pieces;
   for (std::size_t byte = 0; byte < pieces.size(); ++byte) {
@@ -39,20 +31,20 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
     };
     Check(merge.second.starts_with(prefix), "{}: merge {} (\"{}\" with \"{}\"): the second must begin with \"{}\"",
           name, merged_.size(), merge.first, merge.second, prefix);
-    rank_.Insert(Pair(number(merge.first), number(merge.second)), static_cast<std::int32_t>(merged_.size()));
+    rank_.Insert(PairKey(number(merge.first), number(merge.second)), static_cast<std::int32_t>(merged_.size()));
     merged_.push_back(number(merge.first + merge.second.substr(prefix.size())));
   }
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string& suffix = options.end_of_word_suffix;
     std::string_view text = pieces[id];
-    // A piece may be the first symbol of a word, or one within it, or its last.
+    // Initial symbols may stand at the beginning of a word, inside it or at its end.
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
     if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
     const auto characters = options.bytes ? static_cast<std::int64_t>(text.size()) : CountCharacters(text);
     if (characters <= 1) first_.emplace(pieces[id], static_cast<std::int32_t>(id));
   }
   bytes_ = BytePieces(numbers);
-  // Most words of a text are one piece: they need no merging.
+  // Cache of words that are one piece, which most words of a text are.
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     std::string_view word = pieces[id];
     if (!word.ends_with(options.end_of_word_suffix)) continue;
@@ -113,7 +105,7 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
   std::vector<Merge> heap;
   const auto consider = [&](std::int32_t left) {
     if (left < 0 || symbols[left].next < 0) return;
-    const std::int32_t rank = rank_.Find(Pair(symbols[left].piece, symbols[symbols[left].next].piece));
+    const std::int32_t rank = rank_.Find(PairKey(symbols[left].piece, symbols[symbols[left].next].piece));
     if (rank < 0) return;
     heap.push_back({rank, left});
     std::push_heap(heap.begin(), heap.end());
@@ -126,8 +118,8 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
     Symbol& left = symbols[merge.left];
     if (left.bytes == 0 || left.next < 0) continue;
     Symbol& right = symbols[left.next];
-    // One of them may have grown since; another way to the same piece is as good, as it is to the tokenizers library.
-    const std::int32_t rank = rank_.Find(Pair(left.piece, right.piece));
+    // Either may have grown since. Another pair with the same result is merged too, as in the tokenizers library.
+    const std::int32_t rank = rank_.Find(PairKey(left.piece, right.piece));
     if (rank < 0 || merged_[rank] != merged_[merge.rank]) continue;
     left.piece = merged_[merge.rank];
     left.bytes += right.bytes;

@@ -5,15 +5,13 @@
 #include <unordered_map>
 
 #include "headlight/text/characters.h"
+#include "headlight/text/tokenizers/sentencepiece_table.h"
 
 namespace headlight {
 namespace {
 
-using Pair = std::uint64_t;  // left symbol << 32 | right symbol
+using Pair = std::uint64_t;  // PairKey of two symbols
 
-Pair PairOf(std::int32_t left, std::int32_t right) {
-  return static_cast<Pair>(left) << 32 | static_cast<std::uint32_t>(right);
-}
 std::int32_t Left(Pair pair) { return static_cast<std::int32_t>(pair >> 32); }
 std::int32_t Right(Pair pair) { return static_cast<std::int32_t>(pair & 0xFFFFFFFF); }
 
@@ -22,8 +20,7 @@ struct Word {
   std::int64_t count;
 };
 
-// Two neighbours that could be merged, how often they stood together when this was noted, and the words that they came
-// to stand in since they were noted before.
+// An adjacent pair, its frequency when it was queued, and the words that it has appeared in since it was queued before.
 struct Candidate {
   std::int64_t count;
   Pair pair;
@@ -44,7 +41,7 @@ class Trainer {
     AddWords(words);
     for (std::size_t word = 0; word < words_.size(); ++word) {
       const std::vector<std::int32_t>& symbols = words_[word].symbols;
-      for (std::size_t i = 0; i + 1 < symbols.size(); ++i) Change(word, PairOf(symbols[i], symbols[i + 1]), 1);
+      for (std::size_t i = 0; i + 1 < symbols.size(); ++i) Change(word, PairKey(symbols[i], symbols[i + 1]), 1);
     }
     QueueChanged();
     std::vector<Pair> merges;
@@ -76,7 +73,7 @@ class Trainer {
   }
 
   void AddWords(const std::vector<CountedWord>& words) {
-    std::set<char32_t> alphabet, within;  // in order, so that the ids do not depend on that of the words
+    std::set<char32_t> alphabet, within;  // sorted, so that ids do not depend on the order of words
     for (const CountedWord& word : words) {
       ForEachCharacter(word.text, [&](char32_t character, std::size_t begin, std::size_t) {
         alphabet.insert(character);
@@ -119,23 +116,23 @@ class Trainer {
     std::push_heap(queue_.begin(), queue_.end());
   }
 
-  // The pair's own count is left as it is: it is not asked for again, but for words that it comes to stand in.
+  // The count of the pair itself stays: it is not looked at again except for words that it appears in later.
   void Merge(std::int32_t index, Pair pair, std::int32_t merged) {
     std::vector<std::int32_t>& symbols = words_[index].symbols;
     std::size_t to = 0;
     for (std::size_t from = 0; from < symbols.size(); ++from) {
-      const bool here = from + 1 < symbols.size() && PairOf(symbols[from], symbols[from + 1]) == pair;
+      const bool here = from + 1 < symbols.size() && PairKey(symbols[from], symbols[from + 1]) == pair;
       if (!here) {
         symbols[to++] = symbols[from];
         continue;
       }
       if (to > 0) {
-        Change(index, PairOf(symbols[to - 1], symbols[from]), -1);
-        Change(index, PairOf(symbols[to - 1], merged), 1);
+        Change(index, PairKey(symbols[to - 1], symbols[from]), -1);
+        Change(index, PairKey(symbols[to - 1], merged), 1);
       }
       if (from + 2 < symbols.size()) {
-        Change(index, PairOf(symbols[from + 1], symbols[from + 2]), -1);
-        Change(index, PairOf(merged, symbols[from + 2]), 1);
+        Change(index, PairKey(symbols[from + 1], symbols[from + 2]), -1);
+        Change(index, PairKey(merged, symbols[from + 2]), 1);
       }
       symbols[to++] = merged;
       ++from;
@@ -143,7 +140,7 @@ class Trainer {
     symbols.resize(to);
   }
 
-  // Of a merge that was made twice the last one counts.
+  // A pair may be merged twice, when it appears again later: its last rank counts.
   std::vector<std::pair<std::string, std::string>> Named(const std::vector<Pair>& merges) const {
     std::unordered_map<Pair, std::size_t> last;
     for (std::size_t i = 0; i < merges.size(); ++i) last[merges[i]] = i;

@@ -1,23 +1,24 @@
-// The pieces of a vocabulary that a text begins with, a byte at a time.
+// Looks up the prefixes of a text in a vocabulary, byte by byte.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace headlight {
 
-// A trie over bytes, its nodes numbered level by level, so that a node's children follow one another: node n has the
+// A trie over bytes, its nodes numbered level by level, so that the children of a node are consecutive: node n has the
 // children [first_child_[n], first_child_[n + 1]). Node 0 is the root.
 class ByteTrie {
  public:
   ByteTrie() = default;
-  // Pieces, at least one and no two alike, with their numbers.
+  // Distinct pieces, at least one, and their ids.
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> pieces) {
-    // A node stands for the sorted pieces that begin with the same `depth` bytes.
+    // The sorted pieces [begin, end) share their first `depth` bytes.
     struct Node {
       std::size_t begin, end, depth;
     };
@@ -48,7 +49,16 @@ class ByteTrie {
     }
   }
 
-  // The node that a byte leads to, -1 for none.
+  // Of texts, each with its place as its id.
+  template <typename Texts, typename TextOf = std::identity>
+  static ByteTrie Of(const Texts& texts, TextOf text_of = {}) {
+    std::vector<std::pair<std::string_view, std::int32_t>> pieces;
+    for (const auto& text : texts)
+      pieces.emplace_back(std::invoke(text_of, text), static_cast<std::int32_t>(pieces.size()));
+    return ByteTrie(std::move(pieces));
+  }
+
+  // The child for a byte, -1 for none.
   std::int32_t Child(std::int32_t node, char byte) const {
     if (table_[node] >= 0) return tables_[table_[node] + static_cast<unsigned char>(byte)];
     const std::int32_t begin = first_child_[node];
@@ -58,7 +68,7 @@ class ByteTrie {
     return found == nullptr ? -1 : static_cast<std::int32_t>(static_cast<const unsigned char*>(found) - label_.data());
   }
 
-  // The node that a text leads to, -1 for none.
+  // The node of a prefix, -1 for none.
   std::int32_t Find(std::string_view text) const {
     std::int32_t node = 0;
     for (std::size_t at = 0; at < text.size() && node >= 0; ++at) node = Child(node, text[at]);
@@ -69,12 +79,12 @@ class ByteTrie {
   std::int32_t piece(std::int32_t node) const { return piece_[node]; }
 
  private:
-  static constexpr std::int32_t kManyChildren = 8;  // a table answers faster than a search from there on
+  static constexpr std::int32_t kManyChildren = 8;  // from here on a table is faster than a search
 
-  std::vector<unsigned char> label_;  // the byte that leads to a node
+  std::vector<unsigned char> label_;  // by node, the byte on its incoming edge
   std::vector<std::int32_t> first_child_;
   std::vector<std::int32_t> piece_;
-  std::vector<std::int32_t> table_;  // of a node, where its children by byte begin in `tables_`; -1: it has few
+  std::vector<std::int32_t> table_;  // by node, the offset in `tables_` of its children by byte; -1: it has few
   std::vector<std::int32_t> tables_;
 };
 

@@ -12,8 +12,8 @@
 namespace headlight {
 namespace {
 
-// By character from 0 to 0x143, the byte that it spells, -1 for none: printable ones of Latin-1 themselves, the others
-// in their order from U+0100 on.
+// By code point up to U+0143, the byte that it spells, -1 for none (GPT-2's bytes_to_unicode): printable Latin-1 spells
+// itself, the other bytes are spelled in order from U+0100 on.
 constexpr std::array<std::int16_t, 0x144> ByteOfCharacter() {
   std::array<std::int16_t, 0x144> bytes{};
   bytes.fill(-1);

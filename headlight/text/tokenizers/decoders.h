@@ -10,14 +10,14 @@
 
 namespace headlight {
 
-// Makes of pieces the texts that are then joined.
+// Turns pieces into the texts that Decode joins.
 using Decoder = std::function<void(std::vector<std::string>&)>;
 
 // Byte-level vocabularies spell every byte as a visible character.
-std::optional<std::string> BytesOfPiece(std::string_view piece);  // nothing where one of its characters is no byte's
+std::optional<std::string> BytesOfPiece(std::string_view piece);  // none if a character of it spells no byte
 std::string PieceOfBytes(std::string_view bytes);
 
-// Joins the bytes; what is not UTF-8 among them becomes U+FFFD.
+// Joins the bytes; invalid UTF-8 becomes U+FFFD.
 void DecodeByteLevel(std::vector<std::string>& pieces);
 
 struct WordPieceDecoder {
@@ -26,20 +26,20 @@ struct WordPieceDecoder {
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-// SentencePiece's: the replacement becomes a space, but at the beginning where a space was put there (drop_first).
+// SentencePiece's: the replacement becomes a space, in the first piece nothing if `drop_first`.
 struct MetaspaceDecoder {
   std::string replacement = "\u2581";
   bool drop_first = true;
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-// GPT-1's: the suffix becomes a space, but in the last piece.
+// GPT-1's: the suffix becomes a space, in the last piece nothing.
 struct BytePairDecoder {
   std::string suffix = "</w>";
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-// Pieces that spell bytes, such as <0x0A>, become those bytes where several together are UTF-8, else U+FFFD each.
+// A run of pieces that spell bytes, such as <0x0A>, becomes those bytes if they are UTF-8, else one U+FFFD each.
 void DecodeBytePieces(std::vector<std::string>& pieces);
 
 // All pieces become one.
@@ -50,7 +50,7 @@ struct ReplaceDecoder {
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-// Takes the character off each piece's ends, at most that many times.
+// Removes `content` from the ends of each piece, at most `start` and `stop` times.
 struct StripDecoder {
   std::string content;
   std::int64_t start = 0, stop = 0;

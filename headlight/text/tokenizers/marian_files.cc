@@ -1,7 +1,6 @@
 #include "headlight/text/tokenizers/marian_files.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "headlight/base/error.h"
 #include "headlight/text/tokenizers/base64.h"
@@ -30,27 +29,6 @@ Json NormalizerJson(const SentencePieceModel& model) {
   return SequenceJson("normalizers", std::move(steps));
 }
 
-// Every way to make a piece of two others, those of the highest score first.
-Json MergesJson(const SentencePieceModel& model) {
-  std::vector<const SentencePiece*> ordered;
-  std::unordered_set<std::string_view> pieces;
-  for (const SentencePiece& piece : model.pieces) {
-    if (piece.type != Type::normal) continue;
-    ordered.push_back(&piece);
-    pieces.insert(piece.text);
-  }
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return a->score > b->score; });
-  Json::Array merges;
-  for (const SentencePiece* piece : ordered) {
-    const std::string_view text = piece->text;
-    for (std::size_t at = 1; at < text.size(); ++at) {
-      if (!pieces.contains(text.substr(0, at)) || !pieces.contains(text.substr(at))) continue;
-      merges.emplace_back(std::vector{text.substr(0, at), text.substr(at)});
-    }
-  }
-  return merges;
-}
-
 Json BpeModelJson(const SentencePieceModel& model, const SpecialTokens& special) {
   Json::Object vocabulary;
   for (std::size_t id = 0; id < model.pieces.size(); ++id) vocabulary.push_back({model.pieces[id].text, id});
@@ -58,7 +36,7 @@ Json BpeModelJson(const SentencePieceModel& model, const SpecialTokens& special)
   Json json =
       R"({"byte_fallback": false, "continuing_subword_prefix": null, "dropout": null, "end_of_word_suffix": null,
                   "fuse_unk": true, "ignore_merges": false})"_json;
-  json.Set("merges", MergesJson(model));
+  json.Set("merges", MergesJson(model.pieces));
   json.Set("type", "BPE");
   json.Set("unk_token", special.unk);
   json.Set("vocab", std::move(vocabulary));
@@ -66,8 +44,8 @@ Json BpeModelJson(const SentencePieceModel& model, const SpecialTokens& special)
 }
 
 Json UnigramModelJson(const SentencePieceModel& model) {
-  // The tokenizers library would find a special token's spelling in the text; a score below any other way to write it
-  // keeps that from happening.
+  // The tokenizers library would match the spelling of a special token in a text, unless its score is below that of any
+  // other segmentation.
   double least = 0;
   for (const SentencePiece& piece : model.pieces) least = std::min<double>(least, piece.score);
   Json::Array vocabulary;
@@ -126,7 +104,7 @@ std::vector<std::string> ParseVocabularyJson(std::string_view text, const std::s
 }
 
 std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longest) {
-  // split_special_tokens: what stands in a text is text, even where it spells "</s>".
+  // split_special_tokens: text that spells "</s>" stays text.
   Json json = R"({"clean_up_tokenization_spaces": false})"_json;
   json.Set("eos_token", special.eos);
   json.Set("model_max_length", longest);

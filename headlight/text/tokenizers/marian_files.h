@@ -23,7 +23,8 @@ std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longe
 std::string SpecialTokensMapJson(const SpecialTokens& special);
 SpecialTokens ParseTokenizerConfigJson(std::string_view text, const std::string& name);
 
-// `tokenizer.json`, for the tokenizers library: the whole tokenizer in its terms. A piece's id is its place in the model.
+// `tokenizer.json`, for the tokenizers library: the whole tokenizer in its terms. A piece's id is its place in the
+// model.
 std::string TokenizerJson(const SentencePieceModel& model, const SpecialTokens& special);
 
 }  // namespace headlight

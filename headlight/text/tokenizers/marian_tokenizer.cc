@@ -1,7 +1,6 @@
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <unordered_map>
 #include <variant>
@@ -12,6 +11,7 @@
 #include "headlight/text/tokenizers/marian_files.h"
 #include "headlight/text/tokenizers/sentencepiece_normalizer.h"
 #include "headlight/text/tokenizers/sentencepiece_segmenter.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -29,7 +29,7 @@ std::string WithSpaces(std::string_view piece) {
   return text;
 }
 
-// One side's SentencePiece model, ready to run.
+// The SentencePiece model of one side, with its normalizer and segmenter.
 struct Subwords {
   Subwords(SentencePieceModel given, const std::string& name)
       : model(std::move(given)), normalizer(model, name), segmenter(MakeSegmenter(model, name)) {}
@@ -42,7 +42,7 @@ struct Subwords {
   SentencePieceModel model;
   TextNormalizer normalizer;
   std::variant<BpeSegmenter, UnigramSegmenter<float>> segmenter;
-  std::vector<std::int32_t> tokens;  // of each of the model's pieces, in the vocabulary
+  std::vector<std::int32_t> tokens;  // by piece of the model, its id in the vocabulary
 
  private:
   static std::variant<BpeSegmenter, UnigramSegmenter<float>> MakeSegmenter(const SentencePieceModel& model,
@@ -102,7 +102,7 @@ struct MarianTokenizer::State {
   bool one_model() const { return sides[0] == sides[1]; }
 
   std::vector<std::string> pieces;                       // by token
-  std::vector<std::string> decoded;                      // what Decode writes, by token
+  std::vector<std::string> decoded;                      // by token, the text that Decode writes
   std::unordered_map<std::string, std::int32_t> tokens;  // by piece
   SpecialTokens special;
   std::int32_t eos = 0, unk = 0, pad = 0;
@@ -132,16 +132,13 @@ MarianTokenizer::MarianTokenizer(SentencePieceModel model)
 
 MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
   const auto path = [&](const char* file) { return folder + "/" + file; };
-  const auto exists = [&](const char* file) {
-    std::error_code error;  // what cannot be looked at is left to whoever opens it
-    return std::filesystem::exists(path(file), error) || error;
-  };
   SpecialTokens special;
-  if (const char* file = "tokenizer_config.json"; exists(file)) {
+  if (const char* file = "tokenizer_config.json"; Exists(path(file))) {
     special = ParseTokenizerConfigJson(ReadFile(path(file), kLargestFile), path(file));
   }
   for (const char* file : {"source.spm", "target.spm", "vocab.json"})
-    Check(exists(file), "{} is missing; a MarianMT tokenizer is source.spm, target.spm and vocab.json", path(file));
+    Check(Exists(path(file)), "{} is missing; a MarianMT tokenizer is source.spm, target.spm and vocab.json",
+          path(file));
   const std::string source = ReadFile(path("source.spm"), kLargestFile);
   const std::string target = ReadFile(path("target.spm"), kLargestFile);
   std::optional<SentencePieceModel> target_model;
@@ -206,7 +203,7 @@ std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side si
   for (std::size_t index = 0; index < segments.size(); ++index) {
     std::int32_t token = subwords.tokens[segments[index].piece];
     if (subwords.model.pieces[segments[index].piece].type == SentencePiece::Type::unknown) {
-      // A run of characters that this model lacks is one piece, which the vocabulary may have from the other model.
+      // Consecutive unknown characters are one piece, which the vocabulary may have from the other side's model.
       while (index + 1 < segments.size() && segments[index + 1].piece == segments[index].piece) ++index;
       const auto found = state_->tokens.find(normalized.substr(begin, segments[index].end - begin));
       if (found != state_->tokens.end() && found->second != state_->eos && found->second != state_->pad) {

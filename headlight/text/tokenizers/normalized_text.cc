@@ -28,7 +28,7 @@ void Apply(const std::vector<Change>& changes, NormalizedText& text) {
       changed.Append(change.character, at == 0 ? TextSpan{text.start, text.start} : text.origins[at - 1]);
       continue;
     }
-    Ensure(at < text.text.size(), "a change replaces a character behind the text's end");
+    Ensure(at < text.text.size(), "a change replaces a character after the end of the text");
     changed.Append(change.character, text.origins[at]);
     for (std::int32_t i = change.by; i <= 0; ++i) skip();
   }

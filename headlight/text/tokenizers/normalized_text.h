@@ -1,4 +1,4 @@
-// Text on its way to tokens, which remembers where it came from.
+// Normalized text with, for each byte, the span of the original text that it stands for.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,30 @@ namespace headlight {
 
 struct NormalizedText {
   NormalizedText() = default;
-  // A part of a text, whose characters stand for themselves.
+  // A part of a text, not yet changed.
   NormalizedText(std::string_view whole, TextSpan part);
 
   void Append(char32_t character, TextSpan origin);
   NormalizedText Part(TextSpan bytes) const;
-  // What of the whole these bytes, at least one, stand for.
+  // The original span of a non-empty range of bytes.
   TextSpan Origin(TextSpan bytes) const { return {origins[bytes.begin].begin, origins[bytes.end - 1].end}; }
   std::int32_t size() const { return static_cast<std::int32_t>(text.size()); }
 
-  std::int32_t start = 0;         // of the part
+  std::int32_t start = 0;         // of the part in the original text
   std::string text;               // UTF-8
-  std::vector<TextSpan> origins;  // of each byte of `text`: what it stands for
+  std::vector<TextSpan> origins;  // by byte of `text`
 };
 
-// A character to write, and what it does to those that are there.
+// An output character, and how many input characters it replaces.
 struct Change {
   char32_t character;
-  std::int32_t by;  // 0: it replaces the next one; n: it is put in; -n: it replaces the next one, and n after it go
+  std::int32_t by;  // 0: the next one; 1: none, it is inserted; -n: the next one and n more
 };
 
-// Goes through the text's characters in step with the changes. A character that is put in stands for what the one
-// before it in the text stands for.
+// Applies the changes from left to right. An inserted character has the origin of the input character before it.
 void Apply(const std::vector<Change>& changes, NormalizedText& text);
 
-// Calls map(character, put) for each character, and replaces it by those that it calls put(character) with.
+// Calls map(character, put) for each character and replaces it by the characters that it passes to put.
 template <typename Map>
 void MapCharacters(NormalizedText& text, const Map& map) {
   NormalizedText mapped;

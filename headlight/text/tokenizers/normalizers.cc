@@ -13,12 +13,14 @@
 namespace headlight {
 namespace {
 
-const icu::Normalizer2& Decomposition(bool compatible) {
+const icu::Normalizer2& FormOf(NormalForm form) {
   UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* const form =
-      compatible ? icu::Normalizer2::getNFKDInstance(status) : icu::Normalizer2::getNFDInstance(status);
+  const icu::Normalizer2* const known = form == NormalForm::nfc    ? icu::Normalizer2::getNFCInstance(status)
+                                        : form == NormalForm::nfkc ? icu::Normalizer2::getNFKCInstance(status)
+                                        : form == NormalForm::nfd  ? icu::Normalizer2::getNFDInstance(status)
+                                                                   : icu::Normalizer2::getNFKDInstance(status);
   Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
-  return *form;
+  return *known;
 }
 
 bool IsAscii(const std::string& text) {
@@ -28,13 +30,13 @@ bool IsAscii(const std::string& text) {
 void CleanText(NormalizedText& text) {
   MapCharacters(text, [](char32_t character, const auto& put) {
     const bool breaks = character == U'\t' || character == U'\n' || character == U'\r';
-    // Other controls go, though Unicode calls some of them white space.
+    // Other controls are removed, even those that are white space to Unicode.
     if (!breaks && (character == 0xFFFD || IsOther(character))) return;
     put(IsWhiteSpace(character) ? U' ' : character);
   });
 }
 
-// BERT's ideographs are the blocks that there were in 2018.
+// The blocks that BERT's own code lists.
 bool IsIdeograph(char32_t c) {
   return (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
          (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
@@ -50,29 +52,15 @@ void SeparateIdeographs(NormalizedText& text) {
   });
 }
 
-}  // namespace
-
-void Lowercase(NormalizedText& text) {
-  MapCharacters(text, [](char32_t character, const auto& put) {
-    if (character == 0x130) {  // I with a dot above, the one character that has two in lower case
-      put(U'i');
-      return put(char32_t{0x307});
-    }
-    put(static_cast<char32_t>(u_tolower(static_cast<UChar32>(character))));
-  });
-}
-
-namespace {
-
 struct Decomposed {
   char32_t character;
   std::uint8_t combining_class;
-  bool first;  // of what a character decomposes into
+  bool first;  // of the characters that one decomposes into
 };
 
-// In Unicode's order: marks that follow one another by their class.
+// In canonical order: consecutive marks by their combining class.
 std::vector<Decomposed> Decompose(const std::string& text, bool compatible) {
-  const icu::Normalizer2& form = Decomposition(compatible);
+  const icu::Normalizer2& form = FormOf(compatible ? NormalForm::nfkd : NormalForm::nfd);
   std::vector<Decomposed> characters;
   icu::UnicodeString several;
   ForEachCharacter(text, [&](char32_t character, std::size_t, std::size_t) {
@@ -98,19 +86,19 @@ std::vector<Decomposed> Decompose(const std::string& text, bool compatible) {
   return characters;
 }
 
-// Puts together, from the left, each starter with what may be composed with it.
+// Canonical composition: from the left, each starter with the marks that compose with it.
 void Compose(std::vector<Change>& changes, const std::vector<std::uint8_t>& classes) {
-  const icu::Normalizer2& form = Decomposition(false);
+  const icu::Normalizer2& form = FormOf(NormalForm::nfd);
   std::vector<Change> composed;
   std::ptrdiff_t starter = -1;
-  int last_class = -1;  // of what stands between the starter and here; -1: nothing
+  int last_class = -1;  // of the last mark since the starter; -1: none
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (starter >= 0 && last_class < static_cast<int>(classes[i])) {
       const UChar32 both = form.composePair(static_cast<UChar32>(composed[starter].character),
                                             static_cast<UChar32>(changes[i].character));
       if (both >= 0) {
         composed[starter].character = static_cast<char32_t>(both);
-        // What it would have replaced goes.
+        // The characters that it would have replaced are removed.
         if (changes[i].by <= 0) composed[starter].by += changes[i].by - 1;
         continue;
       }
@@ -128,17 +116,82 @@ void Compose(std::vector<Change>& changes, const std::vector<std::uint8_t>& clas
 
 bool IsNormalized(NormalForm form, const std::string& text) {
   UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* const known = form == NormalForm::nfc    ? icu::Normalizer2::getNFCInstance(status)
-                                        : form == NormalForm::nfkc ? icu::Normalizer2::getNFKCInstance(status)
-                                        : form == NormalForm::nfd  ? icu::Normalizer2::getNFDInstance(status)
-                                                                   : icu::Normalizer2::getNFKDInstance(status);
-  Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
-  const bool normalized = known->isNormalizedUTF8(icu::StringPiece(text), status) != 0;
+  const bool normalized = FormOf(form).isNormalizedUTF8(icu::StringPiece(text), status) != 0;
   Ensure(U_SUCCESS(status), "Unicode's normal forms: {}", u_errorName(status));
   return normalized;
 }
 
+// Calls body(begin, end) for the matches in the text, from the left.
+template <typename Body>
+void ForEachMatch(const Replace& replace, const std::string& text, const Body& body) {
+  if (replace.kind == Replace::Kind::text) {
+    for (std::size_t at = text.find(replace.pattern); at != std::string::npos;
+         at = text.find(replace.pattern, at + replace.pattern.size()))
+      body(at, at + replace.pattern.size());
+    return;
+  }
+  // Runs of two or more spaces, or of white space, or a single line end or tab.
+  const bool spaces = replace.kind == Replace::Kind::spaces;
+  std::size_t run = 0;
+  int characters = 0;
+  const auto end_run = [&](std::size_t end) {
+    const bool breaks = !spaces && characters == 1 && (text[run] == '\n' || text[run] == '\r' || text[run] == '\t');
+    if (characters > 1 || breaks) body(run, end);
+    characters = 0;
+  };
+  ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
+    if (spaces ? character != U' ' : !IsWhiteSpace(character)) return end_run(begin);
+    if (characters++ == 0) run = begin;
+  });
+  end_run(text.size());
+}
+
+// True if every character is a grapheme cluster of its own in any context.
+bool StandAlone(std::string_view text) {
+  bool alone = true;
+  ForEachCharacter(text, [&](char32_t character, std::size_t, std::size_t) {
+    const auto code = static_cast<UChar32>(character);
+    if (character == U'\r') alone = false;  // one cluster with a line feed
+    if (character >= 0x80) alone = alone && u_getIntPropertyValue(code, UCHAR_GRAPHEME_CLUSTER_BREAK) == U_GCB_OTHER;
+  });
+  return alone;
+}
+
+// Calls body(grapheme) for the text's grapheme clusters.
+template <typename Body>
+void ForEachGrapheme(const std::string& text, const Body& body) {
+  const std::string_view all = text;
+  if (StandAlone(text)) {  // as nearly always
+    ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t end) { body(all.substr(begin, end - begin)); });
+    return;
+  }
+  UErrorCode status = U_ZERO_ERROR;
+  UText bytes = UTEXT_INITIALIZER;
+  utext_openUTF8(&bytes, text.data(), static_cast<std::int64_t>(text.size()), &status);
+  const std::unique_ptr<icu::BreakIterator> graphemes(
+      icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), status));
+  Ensure(U_SUCCESS(status), "grapheme clusters: {}", u_errorName(status));
+  graphemes->setText(&bytes, status);
+  std::int32_t begin = graphemes->first();
+  for (std::int32_t end = graphemes->next(); end != icu::BreakIterator::DONE; end = graphemes->next()) {
+    body(all.substr(begin, end - begin));
+    begin = end;
+  }
+  utext_close(&bytes);
+  Ensure(U_SUCCESS(status), "grapheme clusters: {}", u_errorName(status));
+}
+
 }  // namespace
+
+void Lowercase(NormalizedText& text) {
+  MapCharacters(text, [](char32_t character, const auto& put) {
+    if (character == 0x130) {  // I with a dot above: the only character with two in lower case
+      put(U'i');
+      return put(char32_t{0x307});
+    }
+    put(static_cast<char32_t>(u_tolower(static_cast<UChar32>(character))));
+  });
+}
 
 void Normalize(NormalForm form, NormalizedText& text) {
   if (IsAscii(text.text)) return;
@@ -178,70 +231,6 @@ void StripAccents(NormalizedText& text) {
   });
 }
 
-namespace {
-
-// Calls body(begin, end) for the matches in the text, from the left.
-template <typename Body>
-void ForEachMatch(const Replace& replace, const std::string& text, const Body& body) {
-  if (replace.kind == Replace::Kind::text) {
-    for (std::size_t at = text.find(replace.pattern); at != std::string::npos;
-         at = text.find(replace.pattern, at + replace.pattern.size()))
-      body(at, at + replace.pattern.size());
-    return;
-  }
-  // Runs of two or more spaces, or of white space; a line's end and a tab count alone too.
-  const bool spaces = replace.kind == Replace::Kind::spaces;
-  std::size_t run = 0;
-  int characters = 0;
-  const auto end_run = [&](std::size_t end) {
-    const bool breaks = !spaces && characters == 1 && (text[run] == '\n' || text[run] == '\r' || text[run] == '\t');
-    if (characters > 1 || breaks) body(run, end);
-    characters = 0;
-  };
-  ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
-    if (spaces ? character != U' ' : !IsWhiteSpace(character)) return end_run(begin);
-    if (characters++ == 0) run = begin;
-  });
-  end_run(text.size());
-}
-
-// Whether every character is a grapheme cluster of its own, whatever stands beside it.
-bool StandAlone(std::string_view text) {
-  bool alone = true;
-  ForEachCharacter(text, [&](char32_t character, std::size_t, std::size_t) {
-    const auto code = static_cast<UChar32>(character);
-    if (character == U'\r') alone = false;  // with the line's end
-    if (character >= 0x80) alone = alone && u_getIntPropertyValue(code, UCHAR_GRAPHEME_CLUSTER_BREAK) == U_GCB_OTHER;
-  });
-  return alone;
-}
-
-// Calls body(grapheme) for the text's grapheme clusters.
-template <typename Body>
-void ForEachGrapheme(const std::string& text, const Body& body) {
-  const std::string_view all = text;
-  if (StandAlone(text)) {  // as nearly always
-    ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t end) { body(all.substr(begin, end - begin)); });
-    return;
-  }
-  UErrorCode status = U_ZERO_ERROR;
-  UText bytes = UTEXT_INITIALIZER;
-  utext_openUTF8(&bytes, text.data(), static_cast<std::int64_t>(text.size()), &status);
-  const std::unique_ptr<icu::BreakIterator> graphemes(
-      icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), status));
-  Ensure(U_SUCCESS(status), "grapheme clusters: {}", u_errorName(status));
-  graphemes->setText(&bytes, status);
-  std::int32_t begin = graphemes->first();
-  for (std::int32_t end = graphemes->next(); end != icu::BreakIterator::DONE; end = graphemes->next()) {
-    body(all.substr(begin, end - begin));
-    begin = end;
-  }
-  utext_close(&bytes);
-  Ensure(U_SUCCESS(status), "grapheme clusters: {}", u_errorName(status));
-}
-
-}  // namespace
-
 std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern) {
   if (pattern == " {2,}") return Replace::Kind::spaces;
   if (pattern == R"(\s{2,}|[\n\r\t])") return Replace::Kind::white_space;
@@ -259,7 +248,7 @@ void Replace::operator()(NormalizedText& text) const {
   };
   ForEachMatch(*this, text.text, [&](std::size_t begin, std::size_t end) {
     keep(begin);
-    // It stands for the last character of what it replaces.
+    // It has the origin of the last character that it replaces.
     ForEachCharacter(content, [&](char32_t character, std::size_t, std::size_t) {
       replaced.Append(character, text.origins[end - 1]);
     });
@@ -296,8 +285,8 @@ void Precompiled::operator()(NormalizedText& text) const {
   if (std::all_of(text.text.begin(), text.text.end(), stays)) return;
   std::vector<Change> changes;
   const auto put = [&](char32_t character, std::size_t, std::size_t) { changes.push_back({character, 0}); };
-  // What is written stands for what it replaces, character by character; more of it for the last one. What it has less
-  // goes with the character before, even where that replaced another.
+  // Output characters replace input characters one by one. Surplus output is inserted after them; surplus input is
+  // removed with the output character before, even if that belongs to another replacement.
   const auto replace = [&](std::string_view part) {
     const std::optional<std::string_view> written = rules.ShortestReplacement(part);
     if (!written) return false;

@@ -1,4 +1,4 @@
-// What tokenizers do to a text before they cut it, step by step, as the tokenizers library does.
+// The normalizers of a `tokenizer.json`, with the results of the tokenizers library.
 #pragma once
 
 #include <array>
@@ -14,17 +14,17 @@ namespace headlight {
 
 using Normalizer = std::function<void(NormalizedText&)>;
 
-void Lowercase(NormalizedText& text);     // a character at a time: a final sigma is a sigma
+void Lowercase(NormalizedText& text);     // by character: without the final form of sigma
 void StripLeft(NormalizedText& text);     // white space at the beginning
 void StripRight(NormalizedText& text);    // white space at the end
-void StripAccents(NormalizedText& text);  // leaves out marks: an accent, where it has been decomposed
+void StripAccents(NormalizedText& text);  // removes marks, such as decomposed accents
 
 enum class NormalForm { nfd, nfkd, nfc, nfkc };
 void Normalize(NormalForm form, NormalizedText& text);  // Unicode's
 
-// Writes `content` for every match.
+// Replaces every match by `content`.
 struct Replace {
-  // What is looked for: a text, or one of the two regular expressions that are published.
+  // The kind of pattern: a text, or one of the two regular expressions in published files.
   enum class Kind { text, spaces, white_space };  // the text itself; " {2,}"; "\s{2,}|[\n\r\t]"
   std::string pattern, content;
   Kind kind = Kind::text;
@@ -32,26 +32,26 @@ struct Replace {
 };
 std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern);
 
-// Puts `content` before a text that is not empty; it stands for the text's first character.
+// Puts `content`, with the origin of the first character, before a non-empty text.
 struct Prepend {
   std::string content;
   void operator()(NormalizedText& text) const;
 };
 
-// SentencePiece's compiled rules, a grapheme at a time, as the tokenizers library follows them: of the rules that begin
-// a grapheme of less than six bytes the shortest replaces all of it; else each character's own.
+// SentencePiece's compiled rules as the tokenizers library applies them, grapheme by grapheme: a grapheme of less than
+// six bytes is replaced by the result of the shortest rule that matches its beginning; else its characters one by one.
 struct Precompiled {
   explicit Precompiled(std::string charsmap, const std::string& name);
   void operator()(NormalizedText& text) const;
   TextNormalizer rules;
-  std::array<bool, 128> keeps;  // of a character of ASCII, whether no rule begins with it
+  std::array<bool, 128> keeps;  // by ASCII character; true: no rule begins with it
 };
 
 // BERT's (Devlin et al., "BERT", 2019).
 struct BertNormalizer {
-  bool clean_text = true;            // without controls and U+FFFD, every white space a space
-  bool handle_chinese_chars = true;  // ideographs between spaces
-  bool strip_accents = true;         // decomposed, without nonspacing marks
+  bool clean_text = true;            // removes controls and U+FFFD, makes white space a space
+  bool handle_chinese_chars = true;  // puts spaces around ideographs
+  bool strip_accents = true;         // decomposes, and removes nonspacing marks
   bool lowercase = true;
 
   void operator()(NormalizedText& text) const;

@@ -1,13 +1,11 @@
-// SentencePiece models in the folders of T5, XLM-RoBERTa, mBART and DeBERTa-v2: what Transformers makes of them.
+// SentencePiece models in the folders of T5, XLM-RoBERTa, mBART and DeBERTa-v2, converted as Transformers does.
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/text/characters.h"
 #include "headlight/text/tokenizers/base64.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
@@ -20,7 +18,7 @@ using Type = SentencePiece::Type;
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
 constexpr std::int64_t kMostExtraIds = 1 << 16;
 
-// The languages that an mBART is trained on, in the order of their tokens: of all, and of mBART-50.
+// The languages of mBART in the order of their tokens; from kFirstLanguages on, those of mBART-50 alone.
 constexpr std::array<const char*, 52> kLanguages = {
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
     "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK",
@@ -33,8 +31,8 @@ constexpr std::size_t kFirstLanguages = 25;
 struct Vocabulary {
   const TokenizerSettings& settings;
   SentencePieceModel model;
-  std::vector<SentencePiece> pieces;                 // numbered as the model that reads them has them
-  std::unordered_map<std::string, std::size_t> ids;  // of those, and of tokens that were added
+  std::vector<SentencePiece> pieces;                 // by id
+  std::unordered_map<std::string, std::size_t> ids;  // of the pieces and of added tokens
   std::size_t size = 0;                              // largest id + 1
   Json::Array added;                                 // the file's added_tokens
   std::unordered_set<std::string> added_contents;
@@ -59,7 +57,7 @@ struct Vocabulary {
 
 // Adds the tokens that are looked for in a text: special ones, and those that a user added.
 void AddTokens(Vocabulary& vocabulary, bool mask_takes_space,
-               const std::vector<std::pair<const char*, const char*>>& usual) {
+               const std::vector<std::pair<const char*, const char*>>& named) {
   const JsonView& config = vocabulary.settings.config;
   if (const JsonView decoder = config["added_tokens_decoder"]; decoder.present()) {
     for (const auto& [id, token] : decoder.Members()) {
@@ -79,7 +77,7 @@ void AddTokens(Vocabulary& vocabulary, bool mask_takes_space,
     if (vocabulary.ids.emplace(piece, id).second)
       vocabulary.size = std::max(vocabulary.size, static_cast<std::size_t>(id) + 1);
   }
-  for (const auto& [name, text] : usual) {
+  for (const auto& [name, text] : named) {
     vocabulary.Add(vocabulary.Special(name, text), true, config[name].value(),
                    mask_takes_space && name == std::string_view("mask_token"));
   }
@@ -94,32 +92,6 @@ void AddTokens(Vocabulary& vocabulary, bool mask_takes_space,
     if (piece.type == Type::control) vocabulary.Add(piece.text, true);
     if (piece.type == Type::user_defined) vocabulary.Add(piece.text, false);
   }
-}
-
-// By the order in which SentencePiece would merge: of pieces of one score, the merges with the shorter parts first.
-Json MergesJson(const Vocabulary& vocabulary) {
-  struct Merge {
-    float score;
-    std::string left, right;
-  };
-  std::vector<Merge> merges;
-  const auto is_part = [&](const std::string& part) {
-    const auto found = vocabulary.ids.find(part);
-    return found != vocabulary.ids.end() && found->second < vocabulary.pieces.size() &&
-           vocabulary.pieces[found->second].type == Type::normal;
-  };
-  for (const SentencePiece& piece : vocabulary.pieces) {
-    if (piece.type != Type::normal) continue;
-    ForEachCharacter(piece.text, [&](char32_t, std::size_t begin, std::size_t) {
-      std::string left = piece.text.substr(0, begin), right = piece.text.substr(begin);
-      if (begin > 0 && is_part(left) && is_part(right))
-        merges.push_back({piece.score, std::move(left), std::move(right)});
-    });
-  }
-  std::stable_sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) { return a.score > b.score; });
-  Json::Array json;
-  for (Merge& merge : merges) json.emplace_back(std::vector{std::move(merge.left), std::move(merge.right)});
-  return json;
 }
 
 Json ModelJson(const Vocabulary& vocabulary) {
@@ -145,7 +117,7 @@ Json ModelJson(const Vocabulary& vocabulary) {
   json.Set("type", "BPE");
   json.Set("unk_token", unknown->text);
   json.Set("fuse_unk", true);
-  json.Set("merges", MergesJson(vocabulary));
+  json.Set("merges", MergesJson(pieces));
   json.Set("vocab", std::move(numbered));
   return json;
 }
@@ -205,7 +177,7 @@ Json XlmRoberta(Vocabulary& vocabulary) {
   return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {bos, "$A", eos}, {bos, "$A", eos, eos, "$B", eos});
 }
 
-// The language of the text stands behind it or, in mBART-50, before it.
+// The language of the text comes after it or, in mBART-50, before it.
 Json Mbart(Vocabulary& vocabulary, bool fifty) {
   NumberAsFairseq(vocabulary);
   for (std::size_t i = 0; i < (fifty ? kLanguages.size() : kFirstLanguages); ++i)
@@ -277,10 +249,8 @@ Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string
 
 std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings) {
   constexpr std::array<const char*, 3> files = {"/spiece.model", "/sentencepiece.bpe.model", "/spm.model"};
-  std::error_code error;
-  const auto* const file = std::find_if(files.begin(), files.end(), [&](const char* name) {
-    return std::filesystem::exists(settings.folder + name, error) || error;
-  });
+  const auto* const file =
+      std::ranges::find_if(files, [&](const char* name) { return Exists(settings.folder + name); });
   if (file == files.end()) return std::nullopt;
   const std::string path = settings.folder + *file;
   return TokenizerJsonOfSentencePiece(settings, ReadFile(path, kLargestFile), path);

@@ -1,7 +1,6 @@
 #include "headlight/text/tokenizers/older_tokenizer_files.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <unordered_set>
 #include <vector>
 
@@ -14,11 +13,6 @@ namespace headlight {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes
-
-bool Exists(const std::string& path) {
-  std::error_code error;  // a path that cannot be examined is left to whoever opens it
-  return std::filesystem::exists(path, error) || error;
-}
 
 JsonView ReadObject(const std::string& path) {
   if (!Exists(path)) return {Json::Object{}, path};
@@ -69,7 +63,7 @@ Json BertNormalizerJson(const JsonView& config) {
   return normalizer;
 }
 
-// What stands before and after a text.
+// The special tokens before and after a text.
 Json SurroundJson(const char* type, const Files& files, const std::string& cls, const std::string& sep) {
   return Json::Object{{"type", type}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}};
 }

@@ -1,4 +1,4 @@
-// The files that tokenizers were published in before `tokenizer.json`.
+// The file formats of tokenizers before `tokenizer.json`.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 namespace headlight {
 
 // The tokenizer of a folder's `vocab.txt` (BERT), its `vocab.json` and `merges.txt` (GPT, GPT-2, RoBERTa, BART,
-// DeBERTa), or its SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2), with what its `tokenizer_config.json` and
-// `config.json` say of them; nothing where the folder has none. Throws Error naming the file where one is broken, and
-// where it is not known whose they are.
+// DeBERTa), or its SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2), with the settings in its
+// `tokenizer_config.json` and `config.json`; nothing where the folder has none. Throws Error naming the file where one
+// is broken, and where their family is not known.
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder);
 
 }  // namespace headlight

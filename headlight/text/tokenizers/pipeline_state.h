@@ -19,15 +19,15 @@
 namespace headlight {
 
 struct PipelineState {
-  std::vector<std::string> pieces;                        // by id, those of added tokens too
+  std::vector<std::string> pieces;                        // by id, with those of added tokens
   std::unordered_map<std::string, std::int32_t> ids;      // by piece
   std::vector<bool> special;                              // by id
-  std::unordered_map<std::int32_t, std::string> written;  // by id, where Decode writes another text than the piece
-  AddedTokens raw, normalized;                            // those looked for in the text and in its normalized form
+  std::unordered_map<std::int32_t, std::string> written;  // by id, where Decode does not write the piece itself
+  AddedTokens raw, normalized;                            // matched in the raw and in the normalized text
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> pre_tokenizers;
-  bool byte_level = false;                                                  // the model cuts bytes, not characters
-  std::function<void(std::string_view word, std::vector<Segment>&)> model;  // adds the word's segments
+  bool byte_level = false;                                                  // the symbols of the model are bytes
+  std::function<void(std::string_view word, std::vector<Segment>&)> model;  // appends a word's segments
   PostProcessor post_processor;
   std::vector<Decoder> decoders;
 };

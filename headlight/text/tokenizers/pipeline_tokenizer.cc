@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -185,7 +184,7 @@ PipelineTokenizer::PipelineTokenizer(std::shared_ptr<const PipelineState> state)
 
 PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
   const std::string path = folder + "/tokenizer.json";
-  if (!std::filesystem::exists(path)) {
+  if (!Exists(path)) {
     if (std::optional<PipelineState> state = LoadOlderTokenizer(folder))
       return PipelineTokenizer(std::make_shared<PipelineState>(std::move(*state)));
     Fail("{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model",

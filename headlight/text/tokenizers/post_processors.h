@@ -1,4 +1,4 @@
-// What tokenizers put around a text's tokens, as the tokenizers library does.
+// The special tokens around texts, as a `tokenizer.json` defines them.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace headlight {
 
-// What stands at one place: a text's tokens, or added ones.
+// The tokens of a text, or special tokens.
 struct TemplatePart {
-  std::int32_t text = -1;         // 0 or 1: the first or second text; -1: these ids
+  std::int32_t text = -1;         // 0 or 1: the tokens of the first or second text; -1: `ids`
   std::vector<std::int32_t> ids;  // of special tokens
   std::int32_t type_id = 0;
 };
@@ -18,8 +18,8 @@ using Template = std::vector<TemplatePart>;
 struct PostProcessor {
   Template single = {{0, {}, 0}};
   Template pair = {{0, {}, 0}, {1, {}, 1}};
-  // Where given: a token's span is without the white space at its ends, but for a first token's space where the
-  // tokenizer puts one before a text (true).
+  // If set, spans exclude the white space at the ends of their tokens. True: except for the space that the
+  // pre-tokenizer adds before the first word.
   std::optional<bool> trim_offsets;
 };
 

@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// Calls cut(text, add) for each word; the pieces add(begin, end) of that text take its place.
+// Calls cut(text, add) for each word, which is replaced by the ranges that it passes to add(begin, end).
 template <typename Cut>
 void CutWords(Words& words, const Cut& cut) {
   std::vector<TextSpan> pieces;
@@ -23,7 +23,7 @@ void CutWords(Words& words, const Cut& cut) {
   words.words = std::move(pieces);
 }
 
-// Adds a word to those of `to`, with `front` before it, which stands for the same as its first character.
+// Adds a word to those of `to`, after `front`, which has the origin of the word's first character.
 void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
   const std::int32_t begin = to.text.size();
   ForEachCharacter(front,
@@ -45,7 +45,7 @@ std::size_t FirstWord(std::string_view text) {
     for (const std::string_view end : contractions)
       if (text.starts_with(end)) return end.size();
   }
-  // The run of one class that begins at `begin`: its end, and where its last character begins.
+  // A run of characters of one class: where its last character begins, and its end.
   struct Run {
     CharacterClass of;
     std::size_t last, end;
@@ -65,7 +65,7 @@ std::size_t FirstWord(std::string_view text) {
     if (const Run run = run_at(1); run.of != CharacterClass::space) return run.end;
   }
   const Run run = run_at(0);
-  // The last white space of several is left to the word after it.
+  // The last of several white space characters belongs to the next word.
   const bool leaves_last = run.of == CharacterClass::space && run.end < text.size() && run.last > 0;
   return leaves_last ? run.last : run.end;
 }

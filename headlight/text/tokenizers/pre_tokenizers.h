@@ -1,4 +1,4 @@
-// How tokenizers cut a text into the words that are then cut into pieces, as the tokenizers library does.
+// The pre-tokenizers of a `tokenizer.json`, which split a text into words, with the results of the tokenizers library.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,22 @@ struct Words {
   std::vector<TextSpan> words;  // bytes of `text`, in order, none empty
 };
 
-// Cuts each of the words further.
+// Splits each of the words further.
 using PreTokenizer = std::function<void(Words&)>;
 
 void SplitAtSpaces(Words& words);     // words between white space
 void SplitPunctuation(Words& words);  // punctuation stands alone
 
-// Numbers stand alone, digits of any script, or each of their digits does.
+// Splits off numbers, in digits of any script, or each digit if `individual`.
 struct Digits {
   bool individual = false;
   void operator()(Words& words) const;
 };
 
-// SentencePiece's: a space is written as U+2581, and a word begins with it.
+// SentencePiece's: spaces become `replacement`, and words begin with it.
 struct Metaspace {
   std::string replacement = "\u2581";
-  // In front of words that have none: of all, of a text's beginning only, of none.
+  // Adds `replacement` before words without it: all, only at the beginning of a text, or none.
   enum class Prepend { always, first, never };
   Prepend prepend = Prepend::always;
   bool split = true;
@@ -37,11 +37,11 @@ struct Metaspace {
   void operator()(Words& words) const;
 };
 
-// GPT-2's: a word with the space before it, a number, a run of other signs, an English contraction's end, white space.
-// What it cuts is raw bytes to the model, whichever characters they belong to.
+// GPT-2's: splits into words with the space before them, numbers, runs of other characters, the ends of English
+// contractions, and white space. The model reads the result as bytes.
 struct ByteLevelPreTokenizer {
-  bool add_prefix_space = false;  // puts a space before a text that has none
-  bool use_regex = true;          // cuts at all
+  bool add_prefix_space = false;  // adds a space before a text without one
+  bool use_regex = true;          // false: does not split
 
   void operator()(Words& words) const;
 };

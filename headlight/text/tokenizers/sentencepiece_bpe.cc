@@ -1,18 +1,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "headlight/text/characters.h"
 #include "headlight/text/tokenizers/sentencepiece_segmenter.h"
-#include "headlight/text/utf8.h"
 
 namespace headlight {
-namespace {
-
-std::uint64_t Pair(std::int32_t left, std::int32_t right) {
-  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-}
-
-}  // namespace
-
 BpeSegmenter::BpeSegmenter(const SentencePieceModel& model) {
   const auto size = static_cast<std::int32_t>(model.pieces.size());
   std::unordered_map<std::string_view, std::int32_t> symbols;
@@ -29,23 +21,17 @@ BpeSegmenter::BpeSegmenter(const SentencePieceModel& model) {
   scores.erase(std::unique(scores.begin(), scores.end()), scores.end());
 
   symbol_of_ascii_.fill(-1);
-  const auto each_character = [&](std::string_view text, const auto& body) {
-    for (std::size_t at = 0; at < text.size();) {
-      const Utf8Character character = DecodeUtf8(text.substr(at));
-      body(character.code, text.substr(at, character.bytes), at);
-      at += character.bytes;
-    }
-  };
   for (const SentencePiece& piece : model.pieces) {
     if (piece.type != SentencePiece::Type::normal) continue;
-    each_character(piece.text, [&](char32_t code, std::string_view text, std::size_t) {
+    const std::string_view text = piece.text;
+    ForEachCharacter(text, [&](char32_t code, std::size_t begin, std::size_t end) {
       const std::int32_t fresh = size + static_cast<std::int32_t>(symbols.size());
-      const std::int32_t symbol = symbols.emplace(text, fresh).first->second;
+      const std::int32_t symbol = symbols.emplace(text.substr(begin, end - begin), fresh).first->second;
       symbol_of_character_.Insert(code, symbol);
       if (code < symbol_of_ascii_.size()) symbol_of_ascii_[code] = symbol;
     });
   }
-  // Every way to make a piece of two symbols. (All symbols are known by now.)
+  // Every pair of symbols that makes a piece, now that all symbols are known.
   rank_.resize(size);
   bytes_.resize(size);
   for (std::int32_t id = 0; id < size; ++id) {
@@ -54,12 +40,11 @@ BpeSegmenter::BpeSegmenter(const SentencePieceModel& model) {
     rank_[id] = static_cast<std::int32_t>(
         std::lower_bound(scores.begin(), scores.end(), piece.score, std::greater<>()) - scores.begin());
     bytes_[id] = static_cast<std::int32_t>(piece.text.size());
-    each_character(piece.text, [&](char32_t, std::string_view, std::size_t at) {
+    const std::string_view text = piece.text;
+    ForEachCharacter(text, [&](char32_t, std::size_t at, std::size_t) {
       if (at == 0) return;
-      const std::string_view text = piece.text;
-      const auto left = symbols.find(text.substr(0, at));
-      const auto right = symbols.find(text.substr(at));
-      if (left != symbols.end() && right != symbols.end()) merged_.Insert(Pair(left->second, right->second), id);
+      const auto left = symbols.find(text.substr(0, at)), right = symbols.find(text.substr(at));
+      if (left != symbols.end() && right != symbols.end()) merged_.Insert(PairKey(left->second, right->second), id);
     });
   }
 }
@@ -68,9 +53,9 @@ void BpeSegmenter::MergeWord(std::vector<Symbol>& symbols, std::vector<Merge>& h
                              double dropout) const {
   const auto consider = [&](std::int32_t left, std::int32_t right) {
     if (symbols[left].id < 0 || symbols[right].id < 0) return;
-    const std::int32_t merged = merged_.Find(Pair(symbols[left].id, symbols[right].id));
+    const std::int32_t merged = merged_.Find(PairKey(symbols[left].id, symbols[right].id));
     if (merged < 0) return;
-    heap.push_back({Pair(rank_[merged], left), right, merged});
+    heap.push_back({PairKey(rank_[merged], left), right, merged});
     std::push_heap(heap.begin(), heap.end());
   };
   heap.clear();
@@ -81,7 +66,7 @@ void BpeSegmenter::MergeWord(std::vector<Symbol>& symbols, std::vector<Merge>& h
     heap.pop_back();
     Symbol& left = symbols[merge.left()];
     Symbol& right = symbols[merge.right];
-    // Symbols only grow, or vanish into their left neighbour: the sizes tell whether both are still what they were.
+    // Symbols only grow, or merge into their left neighbour, so the sizes tell if both are unchanged.
     if (left.bytes == 0 || right.bytes == 0 || left.bytes + right.bytes != bytes_[merge.merged]) continue;
     if (random != nullptr && random->Uniform() < dropout) continue;
     left.id = merge.merged;

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// What sentencepiece_model.proto numbers, as far as it changes the result.
+// The field numbers in sentencepiece_model.proto, as far as they change the result.
 enum ModelField { model_pieces = 1, model_trainer = 2, model_normalizer = 3, model_denormalizer = 5 };
 enum PieceField { piece_text = 1, piece_score = 2, piece_type = 3 };
 enum TrainerField {

@@ -1,5 +1,5 @@
-// A SentencePiece model (Kudo and Richardson, "SentencePiece", 2018) as its file holds it, read by our own checked
-// reader: the file may come from anyone.
+// A SentencePiece model (Kudo and Richardson, "SentencePiece", 2018) and its file, which is untrusted and read by our
+// own checked reader.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class SubwordAlgorithm {
 };
 
 struct SentencePiece {
-  // The numbers are the file's. A byte's text is its number, as in <0x0A>.
+  // Numbered as in the file. A byte's text is as <0x0A>.
   enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, byte = 6 };
   std::string text;  // a space is written as U+2581
   float score = 0;   // BPE: higher merges earlier; unigram: log probability
@@ -27,7 +27,7 @@ struct SentencePiece {
 struct SentencePieceModel {
   SubwordAlgorithm algorithm = SubwordAlgorithm::unigram;
   std::vector<SentencePiece> pieces;  // one of them is `unknown`
-  bool byte_fallback = false;         // a character that no piece has is its bytes' pieces
+  bool byte_fallback = false;         // characters without a piece become byte pieces
   std::string unknown_surface = " \u2047 ";
   // Normalisation, see TextNormalizer.
   std::string normalization;  // its name, such as "nmt_nfkc"

@@ -12,7 +12,7 @@ bool IsLeaf(std::uint32_t unit) { return unit & kLeaf; }
 std::uint32_t LeafValue(std::uint32_t unit) { return unit & ~kLeaf; }
 bool HasLeaf(std::uint32_t node) { return node >> 8 & 1; }
 std::uint32_t Label(std::uint32_t unit) { return unit & (kLeaf | 0xFF); }
-// What to exclusive-or a node's index with to get its leaf's; with a byte as well, its child's.
+// index ^ Offset is the index of a node's leaf; index ^ Offset ^ byte that of its child.
 std::uint32_t Offset(std::uint32_t node) { return (node >> 10) << ((node & 1u << 9) >> 6); }
 
 std::uint32_t LittleEndian32(std::string_view bytes) {
@@ -21,8 +21,8 @@ std::uint32_t LittleEndian32(std::string_view bytes) {
   return value;
 }
 
-// No rule writes more than this (Unicode's longest takes 33 bytes), so that a hostile one cannot fill the memory; and
-// places in the longest text's normal form fit 32 bits.
+// Bytes. The output of a rule is bounded, so that a hostile file cannot fill the memory (Unicode's longest has 33
+// bytes), and offsets in the normal form of the longest text fit 32 bits.
 constexpr std::size_t kLongestReplacement = 64;
 constexpr std::size_t kLongestText = std::size_t{1} << 22;
 
@@ -45,7 +45,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
   replacements_ = map;
   CheckUtf8(replacements_, name + ": the replacements of its precompiled charsmap");
 
-  // Checked once here, the trie is walked without checks.
+  // Checked once, so that walking the trie needs no checks.
   check(!IsLeaf(trie_[0]) && !HasLeaf(trie_[0]));
   for (std::size_t index = 0; index < trie_.size(); ++index) {
     const std::uint32_t unit = trie_[index];
@@ -63,7 +63,8 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
   }
 }
 
-// Calls found(bytes, value) for each rule whose text this one begins with, the shortest first, until it returns false.
+// Calls found(bytes, value) for each rule that matches the beginning of the text, the shortest first, until it returns
+// false.
 template <typename Found>
 void TextNormalizer::ForEachRule(std::string_view text, const Found& found) const {
   if (trie_.empty()) return;

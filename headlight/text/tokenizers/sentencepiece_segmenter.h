@@ -1,4 +1,4 @@
-// From normalized text to pieces, as SentencePiece does it: the same merges in the same order, the same best path.
+// Segmentation of normalized text, with the results of SentencePiece: the same order of merges, the same best path.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace headlight {
 
-// Text that is one piece: from where the one before ends up to byte `end`. A character that the model lacks is a
-// segment of its unknown piece.
+// A piece and the byte where it ends; it begins where the previous segment ends. A character that the model lacks is a
+// segment of the unknown piece.
 struct Segment {
   std::int32_t piece = 0, end = 0;
   bool operator==(const Segment&) const = default;
 };
 
-// Byte-pair encoding: begins with characters and merges, again and again, the two neighbours that together are the
-// piece of the highest score, the leftmost of equals.
+// Byte-pair encoding: starts from characters and repeatedly merges the adjacent pair whose result has the highest
+// score, the leftmost of equals.
 class BpeSegmenter {
  public:
   explicit BpeSegmenter(const SentencePieceModel& model);
@@ -33,7 +33,7 @@ class BpeSegmenter {
 
  private:
   struct Symbol {
-    std::int32_t id;              // -1: a character that no piece has
+    std::int32_t id;              // -1: a character without a symbol
     std::int32_t previous, next;  // -1 at the ends
     std::int32_t bytes;           // 0 once merged into the symbol before
   };
@@ -46,28 +46,27 @@ class BpeSegmenter {
   };
   void MergeWord(std::vector<Symbol>& symbols, std::vector<Merge>& heap, Random* random, double dropout) const;
 
-  // A symbol is a piece (its id) or a character that only stands within pieces (from pieces on).
-  std::vector<std::int32_t> rank_;   // of a piece's score among all, 0 is the highest; equal scores share one
+  // A symbol is a piece, by its id, or a character that occurs only inside pieces, from the number of pieces on.
+  std::vector<std::int32_t> rank_;   // of a piece's score, 0 is the highest; equal scores share one
   std::vector<std::int32_t> bytes_;  // of a piece
   NumberTable merged_;               // (left symbol << 32 | right symbol) to piece
   NumberTable symbol_of_character_;
   std::array<std::int32_t, 128> symbol_of_ascii_;
   std::int32_t unknown_ = 0;
-  bool words_stand_alone_ = true;  // no piece has a space but in front, so that no merge crosses one
+  bool words_stand_alone_ = true;  // pieces have spaces only in front, so that no merge crosses one
 };
 
-// Unigram: of all ways to cut the text into pieces, the one with the highest sum of scores (Viterbi). SentencePiece
-// adds in float, the tokenizers library in double, which decides between ways that are all but equal.
+// Unigram: the segmentation with the highest sum of scores (Viterbi). SentencePiece adds in float, the tokenizers
+// library in double, which decides between nearly equal segmentations.
 template <typename Score>
 class UnigramSegmenter {
  public:
-  // Pieces, at least one and no two alike, with the place of their score; the unknown piece stands for a character that
-  // no piece is.
+  // Distinct pieces, at least one, with the index of their score; `unknown` is for characters without a piece.
   UnigramSegmenter(std::vector<std::pair<std::string_view, std::int32_t>> pieces, std::vector<Score> scores,
                    std::int32_t unknown);
 
   std::vector<Segment> Segments(std::string_view text) const;
-  // Adds the segments to those that are there.
+  // The same, appended to `segments`.
   void Append(std::string_view text, std::vector<Segment>& segments) const;
 
  private:

@@ -8,9 +8,14 @@
 
 namespace headlight {
 
+// The key of an adjacent pair of symbols.
+inline std::uint64_t PairKey(std::int32_t left, std::int32_t right) {
+  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+}
+
 class NumberTable {
  public:
-  // Where the key is there already, the first value stays.
+  // Keeps the first value of a key.
   void Insert(std::uint64_t key, std::int32_t value) {
     if (2 * (size_ + 1) > slots_.size()) Grow();
     Slot& slot = slots_[Place(key)];

@@ -1,5 +1,8 @@
 #include "headlight/text/tokenizers/tokenizer_json.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -28,6 +31,11 @@ std::string TextOfToken(const JsonView& token) {
   return token.value().As<Json::Object>() != nullptr ? token["content"].String() : token.String();
 }
 
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) || error;
+}
+
 void RefuseType(const JsonView& part, std::string_view type, std::string_view known) {
   Fail("{}: type {} is not supported; {} are", part.place(), Quoted(type), known);
 }
@@ -44,6 +52,25 @@ Json AddedTokenJson(std::size_t id, std::string_view content, bool special, bool
 
 Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content) {
   return Json::Object{{"content", content}, {"pattern", Json::Object{{kind, pattern}}}, {"type", "Replace"}};
+}
+
+Json MergesJson(const std::vector<SentencePiece>& pieces) {
+  std::vector<const SentencePiece*> ordered;
+  std::unordered_set<std::string_view> normal;
+  for (const SentencePiece& piece : pieces) {
+    if (piece.type != SentencePiece::Type::normal) continue;
+    ordered.push_back(&piece);
+    normal.insert(piece.text);
+  }
+  std::ranges::stable_sort(ordered, std::greater<>(), &SentencePiece::score);
+  Json::Array merges;
+  for (const SentencePiece* piece : ordered) {
+    const std::string_view text = piece->text;
+    for (std::size_t at = 1; at < text.size(); ++at)
+      if (normal.contains(text.substr(0, at)) && normal.contains(text.substr(at)))
+        merges.emplace_back(std::vector{text.substr(0, at), text.substr(at)});
+  }
+  return merges;
 }
 
 Json SequenceJson(const char* name, std::vector<Json> steps) {

@@ -1,4 +1,4 @@
-// The content of a `tokenizer.json`, taken apart and put together.
+// Reading and building the content of a `tokenizer.json`.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 #include "headlight/base/json.h"
 #include "headlight/text/tokenizers/pipeline_state.h"
+#include "headlight/text/tokenizers/sentencepiece_model.h"
 
 namespace headlight {
 
-// The parts that a file describes; what could change the result and is not known here is refused. Scores that were read
-// from text are rounded as the tokenizers library reads them.
+// Builds the parts that a file describes; refuses keys that are not known here. Scores that were parsed from text are
+// rounded as the tokenizers library reads them.
 enum class ScoresAre { exact, text };
 PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are);
 
@@ -27,9 +28,12 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary);
 // A token is its text, or an object with it and how it is matched.
 std::string TextOfToken(const JsonView& token);
 
+// False only for a file that does not exist: one that cannot be examined is left to whoever opens it.
+bool Exists(const std::string& path);
+
 [[noreturn]] void RefuseType(const JsonView& part, std::string_view type, std::string_view known);
 
-// What there is of a folder's tokenizer besides the vocabulary.
+// The settings of a tokenizer, without its vocabulary.
 struct TokenizerSettings {
   std::string folder;
   JsonView config;   // tokenizer_config.json, and the special tokens of special_tokens_map.json
@@ -39,15 +43,18 @@ struct TokenizerSettings {
   std::string Special(const char* name, const char* fallback) const;  // such as "eos_token"
 };
 
-// What a `tokenizer.json` would say of the SentencePiece model in the folder; nothing where there is none.
+// The `tokenizer.json` that is equivalent to the SentencePiece model in the folder; nothing where there is none.
 std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings);
-// The same of the bytes of such a file.
+// The same for the bytes of such a file.
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path);
 
 // An entry of `added_tokens`: not normalized, and found within words.
 Json AddedTokenJson(std::size_t id, std::string_view content, bool special = true, bool lstrip = false);
 // A text pattern, or a regular expression, and the text that replaces it.
 Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content);
+// The merges of a BPE model: every pair of normal pieces that makes one, in the descending order of its score, and for
+// equal scores the shorter left part first, as SentencePiece merges.
+Json MergesJson(const std::vector<SentencePiece>& pieces);
 // Steps that are null are left out: {"type": "Sequence", NAME: [...]}.
 Json SequenceJson(const char* name, std::vector<Json> steps);
 

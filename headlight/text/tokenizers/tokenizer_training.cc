@@ -19,21 +19,21 @@ using Algorithm = TokenizerAlgorithm;
 
 constexpr std::size_t kLinesAtOnce = 8192;
 constexpr std::int64_t kTasks = 16;
-constexpr std::size_t kBytesOfAWord = 64;  // about what a table takes for each, besides its text
+constexpr std::size_t kBytesPerWord = 64;  // of a hash table entry, besides the text
 constexpr std::int32_t kMostTokens = 1 << 22;
-// A longer line is learned from in parts.
+// Bytes; a longer line is divided.
 constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 
 bool Has(const std::vector<std::string>& special, const char* token) {
   return std::find(special.begin(), special.end(), token) != special.end();
 }
 
-// The token of what is unknown, empty where nothing is.
+// The unknown token, empty for byte-level BPE.
 std::string Unknown(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
   if (options.byte_level) return "";
   for (const char* token : {"<unk>", "[UNK]"})
     if (Has(special, token)) return token;
-  Fail("among the special tokens there must be one for what is unknown: <unk> or [UNK]");
+  Fail("the special tokens must have an unknown token: <unk> or [UNK]");
 }
 
 void CheckOptions(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
@@ -107,7 +107,7 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
   return file;
 }
 
-// The words of lines, and how often each is there.
+// The distinct words of lines and their frequencies.
 class WordCounts {
  public:
   WordCounts(const PipelineState& state, std::size_t most_bytes) : state_(state), most_bytes_(most_bytes) {}
@@ -121,14 +121,14 @@ class WordCounts {
     for (const auto& part : counts) {
       for (const auto& [word, count] : part) {
         const auto [found, is_new] = counts_.try_emplace(word, 0);
-        if (is_new) bytes_ += word.size() + kBytesOfAWord;
+        if (is_new) bytes_ += word.size() + kBytesPerWord;
         found->second += count;
       }
     }
-    for (std::int64_t rare = 1; bytes_ > most_bytes_; ++rare) Forget(rare);
+    for (std::int64_t count = 1; bytes_ > most_bytes_; ++count) DropUpTo(count);
   }
 
-  // In the order of their texts; bytes are spelled as characters where the model cuts bytes.
+  // Sorted by text; spelled as byte-level pieces where the symbols of the model are bytes.
   std::vector<CountedWord> Words() const {
     std::vector<CountedWord> words;
     for (const auto& [word, count] : counts_) words.push_back({state_.byte_level ? PieceOfBytes(word) : word, count});
@@ -140,38 +140,26 @@ class WordCounts {
   void Count(const std::string& line, std::unordered_map<std::string, std::int64_t>& counts) const {
     NormalizedText text(line, {0, static_cast<std::int32_t>(line.size())});
     for (const Normalizer& normalize : state_.normalizers) normalize(text);
-    Words_ words{std::move(text), {}};
+    headlight::Words words{std::move(text), {}};
     words.words = {{0, words.text.size()}};
     if (words.text.text.empty()) return;
     for (const PreTokenizer& pre_tokenize : state_.pre_tokenizers) pre_tokenize(words);
     for (const TextSpan word : words.words) ++counts[words.text.text.substr(word.begin, word.end - word.begin)];
   }
 
-  // The words that are there so seldom.
-  void Forget(std::int64_t rare) {
+  // Drops the words of at most this frequency.
+  void DropUpTo(std::int64_t count) {
     std::erase_if(counts_, [&](const auto& entry) {
-      if (entry.second > rare) return false;
-      bytes_ -= entry.first.size() + kBytesOfAWord;
+      if (entry.second > count) return false;
+      bytes_ -= entry.first.size() + kBytesPerWord;
       return true;
     });
   }
 
-  using Words_ = headlight::Words;
   const PipelineState& state_;
   std::size_t most_bytes_, bytes_ = 0;
   std::unordered_map<std::string, std::int64_t> counts_;
 };
-
-// Adds a line, in parts that end with a character.
-void AddInParts(std::string_view line, std::vector<std::string>& lines) {
-  while (line.size() > kLongestLine) {
-    std::size_t cut = kLongestLine;
-    while ((line[cut] & 0xC0) == 0x80) --cut;
-    lines.emplace_back(line.substr(0, cut));
-    line.remove_prefix(cut);
-  }
-  lines.emplace_back(line);
-}
 
 std::vector<CountedWord> ReadWords(const std::function<bool(std::string_view& line)>& next, const PipelineState& state,
                                    std::size_t most_bytes, const TokenizerTrainingProgress& progress) {
@@ -180,7 +168,7 @@ std::vector<CountedWord> ReadWords(const std::function<bool(std::string_view& li
   std::int64_t number = 0;
   for (std::string_view line; next(line);) {
     CheckUtf8(line, fmt::format("line {}", ++number));
-    AddInParts(line, lines);
+    ForEachPart(line, kLongestLine, [&](std::string_view part) { lines.emplace_back(part); });
     if (lines.size() < kLinesAtOnce) continue;
     counts.Add(lines);
     lines.clear();

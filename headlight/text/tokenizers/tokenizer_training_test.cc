@@ -47,7 +47,7 @@ const std::vector<TokenizerTrainingOptions>& Kinds() {
   return kinds;
 }
 
-TEST(TokenizerTraining, KnowsTheTextThatItLearnedFrom) {
+TEST(TokenizerTraining, CoversItsTrainingText) {
   std::vector<std::string> lines = Sentences();
   lines.push_back("  Straße\u00a0\u2028 日本 \U0001f642" + std::string(60, 'x') + "  ");
   for (const TokenizerTrainingOptions& options : Kinds()) {
@@ -78,7 +78,7 @@ TEST(TokenizerTraining, KnowsTheTextThatItLearnedFrom) {
   EXPECT_EQ(bytes.Decode(bytes.Encode("日本\n\U0001f642").ids), "日本\n\U0001f642");
 }
 
-TEST(TokenizerTraining, IsTheSameWhateverTheThreads) {
+TEST(TokenizerTraining, DoesNotDependOnThreads) {
   const int threads = Threads();
   for (const TokenizerTrainingOptions& options : Kinds()) {
     SetThreads(1);
@@ -89,8 +89,8 @@ TEST(TokenizerTraining, IsTheSameWhateverTheThreads) {
   SetThreads(threads);
 }
 
-// Of byte-level BPE the library's trainer learns always the same.
-TEST(TokenizerTraining, LearnsTheTokenizersLibrarysPairs) {
+// The library's trainer is deterministic for byte-level BPE.
+TEST(TokenizerTraining, EqualsTheTokenizersLibrarysByteLevelBpe) {
   const JsonView theirs = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json");
   const JsonView ours(ParseJson(Train(Sentences(), Kinds()[0]), "ours"), "ours");
   EXPECT_EQ(ours["model"]["vocab"].value(), theirs["model"]["vocab"].value());
@@ -111,7 +111,7 @@ TEST(TokenizerTraining, PutsSpecialTokensAround) {
   EXPECT_THAT(named.Encode("A <name>").ids, testing::Contains(1));
 }
 
-TEST(TokenizerTraining, CanLeaveNoTwoDigitsTogether) {
+TEST(TokenizerTraining, SplitsDigits) {
   std::vector<std::string> lines = Sentences();
   lines.insert(lines.end(), 50, "in 1984 and 1984, 19 of 84");
   for (TokenizerTrainingOptions options : Kinds()) {
@@ -129,8 +129,8 @@ TEST(TokenizerTraining, CanLeaveNoTwoDigitsTogether) {
   }
 }
 
-// Words that are there once are forgotten where there are too many.
-TEST(TokenizerTraining, HoldsNoMoreWordsThanItMay) {
+// Words of frequency 1 are dropped where there are too many.
+TEST(TokenizerTraining, DropsRareWordsBeyondItsMemory) {
   std::vector<std::string> lines(200, "dog dog Hund");
   for (int i = 0; i < 1000; ++i) lines.push_back(fmt::format("\u0436{}", i));
   TokenizerTrainingOptions options = Kinds()[1];
@@ -152,7 +152,7 @@ TEST(TokenizerTraining, RefusesByName) {
   EXPECT_THAT(error({}, {}), HasSubstr("no text to learn a tokenizer from: 0 lines"));
   EXPECT_THAT(error({.algorithm = Algorithm::wordpiece}, {" ", ""}), HasSubstr("2 lines, none with a word"));
   EXPECT_THAT(error({}, {"a", "\xff"}), HasSubstr("line 2: byte 0 is not UTF-8"));
-  EXPECT_THAT(error({.special = {"<s>"}}, {"a"}), HasSubstr("one for what is unknown: <unk> or [UNK]"));
+  EXPECT_THAT(error({.special = {"<s>"}}, {"a"}), HasSubstr("an unknown token: <unk> or [UNK]"));
   EXPECT_THAT(error({.special = {"<unk>", "<unk>"}}, {"a"}), HasSubstr("<unk> is given twice"));
   EXPECT_THAT(error({.special = {"<unk>", ""}}, {"a"}), HasSubstr("a special token is empty"));
 }

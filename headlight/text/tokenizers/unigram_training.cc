@@ -12,11 +12,11 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kLongestPiece = 16;    // characters, as SentencePiece has it
-constexpr std::size_t kMostSeeds = 1000000;  // parts of words to begin with
-constexpr double kLeastExpected = 0.5;       // a piece that is expected less often goes
-constexpr double kKept = 0.75;               // of the pieces, when some are taken away
-constexpr std::int64_t kTasks = 32;          // whatever the threads: sums are added in this order
-// In bytes. Longer words are learned from in parts: the probability of one this long is no less than a double can hold.
+constexpr std::size_t kMostSeeds = 1000000;  // initial pieces
+constexpr double kLeastExpected = 0.5;       // pieces of a lower expected count are removed
+constexpr double kKept = 0.75;               // share of the pieces that one pruning keeps
+constexpr std::int64_t kTasks = 32;          // fixed: sums are added in the order of tasks
+// In bytes. Longer words are divided, so that the probability of a word does not underflow a double.
 constexpr std::size_t kLongestWord = 24;
 
 struct Piece {
@@ -35,22 +35,15 @@ double Digamma(double x) {
 
 std::vector<CountedWord> Parts(const std::vector<CountedWord>& words) {
   std::map<std::string, std::int64_t> parts;
-  for (const CountedWord& word : words) {
-    std::string_view rest = word.text;
-    while (rest.size() > kLongestWord) {
-      std::size_t cut = kLongestWord;
-      while ((rest[cut] & 0xC0) == 0x80) --cut;
-      parts[std::string(rest.substr(0, cut))] += word.count;
-      rest.remove_prefix(cut);
-    }
-    if (!rest.empty()) parts[std::string(rest)] += word.count;
-  }
+  for (const CountedWord& word : words)
+    ForEachPart(word.text, kLongestWord, [&](std::string_view part) { parts[std::string(part)] += word.count; });
   std::vector<CountedWord> result;
-  for (const auto& [text, count] : parts) result.push_back({text, count});
+  for (const auto& [text, count] : parts)
+    if (!text.empty()) result.push_back({text, count});
   return result;
 }
 
-// The places where characters begin, and the end.
+// The offsets of characters, and the end.
 std::vector<std::size_t> Boundaries(std::string_view text) {
   std::vector<std::size_t> places;
   ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t) { places.push_back(begin); });
@@ -58,11 +51,11 @@ std::vector<std::size_t> Boundaries(std::string_view text) {
   return places;
 }
 
-// Every character, and the parts of words that stand in them at least twice, if what follows them differs: else the
-// longer part says as much. Those that cover the most characters of the text come first.
+// Every character, and the substrings of words that occur at least twice with different continuations (else the longer
+// substring is enough). Substrings that cover the most characters of the text come first.
 std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   struct Suffix {
-    std::string_view text;  // from a character of a word on, as much as a piece can hold
+    std::string_view text;  // from some character of a word on, at most a piece long
     std::int64_t count;
   };
   std::vector<Suffix> suffixes;
@@ -82,7 +75,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
     std::int64_t weight;
   };
   std::vector<Seed> seeds;
-  // The parts that the suffixes up to here begin with and that may go on, the shortest first.
+  // The prefixes of the last suffix that may be prefixes of the next one too, the shortest first.
   struct Open {
     std::size_t bytes;
     std::int64_t count;
@@ -135,13 +128,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   return pieces;
 }
 
-ByteTrie TrieOf(const std::vector<Piece>& pieces) {
-  std::vector<std::pair<std::string_view, std::int32_t>> numbered;
-  for (const Piece& piece : pieces) numbered.emplace_back(piece.text, static_cast<std::int32_t>(numbered.size()));
-  return ByteTrie(std::move(numbered));
-}
-
-// Calls body(begin, end, piece) for the pieces that stand in the text, from the left.
+// Calls body(begin, end, piece) for every occurrence of a piece in the text, from the left.
 template <typename Body>
 void ForEachPiece(const ByteTrie& trie, std::string_view text, const Body& body) {
   for (std::size_t begin = 0; begin < text.size(); ++begin) {
@@ -155,7 +142,8 @@ void ForEachPiece(const ByteTrie& trie, std::string_view text, const Body& body)
   }
 }
 
-// Calls body(word, sums) for every word; the sums over some words each, one for each piece, are added in their order.
+// Calls body(word, sums) for every word, with one sum per piece. Each task has its own sums, added in the order of
+// tasks.
 template <typename Body>
 std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::size_t pieces, const Body& body) {
   std::vector<std::vector<double>> sums(kTasks);
@@ -169,9 +157,9 @@ std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::siz
   return std::move(sums[0]);
 }
 
-// How often each piece is expected, over all ways to cut the words: forward and backward.
+// The expected count of each piece over all segmentations of the words (forward-backward): the E step.
 std::vector<double> Expected(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces) {
-  const ByteTrie trie = TrieOf(pieces);
+  const ByteTrie trie = ByteTrie::Of(pieces, &Piece::text);
   std::vector<double> probability;
   for (const Piece& piece : pieces) probability.push_back(std::exp(piece.score));
   return SumOverWords(words, pieces.size(), [&](const CountedWord& word, std::vector<double>& sums) {
@@ -194,9 +182,9 @@ std::vector<double> Expected(const std::vector<CountedWord>& words, const std::v
   });
 }
 
-// The pieces of the likeliest way to cut a text, from its end; `without` is not used.
-std::vector<std::int32_t> BestCut(const ByteTrie& trie, const std::vector<Piece>& pieces, std::string_view text,
-                                  std::int32_t without) {
+// The pieces of the best segmentation of a text, last piece first, without the piece `without`.
+std::vector<std::int32_t> BestSegmentation(const ByteTrie& trie, const std::vector<Piece>& pieces,
+                                           std::string_view text, std::int32_t without) {
   struct Path {
     double score = 0;
     std::int32_t piece = -1;
@@ -216,7 +204,7 @@ std::vector<std::int32_t> BestCut(const ByteTrie& trie, const std::vector<Piece>
 
 bool IsCharacter(const Piece& piece) { return CountCharacters(piece.text) == 1; }
 
-// New probabilities, without the pieces that are hardly expected.
+// The M step: new probabilities, without pieces of low expected count.
 std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector<double>& expected) {
   std::vector<Piece> kept;
   double sum = 0;
@@ -225,28 +213,29 @@ std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector
     kept.push_back({pieces[i].text, std::max(expected[i], kLeastExpected)});
     sum += kept.back().score;
   }
-  // A prior that prefers few pieces (variational Bayes).
+  // A sparse Dirichlet prior (variational Bayes).
   const double log_sum = Digamma(sum);
   for (Piece& piece : kept) piece.score = Digamma(piece.score) - log_sum;
   return kept;
 }
 
-// The characters, and of the others those whose loss would cost the most likelihood: at most `size` in all.
+// Keeps the characters, and of the other pieces those whose removal would cost the most likelihood: `size` at most.
 std::vector<Piece> Pruned(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces, std::size_t size) {
-  const ByteTrie trie = TrieOf(pieces);
+  const ByteTrie trie = ByteTrie::Of(pieces, &Piece::text);
   const std::vector<double> used = SumOverWords(words, pieces.size(), [&](const CountedWord& word, auto& sums) {
-    for (const std::int32_t piece : BestCut(trie, pieces, word.text, -1))
+    for (const std::int32_t piece : BestSegmentation(trie, pieces, word.text, -1))
       sums[piece] += static_cast<double>(word.count);
   });
   double sum = 0;
   for (const double count : used) sum += count;
-  // By how much each use's log probability falls, when the piece's uses go to the pieces that it is cut into.
+  // The loss of log likelihood when the occurrences of a piece are segmented into other pieces.
   std::vector<double> loss(pieces.size());
   ParallelFor(kTasks, [&](std::int64_t task) {
     const auto count = static_cast<std::int64_t>(pieces.size());
     for (std::int64_t i = task * count / kTasks; i < (task + 1) * count / kTasks; ++i) {
       if (used[i] == 0 || IsCharacter(pieces[i])) continue;
-      const std::vector<std::int32_t> cut = BestCut(trie, pieces, pieces[i].text, static_cast<std::int32_t>(i));
+      const std::vector<std::int32_t> cut =
+          BestSegmentation(trie, pieces, pieces[i].text, static_cast<std::int32_t>(i));
       const double log_sum = std::log(sum + used[i] * static_cast<double>(cut.size() - 1));
       double then = 0;
       for (const std::int32_t part : cut) then += std::log(used[part] + used[i]) - log_sum;
@@ -275,7 +264,7 @@ std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<Count
   const std::vector<CountedWord> parts = Parts(words);
   std::vector<Piece> pieces = Seeds(parts);
   const std::size_t seeds = pieces.size();
-  // A little more than wanted, so that the last choice is by the probability.
+  // Slightly more than `size`: the last selection is by probability.
   const std::size_t enough = size + size / 10;
   while (true) {
     for (int round = 0; round < 2; ++round) pieces = Maximized(pieces, Expected(parts, pieces));
@@ -295,7 +284,7 @@ std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<Count
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& a, const Piece& b) { return a.score != b.score ? a.score > b.score : a.text < b.text; });
   std::vector<std::pair<std::string, double>> result;
-  // Sums of such scores are exact, so that ways to cut that are equally likely are equal to every implementation.
+  // Sums of multiples of 2^-10 are exact, so that equally likely segmentations are equal in every implementation.
   for (Piece& piece : pieces) result.emplace_back(std::move(piece.text), std::round(piece.score * 1024) / 1024);
   return result;
 }

@@ -1,4 +1,4 @@
-// Learning the pieces of a unigram model.
+// Training of a unigram model.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace headlight {
 
-// Pieces and their log probabilities, the likeliest first: at most `size`, and every character of the words among them.
-// Begins with all parts of words that repeat, and takes away, again and again, those without which the words stay
-// likeliest, while expectation and maximisation give the rest their probabilities (Kudo, "Subword Regularization",
-// 2018). `size` must be at least the number of characters. The same words give the same pieces, whatever the threads.
+// Pieces and their log probabilities, the likeliest first: at most `size`, every character of the words among them.
+// Starts from all repeated substrings of words and alternates EM with pruning the pieces whose removal costs the least
+// likelihood (Kudo, "Subword Regularization", 2018). `size` must be at least the number of characters. The result does
+// not depend on the number of threads.
 std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<CountedWord>& words, std::size_t size,
                                                          const TrainingProgressCallback& progress);
 

@@ -10,7 +10,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/random.h"
-#include "headlight/text/utf8.h"
+#include "headlight/text/characters.h"
 
 namespace headlight {
 namespace {
@@ -18,11 +18,11 @@ namespace {
 // Each special token must be spellable as text (see MarianTokenizer), so its characters belong to every vocabulary.
 constexpr const char* kSpecialCharacters = "< / > s u n k p a d";
 
-// SentencePiece's trainer gives up the process at a word of more than 65,535 characters: lines reach it in parts.
+// Bytes. SentencePiece's trainer aborts the process at a word of more than 65,535 characters, so lines are divided.
 constexpr std::size_t kLongestLine = 4096;
 
-// An even sample of what is added to it (Vitter, "Random Sampling with a Reservoir", 1985); all of it, in order, while
-// it fits.
+// A uniform sample of the added lines (Vitter, "Random Sampling with a Reservoir", 1985); all, in order, while they
+// fit.
 class Sample {
  public:
   Sample(std::int64_t most, std::uint64_t seed) : most_(static_cast<std::uint64_t>(most)), random_(seed) {}
@@ -42,16 +42,6 @@ class Sample {
   std::vector<std::string> lines_;
 };
 
-void AddInParts(std::string_view line, Sample& sample) {
-  while (line.size() > kLongestLine) {
-    std::size_t cut = kLongestLine;
-    while ((line[cut] & 0xC0) == 0x80) --cut;
-    sample.Add(line.substr(0, cut));
-    line.remove_prefix(cut);
-  }
-  sample.Add(line);
-}
-
 class Lines : public sentencepiece::SentenceIterator {
  public:
   explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
@@ -65,7 +55,7 @@ class Lines : public sentencepiece::SentenceIterator {
   std::size_t next_ = 0;
 };
 
-// The number that follows `mark` in the trainer's complaint, -1 where there is none.
+// The number after `mark` in the trainer's message, -1 where there is none.
 std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
   const std::size_t at = message.find(mark);
   if (at == std::string_view::npos) return -1;
@@ -79,14 +69,14 @@ std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
 MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
                                 const VocabularyOptions& options) {
   Check(options.size >= 4, "the vocabulary size is {}, it must be at least 4", options.size);
-  Check(options.most_lines >= 1, "a vocabulary cannot be learnt from {} lines", options.most_lines);
+  Check(options.most_lines >= 1, "a vocabulary cannot be trained on {} lines", options.most_lines);
   Sample sample(options.most_lines, options.seed);
   std::int64_t number = 0;
   bool words = false;
   for (std::string_view line; next(line);) {
     CheckUtf8(line, fmt::format("vocabulary: line {}", ++number));
     words = words || line.find_first_not_of(" \t\r\n") != std::string_view::npos;
-    AddInParts(line, sample);
+    ForEachPart(line, kLongestLine, [&](std::string_view part) { sample.Add(part); });
   }
   Check(words, "there is no text to learn a vocabulary from: {} lines, none with a word", number);
   sample.lines().push_back(kSpecialCharacters);
@@ -102,7 +92,7 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
       {"bos_id", "-1"},
       {"pad_id", "-1"},
       {"max_sentence_length", std::to_string(2 * kLongestLine)},
-      {"num_threads", "4"},  // whatever the machine has: the sums depend on it
+      {"num_threads", "4"},  // fixed, because the sums depend on it
       {"minloglevel", "3"},
   };
   Lines lines(sample.lines());
@@ -119,8 +109,8 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   }
   SentencePieceModel model = ParseSentencePieceModel(trained, "vocabulary");
   if (options.algorithm == SubwordAlgorithm::unigram) {
-    // Sums of such scores are exact, so that two equally likely paths ("00" + "0" and "0" + "00") are equal whatever
-    // stands before them and however wide the sum: every implementation then chooses the same one.
+    // Sums of multiples of 2^-10 are exact, so that equally likely paths ("00" + "0" and "0" + "00") stay equal in
+    // float and double and every implementation chooses the same one.
     for (SentencePiece& piece : model.pieces) piece.score = std::round(piece.score * 1024) / 1024;
   }
   model.pieces.push_back({"<pad>", 0, SentencePiece::Type::control});

@@ -13,7 +13,7 @@ namespace headlight {
 struct VocabularyOptions {
   SubwordAlgorithm algorithm = SubwordAlgorithm::bpe;
   std::int32_t size = 8000;  // tokens in all, `</s>`, `<unk>` and `<pad>` included
-  // Of a larger corpus, this many lines are drawn by `seed`, each with the same chance; they are held in memory.
+  // From a larger corpus this many lines are drawn uniformly, by `seed`; they are held in memory.
   std::int64_t most_lines = 2'000'000;
   std::uint64_t seed = 1;
 };

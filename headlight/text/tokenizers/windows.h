@@ -1,4 +1,4 @@
-// Texts that are longer than what a model reads at once, cut into windows.
+// Sliding windows over encodings that are longer than a model reads at once.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace headlight {
 
-// A part of an encoding, with all special tokens and any other text.
+// A range of one text's tokens, with all special tokens and the other text.
 struct Window {
   Encoding encoding;
-  std::int32_t begin = 0;  // of the text that was cut up, the first token in the whole encoding
+  std::int32_t begin = 0;  // index of its first token in the whole encoding
   std::int32_t first = 0;  // and in the window
-  std::int32_t count = 0;  // tokens of it
+  std::int32_t count = 0;  // tokens of that text
 };
 
-// Windows of at most `longest` tokens over the tokens of `text` (0 or 1), each of which shares `overlap` tokens with
-// the one before it, or as many as there is room for but one. One window where all fits. Throws Error where what is not
-// cut up leaves no room.
+// Windows of at most `longest` tokens over the tokens of `text` (0 or 1), each sharing `overlap` tokens with the
+// previous one, or less so that each has a new token. One window if all fits. Throws Error where the other tokens leave
+// no room.
 std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
                                    std::int64_t overlap);
 
-// For each token of the text that was cut up, the window whose edges it is farthest from: at the text's own ends
-// nothing is missing.
+// For each token of the windowed text, the window in which it is farthest from an edge; the ends of the text are no
+// edges.
 std::vector<std::int32_t> WindowOfEachToken(const std::vector<Window>& windows);
 
 // A span without the spaces at its ends.

@@ -3,18 +3,8 @@
 #include "headlight/text/characters.h"
 
 namespace headlight {
-namespace {
-
-ByteTrie TrieOf(const std::vector<std::string>& pieces) {
-  std::vector<std::pair<std::string_view, std::int32_t>> numbered;
-  for (std::size_t id = 0; id < pieces.size(); ++id) numbered.emplace_back(pieces[id], static_cast<std::int32_t>(id));
-  return ByteTrie(std::move(numbered));
-}
-
-}  // namespace
-
 WordPieceSegmenter::WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options)
-    : options_(options), trie_(TrieOf(pieces)), continuing_(trie_.Find(options.continuing_subword_prefix)) {}
+    : options_(options), trie_(ByteTrie::Of(pieces)), continuing_(trie_.Find(options.continuing_subword_prefix)) {}
 
 void WordPieceSegmenter::operator()(std::string_view word, std::vector<Segment>& segments) const {
   const std::size_t before = segments.size();

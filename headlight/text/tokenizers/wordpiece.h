@@ -1,4 +1,4 @@
-// WordPiece (Wu et al., "Google's Neural Machine Translation System", 2016), as BERT cuts words with it.
+// WordPiece (Wu et al., "Google's Neural Machine Translation System", 2016), as in BERT.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 namespace headlight {
 
 struct WordPieceOptions {
-  std::int32_t unknown = 0;                      // the piece of a word that cannot be cut
-  std::string continuing_subword_prefix = "##";  // of pieces that go on within a word
+  std::int32_t unknown = 0;                      // the piece of a word that cannot be segmented
+  std::string continuing_subword_prefix = "##";  // of pieces that do not begin a word
   std::int64_t max_input_chars_per_word = 100;   // longer words are unknown
 };
 
-// Of a word the longest piece that it begins with, then the longest that goes on from there, up to its end.
+// Segments a word greedily: the longest piece at its beginning, then the longest at each following place.
 class WordPieceSegmenter {
  public:
   WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options);
 
-  // Adds the segments of a word that is UTF-8 and not empty.
+  // Appends the segments of a non-empty word.
   void operator()(std::string_view word, std::vector<Segment>& segments) const;
 
  private:
   WordPieceOptions options_;
   ByteTrie trie_;
-  std::int32_t continuing_ = -1;  // the prefix's node
+  std::int32_t continuing_ = -1;  // the node of the prefix, -1: none
 };
 
 }  // namespace headlight
