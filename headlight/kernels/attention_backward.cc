@@ -33,11 +33,11 @@ class BackwardHead {
   BackwardHead(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head_index)
       : arguments_(arguments),
         head_(arguments.input, sentence, head_index),
-        output_(head_.OfQueries(arguments.output)),
-        d_output_(head_.OfQueries(arguments.d_output)),
-        d_query_(head_.OfQueries(arguments.d_query.to)),
-        d_key_(head_.OfKeys(arguments.d_key.to)),
-        d_value_(head_.OfKeys(arguments.d_value.to)),
+        output_(head_.OfQueries(arguments.output, head_.value_dim)),
+        d_output_(head_.OfQueries(arguments.d_output, head_.value_dim)),
+        d_query_(head_.OfQueries(arguments.d_query.to, head_.head_dim)),
+        d_key_(head_.OfKeys(arguments.d_key.to, head_.head_dim)),
+        d_value_(head_.OfKeys(arguments.d_value.to, head_.value_dim)),
         query_columns_(WholeVectors<T>(head_.head_dim)),
         value_columns_(WholeVectors<T>(head_.value_dim)) {}
 

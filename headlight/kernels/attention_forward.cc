@@ -46,7 +46,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   const std::int32_t first_key = range.begin / kForwardKeys * kForwardKeys;
   for (std::int32_t key = first_key; key < range.end; key += kForwardKeys) {
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
-    if (input.mask.stride > 1 && SeesNothing(head, tile)) continue;
+    if (input.mask.stride > 1 && SeesNothing(head, tile)) continue;  // all else leaves no gap in the range
     const std::int32_t columns = WholeVectors<T>(tile.keys);
     PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
@@ -77,7 +77,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     }
   }
 
-  const Matrix<T> to = head.OfQueries(output).Rows(first_query, queries);
+  const Matrix<T> to = head.OfQueries(output, head.value_dim).Rows(first_query, queries);
   const T keep_scale = static_cast<T>(1 / (1 - input.dropout.probability));
   for (std::int32_t i = 0; i < queries; ++i) {
     const T sum = softmax[i].sum;

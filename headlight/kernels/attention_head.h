@@ -35,6 +35,7 @@ struct AttentionHead {
       : input(from),
         sentence(of_sentence),
         head(of_head),
+        key_head(from.key_heads > 0 ? of_head / (from.heads / from.key_heads) : of_head),
         query_rows(from.queries[static_cast<std::size_t>(of_sentence)]),
         key_rows(from.keys[static_cast<std::size_t>(of_sentence)]),
         queries(query_rows.length),
@@ -42,14 +43,15 @@ struct AttentionHead {
         past(keys - queries),
         head_dim(static_cast<std::int32_t>(from.query.columns / from.heads)),
         value_dim(static_cast<std::int32_t>(from.value.columns / KeyHeads(from))),
-        query(RowsOf(OfQueries(from.query))),
-        key(KeyedRowsOf(from.key)),
-        value(KeyedRowsOf(from.value)),
+        query(RowsOf(OfQueries(from.query, head_dim))),
+        key(KeyedRowsOf(from.key, head_dim)),
+        value(KeyedRowsOf(from.value, value_dim)),
+        masked(from.mask != AttentionMask{}),
         dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sentence) * 0x10000 +
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
-  // The keys that a query sees.
+  // The first to the last key that a query sees.
   KeyRange Visible(std::int32_t query_index) const { return SeenKeys(input.mask, query_index + past, keys); }
   // Those that any of `count` consecutive queries sees.
   KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
@@ -58,33 +60,33 @@ struct AttentionHead {
 
   // This head's part, of all the sentence's queries or keys, of a matrix with columns for every head or key head.
   template <typename U>
-  Matrix<U> OfQueries(const Matrix<U>& matrix) const {
-    return Part(matrix, query_rows, head, input.heads);
+  Matrix<U> OfQueries(const Matrix<U>& matrix, std::int32_t dim) const {
+    return Part(matrix, query_rows, head, dim);
   }
   template <typename U>
-  Matrix<U> OfKeys(const Matrix<U>& matrix) const {
-    return Part(matrix, key_rows, KeyHead(), KeyHeads(input));
+  Matrix<U> OfKeys(const Matrix<U>& matrix, std::int32_t dim) const {
+    return Part(matrix, key_rows, key_head, dim);
   }
 
   const AttentionInput<T>& input;
-  std::int32_t sentence, head;
+  std::int32_t sentence, head, key_head;
   Sequence query_rows, key_rows;
   std::int32_t queries, keys, past, head_dim, value_dim;
   HeadRows<T> query, key, value;
+  bool masked;                 // else every query sees every key
   std::uint64_t dropout_seed;  // the rows of its mask are the queries, the columns the keys
   std::uint32_t dropout_threshold;
 
  private:
   template <typename U>
-  static Matrix<U> Part(const Matrix<U>& matrix, Sequence rows, std::int32_t of_head, std::int32_t heads) {
-    const std::int64_t dim = matrix.columns / heads;
-    return {matrix.row(rows.begin) + of_head * dim, rows.length, dim, matrix.stride * rows.step};
+  static Matrix<U> Part(const Matrix<U>& matrix, Sequence rows, std::int64_t index, std::int32_t dim) {
+    if (matrix.data == nullptr) return {};  // a gradient that is not wanted
+    return {matrix.row(rows.begin) + index * dim, rows.length, dim, matrix.stride * rows.step};
   }
-  std::int32_t KeyHead() const { return head / (input.heads / KeyHeads(input)); }
   static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {matrix.data, matrix.stride, nullptr}; }
-  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix) const {
-    if (input.key_rows.empty()) return RowsOf(OfKeys(matrix));
-    HeadRows<T> rows = RowsOf(Part(matrix, {}, KeyHead(), KeyHeads(input)));
+  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix, std::int32_t dim) const {
+    if (input.key_rows.empty()) return RowsOf(OfKeys(matrix, dim));
+    HeadRows<T> rows = RowsOf(Part(matrix, {}, key_head, dim));
     rows.index = input.key_rows.data() + key_rows.begin;
     return rows;
   }

@@ -82,6 +82,7 @@ struct TileRange {
 
 template <typename T>
 HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, const TileRange& tile) {
+  if (!head.masked) return {0, tile.keys};
   const KeyRange range = head.Visible(query);
   const std::int32_t begin = std::clamp(range.begin - tile.key, 0, tile.keys);
   const std::int32_t end = std::clamp(range.end - tile.key, 0, tile.keys), stride = head.input.mask.stride;
@@ -92,8 +93,8 @@ HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, 
 
 template <typename T>
 HWY_INLINE bool SeesNothing(const AttentionHead<T>& head, const TileRange& tile) {
-  return CoverOf(head.input.mask, tile.query + head.past, tile.queries, {tile.key, tile.key + tile.keys}, head.keys) ==
-         TileCover::empty;
+  return head.masked && CoverOf(head.input.mask, tile.query + head.past, tile.queries, {tile.key, tile.key + tile.keys},
+                                head.keys) == TileCover::empty;
 }
 
 // scores[queries, keys in whole vectors] = query . key, not scaled. `packed` is scratch for the keys [head_dim, keys].
