@@ -91,7 +91,7 @@ std::string WrongEdge(const fs::path& file, const std::string& included, bool qu
   for (const auto& [name, library] : kLibraries) {
     if (!std::regex_match(included, library.path)) continue;
     if (!library.in_headers && IsHeader(file)) return name + " never appears in a header";
-    if (!composes && !library.rooms.empty() && !library.rooms.contains(room)) return name + " is not for " + room;
+    if (!library.rooms.empty() && !library.rooms.contains(room)) return name + " is not for " + room;
     return "";
   }
   if (!quoted) return "";
@@ -175,6 +175,8 @@ TEST(IncludeEdges, PlantedLibrariesAreCaught) {
   EXPECT_THAT(WrongEdges("headlight/kernels/a-inl.h", "#include <hwy/highway.h>"), testing::IsEmpty());
   EXPECT_THAT(WrongEdges("headlight/kernels/a.h", "#include \"headlight/kernels/a-inl.h\""),
               ElementsAre(HasSubstr("piece of a source")));
+  EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include <nlohmann/json.hpp>"),
+              ElementsAre(HasSubstr("nlohmann/json is not for cli")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <CLI/CLI.hpp>"), ElementsAre(HasSubstr("not for ops")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <unicode/unistr.h>"),
               ElementsAre(HasSubstr("ICU is not for ops")));
