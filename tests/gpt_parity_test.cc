@@ -14,7 +14,7 @@
 #include "headlight/generate/generate.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
-#include "headlight/models/gpt2.h"
+#include "headlight/models/gpt.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/arithmetic.h"
 #include "tests/parity_testing.h"
@@ -293,7 +293,7 @@ TEST(Gpt, ReadsTheFirstCheckpointsNames) {
 
 // Larger position embeddings would dominate those of tokens and delay learning.
 TEST(Gpt2, PositionsBeginAsSmallAsWords) {
-  Gpt2 model({.model = 32, .layers = 1, .heads = 2, .ffn = 64, .vocabulary = 200, .positions = 200, .end_id = 0});
+  Gpt model({.model = 32, .layers = 1, .heads = 2, .ffn = 64, .vocabulary = 200, .positions = 200, .end_id = 0});
   model.parameters().Initialise(1);
   for (const Parameter& parameter : model.parameters().all()) {
     if (!parameter.names.front().ends_with("wte.weight") && !parameter.names.front().ends_with("wpe.weight")) continue;

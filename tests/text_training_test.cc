@@ -12,7 +12,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 #include "headlight/models/bert.h"
-#include "headlight/models/gpt2.h"
+#include "headlight/models/gpt.h"
 #include "headlight/train/span_tasks.h"
 #include "headlight/train/text_tasks.h"
 
@@ -53,8 +53,8 @@ TrainingOptions Options(std::int64_t epochs) {
   return options;
 }
 
-std::unique_ptr<Gpt2> SmallGpt2() {
-  Gpt2Config config;
+std::unique_ptr<Gpt> SmallGpt2() {
+  GptConfig config;
   config.model = 32;
   config.layers = 2;
   config.heads = 2;
@@ -63,7 +63,7 @@ std::unique_ptr<Gpt2> SmallGpt2() {
   config.vocabulary = kVocabulary;
   config.positions = 16;
   config.end_id = kEnd;
-  auto model = std::make_unique<Gpt2>(config);
+  auto model = std::make_unique<Gpt>(config);
   model->parameters().Initialise(5);
   return model;
 }

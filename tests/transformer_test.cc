@@ -9,6 +9,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/base/parallel.h"
 #include "headlight/generate/decode.h"
+#include "headlight/io/config_table.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/projection_cross_entropy.h"
 

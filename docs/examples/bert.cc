@@ -35,9 +35,10 @@ int main() {
   const TransformerLayerConfig config{.model = 32, .heads = 4, .ffn = 64};
   Parameters parameters;
   const Scope scope(parameters);
-  const Parameter& words = scope.Declare("words", {20, config.model}, Initialisation::Normal(0.2));
+  const TokenEmbedding tokens(scope / "words", /*vocabulary=*/20, config.model, Initialisation::Normal(0.2),
+                              /*scores=*/false);
   const auto positions = PositionalEncoding::Sinusoidal(/*positions=*/8, config.model);
-  const Decoder decoder(scope, config, /*layers=*/2, Embedding(words, /*scale=*/1, positions, /*dropout=*/0),
+  const Decoder decoder(scope, config, /*layers=*/2, Embedding(tokens, /*scale=*/1, positions, /*dropout=*/0),
                         /*with_cross_attention=*/false);
   parameters.Initialise(/*seed=*/1);
 

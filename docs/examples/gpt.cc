@@ -1,12 +1,20 @@
-// Who sees whom: in GPT-3 a token of a dense layer sees all before it, in a banded layer only the nearest.
+// Which tokens attend to which: in GPT-3, published as GPT-Neo, a token of a dense layer sees all before it, in a banded layer only the nearest.
 #include <fmt/format.h>
 
-#include "headlight/models/gpt3.h"
+#include "headlight/models/gpt.h"
 
 using namespace headlight;
 
 int main() {
-  Gpt3 gpt({.model = 16, .layers = 2, .heads = 1, .ffn = 32, .window = 3, .vocabulary = 20, .positions = 8});
+  Gpt gpt({.layout = GptLayout::gpt_neo,
+           .model = 16,
+           .layers = 2,
+           .heads = 1,
+           .ffn = 32,
+           .vocabulary = 20,
+           .positions = 8,
+           .banded = {false, true},
+           .window = 3});
   gpt.parameters().Initialise(/*seed=*/1);
 
   Context context;

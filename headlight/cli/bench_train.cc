@@ -12,6 +12,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_training.h"
 #include "headlight/data/prefetch.h"
+#include "headlight/io/config_table.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/teacher_forcing.h"
 

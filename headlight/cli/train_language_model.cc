@@ -7,15 +7,15 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
 #include "headlight/models/family.h"
-#include "headlight/models/gpt2.h"
+#include "headlight/models/gpt.h"
 #include "headlight/train/text_tasks.h"
 
 namespace headlight {
 namespace {
 
-Gpt2Config Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& tokenizer) {
+GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& tokenizer) {
   const ModelSizes& sizes = options.sizes;
-  Gpt2Config config;
+  GptConfig config;
   config.model = sizes.model;
   config.layers = sizes.layers;
   config.heads = sizes.heads;
@@ -46,7 +46,7 @@ void Run(TextTrainingOptions& options) {
   texts.valid = std::move(valid.texts);
   texts.valid_bytes = valid.bytes;
   if (!model) {
-    model = std::make_unique<Gpt2>(Gpt2Of(options, tokenizer));
+    model = std::make_unique<Gpt>(Gpt2Of(options, tokenizer));
     model->parameters().Initialise(options.training.seed);
   }
   RunTextTraining(LanguageModelTask(*model, texts, options.training), options, "language-model",

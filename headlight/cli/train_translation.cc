@@ -9,6 +9,7 @@
 #include "headlight/cli/training_options.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/cli/translation_training.h"
+#include "headlight/io/config_table.h"
 
 namespace headlight {
 namespace {

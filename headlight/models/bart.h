@@ -14,7 +14,9 @@
 
 namespace headlight {
 
-// BART-large unless told otherwise.
+class ConfigTable;  // io/config_table.h
+
+// The defaults are BART-large.
 struct BartConfig {
   std::int64_t model = 1024;
   int encoder_layers = 12, decoder_layers = 12;
@@ -30,31 +32,22 @@ struct BartConfig {
   std::int32_t start_id = 2, end_id = 2, pad_id = 1;
   std::string scope = "model";  // of the names; empty where a checkpoint holds nothing else, not even an output bias
 };
-
-// Throws Error naming the hyperparameter and the rule where no such model can be.
-HEADLIGHT_API void CheckConfig(const BartConfig& config);
+HEADLIGHT_API void Describe(ConfigTable& table, BartConfig& config);
 
 class HEADLIGHT_API Bart : public EncoderDecoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
   explicit Bart(const BartConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
-  ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*words_); }
-  Tensor OutputBias(Context& context) const override {
-    return output_bias_ == nullptr ? Tensor() : context.Use(*output_bias_);
-  }
-  const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const BartConfig& config() const { return config_; }
 
  private:
   BartConfig config_;
-  Limits limits_;
-  const Parameter* words_;                  // also score the output's
-  const Parameter* output_bias_ = nullptr;  // null where a checkpoint has none
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
 };

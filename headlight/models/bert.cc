@@ -4,30 +4,13 @@
 #include <string_view>
 #include <utility>
 
-#include "headlight/base/error.h"
+#include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/config_rules.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 
 namespace headlight {
-
-void CheckConfig(const BertConfig& config) {
-  CheckSize("the model dimension", config.model);
-  CheckSize("the number of layers", config.layers);
-  CheckHeads("the number of heads", config.heads, config.model);
-  CheckSize("the ffn dimension", config.ffn);
-  CheckSize("the vocabulary's size", config.vocabulary);
-  CheckSize("the number of positions", config.positions);
-  Check(config.types >= 0 && config.types <= kMostOfASize, "the number of segment types must be from 0 to {}, not {}",
-        kMostOfASize, config.types);
-  for (const double probability :
-       {config.dropout, config.attention_dropout, config.classifier_dropout.value_or(config.dropout)})
-    CheckProbability("dropout", probability);
-  CheckNormEpsilon(config.norm_epsilon);
-  CheckConfig(config.on_top);
-}
 
 BertLayer::BertLayer(const Scope& scope, const BertConfig& config, int layer)
     : dropout_(config.dropout),
@@ -42,25 +25,23 @@ BertLayer::BertLayer(const Scope& scope, const BertConfig& config, int layer)
       feed_forward_norm_(scope / "output" / "LayerNorm", config.model, config.norm_epsilon) {}
 
 Tensor BertLayer::operator()(Context& context, const Tensor& x, const Sequences& texts) const {
-  const Tensor attended =
-      attention_norm_.AfterResidual(context, x, attention_.Self(context, x, texts, /*causal=*/false), dropout_);
-  return feed_forward_norm_.AfterResidual(context, attended, feed_forward_(context, attended), dropout_);
+  const Tensor attended = PostNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+    return attention_.Self(context, input, texts, /*causal=*/false);
+  });
+  return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }
 
-BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config) : dropout_(config.dropout) {
-  Check(config.types >= 1, "there must be at least one type of segments");
-  const Initialisation normal = Initialisation::Normal(0.02);
-  const Scope embeddings = scope / "embeddings";
-  Parameter& words = (embeddings / "word_embeddings").Declare("weight", {config.vocabulary, config.model}, normal);
-  words.looked_up = true;
-  words.in_products = config.on_top.masked_words;  // the same table tells which word is hidden
-  words_ = &words;
-  embedding_.emplace(words, 1.0,
-                     PositionalEncoding::Learned(embeddings / "position_embeddings", config.positions, config.model,
-                                                 /*first=*/0, 0.02),
-                     0.0);
-  types_ = &(embeddings / "token_type_embeddings").Declare("weight", {config.types, config.model}, normal);
-  embedding_norm_.emplace(embeddings / "LayerNorm", config.model, config.norm_epsilon);
+BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config)
+    : dropout_(config.dropout),
+      tokens_(scope / "embeddings" / "word_embeddings", config.vocabulary, config.model, Initialisation::Normal(0.02),
+              /*scores=*/config.on_top.masked_words),
+      embedding_(tokens_, 1.0,
+                 PositionalEncoding::Learned(scope / "embeddings" / "position_embeddings", config.positions,
+                                             config.model, /*first=*/0, 0.02),
+                 0.0),
+      types_(&(scope / "embeddings" / "token_type_embeddings")
+                  .Declare("weight", {config.types, config.model}, Initialisation::Normal(0.02))),
+      embedding_norm_(scope / "embeddings" / "LayerNorm", config.model, config.norm_epsilon) {
   for (int layer = 0; layer < config.layers; ++layer)
     layers_.emplace_back(scope / "encoder" / "layer" / layer, config, layer);
 }
@@ -69,10 +50,10 @@ Tensor BertEncoder::operator()(Context& context, std::span<const std::int32_t> i
                                const Sequences& texts, std::span<const std::int32_t> first_positions) const {
   const std::vector<std::int32_t> zeros(types.empty() ? ids.size() : 0);
   // The sum of three embeddings (figure 2).
-  const Tensor words_and_positions = (*embedding_)(context, ids, texts, first_positions);
+  const Tensor words_and_positions = embedding_(context, ids, texts, first_positions);
   const Tensor segments =
       ops::Embedding(context.Use(*types_), types.empty() ? std::span<const std::int32_t>(zeros) : types);
-  const Tensor sum = embedding_norm_->AfterResidual(context, words_and_positions, segments, 0);
+  const Tensor sum = embedding_norm_.AfterResidual(context, words_and_positions, segments, 0);
   Tensor hidden = ops::Drop(sum, context.NextDropout(dropout_));
   for (const BertLayer& layer : layers_) hidden = layer(context, hidden, texts);
   return hidden;
@@ -80,103 +61,59 @@ Tensor BertEncoder::operator()(Context& context, std::span<const std::int32_t> i
 
 namespace {
 
-Scope EncoderScope(Parameters& parameters, const BertConfig& config) {
-  CheckConfig(config);
-  return config.scope.empty() ? Scope(parameters) : Scope(parameters) / config.scope;
+TextHeadsLayout HeadsOf(const BertConfig& config) {
+  const std::string pooler = Prefix(config.scope) + "pooler.dense";
+  const double dropout = config.classifier_dropout.value_or(config.dropout);
+  return {.family = "Bert",
+          .pooler = pooler,
+          .masked_dense = "cls.predictions.transform.dense",
+          .masked_norm = "cls.predictions.transform.LayerNorm",
+          .masked_bias = "cls.predictions.bias",
+          .masked_activation = config.activation,
+          .norm_epsilon = config.norm_epsilon,
+          .next_sentence = "cls.seq_relationship",
+          .class_pooler = pooler,
+          .sequence_dropout = dropout,
+          .token_dropout = dropout};
 }
 
 }  // namespace
 
 Bert::Bert(const BertConfig& config, DType dtype)
-    : TextEncoder(dtype), config_(config), encoder_(EncoderScope(parameters_, config), config) {
+    : TextEncoder(dtype), config_((CheckConfig(config), config)), encoder_(Scope(parameters_) / config.scope, config) {
   limits_ = {config.vocabulary, config.positions, config.types, config.pad_id, config.model};
-  const TextHeadsConfig& wanted = heads_.config = config.on_top;
-  const Scope root(parameters_), pretraining = root / "cls", predictions = pretraining / "predictions";
-  const double dropout = config.classifier_dropout.value_or(config.dropout);
-  const std::int64_t labels = std::ssize(wanted.labels);
-  if (wanted.pooler) heads_.pooler.emplace(EncoderScope(parameters_, config) / "pooler", config.model);
-  if (wanted.masked_words)
-    heads_.masked_words.emplace(predictions / "transform", "LayerNorm", predictions, encoder_.words(),
-                                config.activation, config.norm_epsilon);
-  if (wanted.next_sentence) heads_.next_sentence.emplace(pretraining, "seq_relationship", config.model, 2);
-  if (wanted.sequence_classes) {
-    Check(wanted.pooler, "a text's class is told from what the pooler gives");
-    heads_.class_pooler = heads_.pooler;
-    heads_.sequence_classes.emplace(root, "classifier", config.model, labels, dropout);
-  }
-  if (wanted.token_classes) heads_.token_classes.emplace(root, "classifier", config.model, labels, dropout);
-  if (wanted.question_spans) heads_.question_spans.emplace(root, "qa_outputs", config.model, 2);
+  DeclareHeads(parameters_, config.on_top, HeadsOf(config), encoder_.tokens());
 }
 
-void ReadBertSettings(const JsonView& json, BertConfig& config, std::initializer_list<std::string_view> harmless) {
-  constexpr std::int64_t most = kMostOfASize;
-  config.model = json.Get("hidden_size", config.model).Integer(1, most);
-  config.layers = static_cast<int>(json.Get("num_hidden_layers", config.layers).Integer(1, 1024));
-  config.heads = static_cast<std::int32_t>(json.Get("num_attention_heads", config.heads).Integer(1, most));
-  config.ffn = json.Get("intermediate_size", config.ffn).Integer(1, most);
-  config.activation = ActivationNamed(json.Get("hidden_act", "gelu"));
-  config.dropout = json.Get("hidden_dropout_prob", config.dropout).Number(0, 1);
-  config.attention_dropout = json.Get("attention_probs_dropout_prob", config.attention_dropout).Number(0, 1);
-  if (json["classifier_dropout"].present()) config.classifier_dropout = json["classifier_dropout"].Number(0, 1);
-  config.norm_epsilon = json.Get("layer_norm_eps", config.norm_epsilon).Number(0, 1);
-  config.vocabulary = json.Get("vocab_size", config.vocabulary).Integer(1, most);
-  config.positions = json.Get("max_position_embeddings", config.positions).Integer(1, most);
-  config.types = json.Get("type_vocab_size", config.types).Integer(0, most);
-  config.pad_id = static_cast<std::int32_t>(json.Get("pad_token_id", config.pad_id).Integer(0, most));
-  json.Get("position_embedding_type", "absolute").String({"absolute"});
+void DescribeBert(ConfigTable& table, BertConfig& config) {
+  table.Size("hidden_size", config.model, "the model dimension");
+  table.Layers("num_hidden_layers", config.layers);
+  table.Heads("num_attention_heads", config.heads, config.model);
+  table.Size("intermediate_size", config.ffn, "the ffn dimension");
+  table.Choice("hidden_act", config.activation, kActivationNames);
+  table.Probability("hidden_dropout_prob", config.dropout);
+  table.Probability("attention_probs_dropout_prob", config.attention_dropout);
+  table.Probability("classifier_dropout", config.classifier_dropout);
+  table.Epsilon("layer_norm_eps", config.norm_epsilon);
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  table.Integer("type_vocab_size", config.types, "the number of segment types", 0, kLargestSize);
+  table.Integer("pad_token_id", config.pad_id, "the padding's id", 0, kLargestSize);
+  table.Only("position_embedding_type", "absolute");
   for (const char* decoder : {"is_decoder", "add_cross_attention"})
-    Check(!json.Get(decoder, false).Bool(), "{}: an encoder that is a decoder is not supported", json[decoder].place());
-  Check(json.Get("tie_word_embeddings", true).Bool(), "{}: an output table of its own is not supported",
-        json["tie_word_embeddings"].place());
-  RefuseUnreadSettings(json, harmless);
+    table.Only(decoder, false, "an encoder that is a decoder");
+  table.Only("tie_word_embeddings", true, "an output table of its own");
 }
 
-Json BertSettings(const BertConfig& config, std::string_view model_type) {
-  Json json = Json::Object{{"model_type", model_type},
-                           {"hidden_size", config.model},
-                           {"num_hidden_layers", config.layers},
-                           {"num_attention_heads", config.heads},
-                           {"intermediate_size", config.ffn},
-                           {"hidden_act", NameOf(config.activation)},
-                           {"hidden_dropout_prob", config.dropout},
-                           {"attention_probs_dropout_prob", config.attention_dropout},
-                           {"layer_norm_eps", config.norm_epsilon},
-                           {"vocab_size", config.vocabulary},
-                           {"max_position_embeddings", config.positions},
-                           {"type_vocab_size", config.types},
-                           {"pad_token_id", config.pad_id},
-                           {"dtype", "float32"}};
-  if (config.classifier_dropout) json.Set("classifier_dropout", *config.classifier_dropout);
-  return json;
+void Describe(ConfigTable& table, BertConfig& config) {
+  table.Note("model_type", "bert");
+  DescribeBert(table, config);
+  table.Rule(config.types >= 1, "there must be at least one type of segments");
+  table.Harmless({"directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+                  "pooler_size_per_head", "pooler_type"});
 }
 
 namespace {
-
-BertConfig ReadConfig(const ModelFolder& files) {
-  BertConfig config;
-  files.config["model_type"].String({"bert"});
-  if (!files.weights.contains("bert.embeddings.word_embeddings.weight")) config.scope = "";
-  config.on_top =
-      ReadTextHeads(files, {.pooler = (config.scope.empty() ? "" : "bert.") + std::string("pooler.dense.weight"),
-                            .masked_words = "cls.predictions.bias",
-                            .next_sentence = "cls.seq_relationship.weight",
-                            .sequence_classes = "classifier.weight",
-                            .token_classes = "classifier.weight"});
-  ReadBertSettings(files.config, config,
-                   {"directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
-                    "pooler_size_per_head", "pooler_type"});
-  return config;
-}
-
-// A file may hold again what is tied, as long as it is the same, and the numbers of the positions.
-bool HarmlessTensor(std::string_view name, const BertConfig& config, const Safetensors& file) {
-  const std::string scope = config.scope.empty() ? "" : config.scope + ".";
-  if (name == scope + "embeddings.position_ids") return true;
-  std::string tied;
-  if (name == "cls.predictions.decoder.weight") tied = scope + "embeddings.word_embeddings.weight";
-  if (name == "cls.predictions.decoder.bias") tied = "cls.predictions.bias";
-  return !tied.empty() && SameAsTied(file, name, tied);
-}
 
 // The first checkpoints call a norm's gain and bias gamma and beta.
 std::string OlderName(std::string name) {
@@ -188,15 +125,22 @@ std::string OlderName(std::string name) {
 }
 
 std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  auto model = std::make_unique<Bert>(ReadConfig(files));
+  BertConfig config;
+  if (!files.weights.contains("bert.embeddings.word_embeddings.weight")) config.scope = "";
+  config.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
+  ReadConfig(files.config, config);
+  auto model = std::make_unique<Bert>(config);
   std::map<Parameter*, std::string> renamed;
   for (Parameter& parameter : model->parameters().all()) {
     std::string& name = parameter.names.front();
     if (const std::string older = OlderName(name); older != name && files.weights.contains(older))
       renamed[&parameter] = std::exchange(name, older);
   }
+  const std::string embeddings = Prefix(config.scope) + "embeddings.";
   LoadWeights(files, options, model->parameters(),
-              [&](std::string_view name) { return HarmlessTensor(name, model->config(), files.weights); });
+              {.tied = {{"cls.predictions.decoder.weight", embeddings + "word_embeddings.weight"},
+                        {"cls.predictions.decoder.bias", "cls.predictions.bias"}},
+               .unused = {embeddings + "position_ids"}});
   for (const auto& [parameter, name] : renamed) parameter->names.front() = name;
   return model;
 }
@@ -207,17 +151,17 @@ namespace families {
 extern const Family bert = MakeFamily<Bert, Load>({"bert"});
 }  // namespace families
 
-std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& heads) const {
+std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& wanted) const {
   BertConfig config = config_;
-  config.on_top = heads;
-  config.on_top.pooler = heads.pooler || heads.sequence_classes;  // on which they stand
+  config.on_top = wanted;
+  config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // on which they stand
   config.scope = BertConfig().scope;
   return std::make_unique<Bert>(config, parameters_.dtype());
 }
 
 void Bert::Save(const std::string& folder, Compute compute) const {
-  Json json = BertSettings(config_, "bert");
-  WriteTextHeads(json, config_.on_top, "Bert");
+  Json json = WriteConfig(config_);
+  WriteTextHeads(json, heads(), HeadsOf(config_));
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/config_rules.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
@@ -16,33 +16,23 @@
 
 namespace headlight {
 
-void CheckConfig(const DebertaConfig& config) {
-  CheckConfig(config.bert);
-  CheckSize("the farthest relative position", config.farthest);
-  CheckProbability("dropout", config.pooler_dropout);
-  Check(!config.bert.on_top.pooler && !config.bert.on_top.next_sentence,
-        "DeBERTa has no pooler but below classes of texts");
-}
-
 DebertaEmbeddings::DebertaEmbeddings(const Scope& scope, const DebertaConfig& config)
     : dropout_(config.bert.dropout),
+      tokens_(scope / "word_embeddings", config.bert.vocabulary, config.bert.model, Initialisation::Normal(0.02),
+              /*scores=*/config.bert.on_top.masked_words),
       longest_(config.bert.positions),
       norm_(scope / "LayerNorm", config.bert.model, config.bert.norm_epsilon) {
-  const auto table = [&](const char* name, std::int64_t rows) -> Parameter& {
-    return (scope / name).Declare("weight", {rows, config.bert.model}, Initialisation::Normal(0.02));
+  const auto table = [&](const char* name, std::int64_t rows) {
+    return &(scope / name).Declare("weight", {rows, config.bert.model}, Initialisation::Normal(0.02));
   };
-  Parameter& words = table("word_embeddings", config.bert.vocabulary);
-  words.looked_up = true;
-  words.in_products = config.bert.on_top.masked_words;  // the same table tells which word is hidden
-  words_ = &words;
-  if (config.absolute_positions) positions_ = &table("position_embeddings", config.bert.positions);
-  if (config.bert.types > 0) types_ = &table("token_type_embeddings", config.bert.types);
+  if (config.absolute_positions) positions_ = table("position_embeddings", config.bert.positions);
+  if (config.bert.types > 0) types_ = table("token_type_embeddings", config.bert.types);
 }
 
 Tensor DebertaEmbeddings::operator()(Context& context, std::span<const std::int32_t> ids,
                                      std::span<const std::int32_t> types, const Sequences& texts,
                                      std::span<const std::int32_t> first_positions) const {
-  std::vector<std::int32_t> rows(ids.begin(), ids.end()), positions(positions_ == nullptr ? 0 : ids.size());
+  std::vector<std::int32_t> positions(positions_ == nullptr ? 0 : ids.size());
   for (std::size_t text = 0; text < texts.size(); ++text) {
     const std::int32_t first = first_positions.empty() ? 0 : first_positions[text];
     Check(first + texts[text].length <= longest_, "a text of {} tokens is longer than the model's {} positions",
@@ -51,15 +41,7 @@ Tensor DebertaEmbeddings::operator()(Context& context, std::span<const std::int3
     const auto begin = positions.begin() + texts[text].begin;
     std::iota(begin, begin + texts[text].length, first);
   }
-  Tensor table;
-  if (words_->value.empty()) {  // only packed
-    table = ops::Rows(context.UseWeight(*words_), ids);
-    std::iota(rows.begin(), rows.end(), 0);
-  } else {
-    table = context.Use(*words_);
-  }
-  const Tensor words =
-      ops::Embedding(table, rows, 1, positions_ == nullptr ? Tensor() : context.Use(*positions_), positions);
+  const Tensor words = tokens_(context, ids, 1, positions_ == nullptr ? Tensor() : context.Use(*positions_), positions);
   if (types_ == nullptr) return ops::Drop(norm_(context, words), context.NextDropout(dropout_));
   const std::vector<std::int32_t> zeros(types.empty() ? ids.size() : 0);
   const Tensor segments =
@@ -77,32 +59,22 @@ DebertaSublayers::DebertaSublayers(const Scope& scope, const DebertaConfig& conf
 
 Tensor DebertaSublayers::operator()(Context& context, const Tensor& x, const Tensor& heads) const {
   const Tensor attended = attention_norm_.AfterResidual(context, x, output_(context, heads), dropout_);
-  return feed_forward_norm_.AfterResidual(context, attended, feed_forward_(context, attended), dropout_);
+  return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }
 
-Scope DebertaScope(Parameters& parameters, const DebertaConfig& config) {
-  return config.bert.scope.empty() ? Scope(parameters) : Scope(parameters) / config.bert.scope;
-}
-
-TextHeads DebertaHeads(Parameters& parameters, const DebertaConfig& config, const Parameter& words) {
-  const TextHeadsConfig& wanted = config.bert.on_top;
-  const std::int64_t labels = std::ssize(wanted.labels);
-  const Scope root(parameters), predictions = root / "cls" / "predictions", own = root / "lm_predictions" / "lm_head";
-  TextHeads heads;
-  heads.config = wanted;
-  if (wanted.masked_words)
-    heads.masked_words.emplace(config.own_masked_words ? own : predictions / "transform", "LayerNorm",
-                               config.own_masked_words ? own : predictions, words, config.bert.activation,
-                               config.bert.norm_epsilon);
-  if (wanted.sequence_classes) {
-    heads.class_pooler.emplace(root / "pooler", config.bert.model, config.pooler_activation, config.pooler_dropout);
-    heads.sequence_classes.emplace(root, "classifier", config.bert.model, labels,
-                                   config.bert.classifier_dropout.value_or(config.bert.dropout));
-  }
-  if (wanted.token_classes)
-    heads.token_classes.emplace(root, "classifier", config.bert.model, labels, config.bert.dropout);
-  if (wanted.question_spans) heads.question_spans.emplace(root, "qa_outputs", config.bert.model, 2);
-  return heads;
+TextHeadsLayout DebertaHeads(const DebertaConfig& config, const std::string& family) {
+  const std::string dense = config.own_masked_words ? "lm_predictions.lm_head" : "cls.predictions.transform";
+  return {.family = family,
+          .masked_dense = dense + ".dense",
+          .masked_norm = dense + ".LayerNorm",
+          .masked_bias = config.own_masked_words ? dense + ".bias" : "cls.predictions.bias",
+          .masked_activation = config.bert.activation,
+          .norm_epsilon = config.bert.norm_epsilon,
+          .class_pooler = "pooler.dense",
+          .class_activation = config.pooler_activation,
+          .class_pooler_dropout = config.pooler_dropout,
+          .sequence_dropout = config.bert.classifier_dropout.value_or(config.bert.dropout),
+          .token_dropout = config.bert.dropout};
 }
 
 DebertaLayer::DebertaLayer(const Scope& scope, const DebertaConfig& config, int layer)
@@ -151,15 +123,15 @@ Tensor DebertaLayer::operator()(Context& context, const Tensor& x, const Sequenc
 Deberta::Deberta(const DebertaConfig& config, DType dtype)
     : TextEncoder(dtype),
       config_((CheckConfig(config), config)),
-      limits_{config.bert.vocabulary, config.bert.positions, config.bert.types, config.bert.pad_id, config.bert.model},
-      embeddings_(DebertaScope(parameters_, config) / "embeddings", config) {
-  const Scope encoder = DebertaScope(parameters_, config) / "encoder";
-  for (int layer = 0; layer < config.bert.layers; ++layer)
-    layers_.emplace_back(encoder / "layer" / layer, config, layer);
+      embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", config) {
+  const BertConfig& bert = config.bert;
+  limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
+  const Scope encoder = Scope(parameters_) / config.bert.scope / "encoder";
+  for (int layer = 0; layer < bert.layers; ++layer) layers_.emplace_back(encoder / "layer" / layer, config, layer);
   if (config.relative_positions)
     relative_ = &(encoder / "rel_embeddings")
                      .Declare("weight", {2 * config.farthest, config.bert.model}, Initialisation::Normal(0.02));
-  heads_ = DebertaHeads(parameters_, config, embeddings_.words());
+  DeclareHeads(parameters_, bert.on_top, DebertaHeads(config, "Deberta"), embeddings_.tokens());
 }
 
 Tensor Deberta::Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -195,73 +167,65 @@ void ReadTerms(const JsonView& json, DebertaConfig& config) {
 
 }  // namespace
 
-void ReadDebertaSettings(const ModelFolder& files, DebertaConfig& config) {
-  const JsonView& json = files.config;
+void DescribeDeberta(ConfigTable& table, DebertaConfig& config) {
   BertConfig& bert = config.bert;
-  config.absolute_positions = json.Get("position_biased_input", true).Bool();
-  config.relative_positions = json.Get("relative_attention", false).Bool();
-  ReadTerms(json["pos_att_type"], config);
-  config.farthest = json.Get("max_relative_positions", -1).Integer(-1, kMostOfASize);
-  config.pooler_dropout = json.Get("pooler_dropout", 0.0).Number(0, 1);
-  config.pooler_activation = ActivationNamed(json.Get("pooler_hidden_act", "gelu"));
-  for (const char* size : {"embedding_size", "pooler_hidden_size"})
-    Check(json.Get(size, json["hidden_size"].value()).value() == json["hidden_size"].value(),
-          "{}: a size other than hidden_size is not supported", json[size].place());
-  const JsonView dropout = json["cls_dropout"];
-  // The names of the head for masked words say whether it is the legacy one.
-  ReadBertSettings(json, bert, {"legacy", "padding_idx"});
-  bert.classifier_dropout = dropout.present() ? std::optional(dropout.Number(0, 1)) : std::nullopt;
-  if (config.farthest < 1) config.farthest = bert.positions;
-  config.own_masked_words = files.weights.contains("lm_predictions.lm_head.bias");
-  if (!files.weights.contains("deberta.embeddings.word_embeddings.weight")) bert.scope = "";
-  bert.on_top = ReadTextHeads(
-      files, {.pooler = "",
-              .masked_words = config.own_masked_words ? "lm_predictions.lm_head.bias" : "cls.predictions.bias",
-              .next_sentence = "",
-              .sequence_classes = "classifier.weight",
-              .token_classes = "classifier.weight"});
-}
-
-Json DebertaSettings(const DebertaConfig& config, std::string_view model_type, const std::string& family) {
-  Json json = BertSettings(config.bert, model_type);
+  DescribeBert(table, bert);
+  table.Default(config.absolute_positions, true);
+  table.Default(config.relative_positions, false);
+  table.Flag("position_biased_input", config.absolute_positions);
+  table.Flag("relative_attention", config.relative_positions);
+  if (table.reads()) {
+    ReadTerms(table.json()["pos_att_type"], config);
+    const std::int64_t farthest = table.json().Get("max_relative_positions", -1).Integer(-1, kLargestSize);
+    config.farthest = farthest < 1 ? bert.positions : farthest;
+    bert.classifier_dropout.reset();  // its key here is cls_dropout
+  }
   std::vector<std::string> terms;
   if (config.content_to_position) terms.push_back("c2p");
   if (config.position_to_content) terms.push_back("p2c");
-  json.Set("pos_att_type", terms);
-  json.Set("position_biased_input", config.absolute_positions);
-  json.Set("relative_attention", config.relative_positions);
-  json.Set("max_relative_positions", config.farthest);
-  json.Set("pooler_dropout", config.pooler_dropout);
-  json.Set("pooler_hidden_act", NameOf(config.pooler_activation));
-  json.Set("legacy", !config.own_masked_words);
-  if (config.bert.classifier_dropout) json.Set("cls_dropout", *config.bert.classifier_dropout);
-  WriteTextHeads(json, config.bert.on_top, family);
-  return json;
+  table.Note("pos_att_type", terms);
+  table.Note("max_relative_positions", config.farthest);
+  table.Rule(config.farthest >= 1 && config.farthest <= kLargestSize,
+             "the farthest relative position must be from 1 to {}, not {}", kLargestSize, config.farthest);
+  table.Probability("pooler_dropout", config.pooler_dropout);
+  table.Choice("pooler_hidden_act", config.pooler_activation, kActivationNames);
+  table.Probability("cls_dropout", bert.classifier_dropout);
+  for (const char* size : {"embedding_size", "pooler_hidden_size"})
+    table.Only(size, bert.model, "a size other than hidden_size");
+  table.Note("legacy", !config.own_masked_words);  // reading relies on the names of the tensors
+  table.Harmless({"padding_idx"});
+  table.Rule(!bert.on_top.pooler && !bert.on_top.next_sentence, "DeBERTa has no pooler but below classes of texts");
 }
 
-// A file may hold again what is tied, as long as it is the same; the numbers of the positions; and what published files
-// hold of their training: absolute positions that nothing adds, and a head that tells words from replaced ones.
-bool HarmlessDebertaTensor(std::string_view name, const DebertaConfig& config, const Safetensors& file) {
-  const std::string scope = config.bert.scope.empty() ? "" : config.bert.scope + ".";
-  if (name == scope + "embeddings.position_ids" || name.starts_with("mask_predictions.")) return true;
-  if (name == scope + "embeddings.position_embeddings.weight") return !config.absolute_positions;
-  std::string tied;
-  if (name == "cls.predictions.decoder.weight") tied = scope + "embeddings.word_embeddings.weight";
-  if (name == "cls.predictions.decoder.bias") tied = "cls.predictions.bias";
-  return !tied.empty() && SameAsTied(file, name, tied);
+void Describe(ConfigTable& table, DebertaConfig& config) {
+  table.Note("model_type", "deberta");
+  DescribeDeberta(table, config);
+  table.Only("talking_head", false, "a model whose heads talk to each other");
+}
+
+void ReadDeberta(const ModelFolder& files, DebertaConfig& config) {
+  config.own_masked_words = files.weights.contains("lm_predictions.lm_head.bias");
+  if (!files.weights.contains("deberta.embeddings.word_embeddings.weight")) config.bert.scope = "";
+  config.bert.on_top = ReadTextHeads(files.config, files.weights, DebertaHeads(config, ""));
+}
+
+// Published files also hold what only their pre-training used: absolute positions, and the head of replaced-token
+// detection.
+OtherTensors OtherDebertaTensors(const DebertaConfig& config) {
+  const std::string embeddings = Prefix(config.bert.scope) + "embeddings.";
+  return {.tied = {{"cls.predictions.decoder.weight", embeddings + "word_embeddings.weight"},
+                   {"cls.predictions.decoder.bias", "cls.predictions.bias"}},
+          .unused = {embeddings + "position_ids", embeddings + "position_embeddings.weight", "mask_predictions."}};
 }
 
 namespace {
 
 std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  files.config["model_type"].String({"deberta"});
-  Check(!files.config.Get("talking_head", false).Bool(), "{}: heads that talk to each other are not supported",
-        files.config["talking_head"].place());
   DebertaConfig config;
-  ReadDebertaSettings(files, config);
+  ReadDeberta(files, config);
+  ReadConfig(files.config, config);
   auto model = std::make_unique<Deberta>(config);
-  LoadWeights(files, options, model->parameters(),
-              [&](std::string_view name) { return HarmlessDebertaTensor(name, config, files.weights); });
+  LoadWeights(files, options, model->parameters(), OtherDebertaTensors(config));
   return model;
 }
 
@@ -271,15 +235,17 @@ namespace families {
 extern const Family deberta = MakeFamily<Deberta, Load>({"deberta"});
 }  // namespace families
 
-std::unique_ptr<TextEncoder> Deberta::WithHeads(const TextHeadsConfig& heads) const {
+std::unique_ptr<TextEncoder> Deberta::WithHeads(const TextHeadsConfig& wanted) const {
   DebertaConfig config = config_;
-  config.bert.on_top = heads;
+  config.bert.on_top = wanted;
   config.bert.scope = DebertaConfig().bert.scope;
   return std::make_unique<Deberta>(config, parameters_.dtype());
 }
 
 void Deberta::Save(const std::string& folder, Compute compute) const {
-  SaveConfigAndWeights(folder, DebertaSettings(config_, "deberta", "Deberta"), parameters_, compute);
+  Json json = WriteConfig(config_);
+  WriteTextHeads(json, heads(), DebertaHeads(config_, "Deberta"));
+  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }
 
 }  // namespace headlight

@@ -12,40 +12,40 @@
 
 #include "headlight/base/export.h"
 #include "headlight/models/bert.h"
+#include "headlight/models/files/model_files.h"
 #include "headlight/nn/disentangled_attention.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/text_encoder.h"
 
 namespace headlight {
 
-// The paper's DeBERTa-base unless told otherwise.
+// The defaults are the paper's DeBERTa-base.
 struct DebertaConfig {
-  // What it has as BERT has it; types of segments may be none.
+  // The settings that BERT has, too; there may be no segment types.
   BertConfig bert = {.norm_epsilon = 1e-7, .vocabulary = 50265, .types = 0, .on_top = {}, .scope = "deberta"};
   bool absolute_positions = false;  // added to the embeddings, as in BERT
   bool relative_positions = true;
   bool content_to_position = true, position_to_content = true;
-  std::int64_t farthest = 512;    // distances from here on are one
-  bool own_masked_words = false;  // whether the head for masked words has DeBERTa's names, not BERT's
-  double pooler_dropout = 0;      // of what is below classes of texts
+  std::int64_t farthest = 512;    // distances from here on share one vector
+  bool own_masked_words = false;  // the masked-word head has DeBERTa's names, not BERT's
+  double pooler_dropout = 0;      // of the pooler of sequence classification
   Activation pooler_activation = Activation::gelu;
 };
+HEADLIGHT_API void Describe(ConfigTable& table, DebertaConfig& config);
 
-// Throws Error naming the hyperparameter and the rule where no such model can be.
-HEADLIGHT_API void CheckConfig(const DebertaConfig& config);
-
-// What both layouts have: the sum of embeddings, what follows attention in a layer, the heads, and config.json.
+// Shared by both layouts: the sum of embeddings, the rest of a layer after attention, the heads, and config.json.
 class HEADLIGHT_API DebertaEmbeddings {
  public:
   DebertaEmbeddings(const Scope& scope, const DebertaConfig& config);
   // As TextEncoder::Encode, before the first layer.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
-  const Parameter& words() const { return *words_; }
+  const TokenEmbedding& tokens() const { return tokens_; }
 
  private:
   double dropout_;
-  const Parameter *words_, *positions_ = nullptr, *types_ = nullptr;
+  TokenEmbedding tokens_;
+  const Parameter *positions_ = nullptr, *types_ = nullptr;
   std::int64_t longest_;
   LayerNorm norm_;
 };
@@ -64,11 +64,11 @@ class HEADLIGHT_API DebertaSublayers {
   LayerNorm feed_forward_norm_;
 };
 
-Scope DebertaScope(Parameters& parameters, const DebertaConfig& config);
-TextHeads DebertaHeads(Parameters& parameters, const DebertaConfig& config, const Parameter& words);
-void ReadDebertaSettings(const ModelFolder& files, DebertaConfig& config);
-Json DebertaSettings(const DebertaConfig& config, std::string_view model_type, const std::string& family);
-bool HarmlessDebertaTensor(std::string_view name, const DebertaConfig& config, const Safetensors& file);
+TextHeadsLayout DebertaHeads(const DebertaConfig& config, const std::string& family);
+void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  // all but the model type
+// The part of the configuration that follows from the tensors in the file: scope and heads.
+void ReadDeberta(const ModelFolder& files, DebertaConfig& config);
+OtherTensors OtherDebertaTensors(const DebertaConfig& config);
 
 class HEADLIGHT_API DebertaLayer {
  public:
@@ -92,13 +92,11 @@ class HEADLIGHT_API Deberta : public TextEncoder {
                 const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
   const DebertaConfig& config() const { return config_; }
-  const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override;
 
  private:
   DebertaConfig config_;
-  Limits limits_;
   DebertaEmbeddings embeddings_;
   std::deque<DebertaLayer> layers_;
   const Parameter* relative_ = nullptr;

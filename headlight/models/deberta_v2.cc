@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/config_rules.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/unfold.h"
@@ -17,8 +17,6 @@
 
 namespace headlight {
 namespace {
-
-constexpr const char* kType = "deberta-v2";
 
 // Half of the rows of the table of relative vectors.
 std::int64_t SpanOf(const DebertaV2Config& config) {
@@ -29,20 +27,39 @@ Scope SelfScope(const Scope& scope) { return scope / "attention" / "self"; }
 
 }  // namespace
 
-void CheckConfig(const DebertaV2Config& config) {
-  CheckConfig(config.base);
-  Check(
-      config.buckets == 0 || (config.buckets >= 4 && config.base.farthest - 1 > config.buckets / 2),
+void Describe(ConfigTable& table, DebertaV2Config& config) {
+  DebertaConfig& base = config.base;
+  table.Note("model_type", "deberta-v2");
+  table.Default(base.bert.model, 1536);
+  table.Default(base.bert.layers, 24);
+  table.Default(base.bert.heads, 24);
+  table.Default(base.bert.ffn, 6144);
+  DescribeDeberta(table, base);
+  table.Default(config.buckets, -1);
+  table.Default(config.share_projections, false);
+  table.Default(config.normalize_relative, false);
+  std::int64_t buckets = config.buckets > 0 ? config.buckets : -1;
+  table.Integer("position_buckets", buckets, "the number of position buckets", -1, kLargestSize);
+  config.buckets = std::max<std::int64_t>(0, buckets);
+  table.Rule(
+      config.buckets == 0 || (config.buckets >= 4 && base.farthest - 1 > config.buckets / 2),
       "position buckets must be at least 4, and half of them below the farthest relative position {} less one, not {}",
-      config.base.farthest, config.buckets);
-  Check(config.convolution == 0 || (config.convolution > 0 && config.convolution < 1024 && config.convolution % 2 == 1),
-        "the convolution's width must be odd, or 0 for none, not {}", config.convolution);
+      base.farthest, config.buckets);
+  table.Flag("share_att_key", config.share_projections);
+  table.Choice("norm_rel_ebd", config.normalize_relative, {{"none", false}, {"layer_norm", true}});
+  table.Integer("conv_kernel_size", config.convolution, "the convolution's width", 0, 1023);
+  table.Rule(config.convolution == 0 || config.convolution % 2 == 1,
+             "the convolution's width must be odd, or 0 for none, not {}", config.convolution);
+  table.Choice("conv_act", config.convolution_activation, kActivationNames);
+  table.Only("conv_groups", 1);
+  if (table.reads())
+    table.Only("attention_head_size", base.bert.model / base.bert.heads, "a size other than hidden_size by the heads");
 }
 
 std::int64_t RelativeRow(const DebertaV2Config& config, std::int64_t distance) {
   const std::int64_t span = SpanOf(config), middle = config.buckets / 2;
   if (config.buckets > 0 && std::abs(distance) > middle) {
-    // What is farther than half of the buckets shares the other half, by its logarithm. In single precision, since
+    // Distances beyond half of the buckets share the other half, by their logarithm. In single precision, since
     // rounding decides about neighbouring buckets.
     const auto half = static_cast<float>(middle), far = static_cast<float>(std::abs(distance));
     const float share = std::log(far / half) / std::log(static_cast<float>(config.base.farthest - 1) / half);
@@ -90,11 +107,11 @@ Tensor DebertaV2Layer::operator()(Context& context, const Tensor& x, const Seque
 DebertaV2::DebertaV2(const DebertaV2Config& config, DType dtype)
     : TextEncoder(dtype),
       config_((CheckConfig(config), config)),
-      limits_{config.base.bert.vocabulary, config.base.bert.positions, config.base.bert.types, config.base.bert.pad_id,
-              config.base.bert.model},
-      embeddings_(DebertaScope(parameters_, config.base) / "embeddings", config.base) {
+      embeddings_(Scope(parameters_) / config.base.bert.scope / "embeddings", config.base) {
+  const BertConfig& bert = config.base.bert;
+  limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
   const std::int64_t model = config.base.bert.model;
-  const Scope encoder = DebertaScope(parameters_, config.base) / "encoder", convolution = encoder / "conv";
+  const Scope encoder = Scope(parameters_) / bert.scope / "encoder", convolution = encoder / "conv";
   const Initialisation normal = Initialisation::Normal(0.02);
   for (int layer = 0; layer < config.base.bert.layers; ++layer)
     layers_.emplace_back(encoder / "layer" / layer, config, layer);
@@ -108,7 +125,7 @@ DebertaV2::DebertaV2(const DebertaV2Config& config, DType dtype)
     convolution_bias_ = &(convolution / "conv").Declare("bias", {model}, Initialisation::Constant(0));
     convolution_norm_.emplace(convolution / "LayerNorm", model, config.base.bert.norm_epsilon);
   }
-  heads_ = DebertaHeads(parameters_, config.base, embeddings_.words());
+  DeclareHeads(parameters_, bert.on_top, DebertaHeads(config.base, "DebertaV2"), embeddings_.tokens());
 }
 
 Tensor DebertaV2::Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -127,7 +144,7 @@ Tensor DebertaV2::Encode(Context& context, std::span<const std::int32_t> ids, st
   return hidden;
 }
 
-// What stands next to a word, beside the first layer, which looks anywhere.
+// A convolution over neighbouring tokens, in parallel with the first layer.
 Tensor DebertaV2::Convolve(Context& context, const Tensor& embedded, const Tensor& hidden,
                            const Sequences& texts) const {
   const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution),
@@ -138,55 +155,31 @@ Tensor DebertaV2::Convolve(Context& context, const Tensor& embedded, const Tenso
 
 namespace {
 
-DebertaV2Config ReadConfig(const ModelFolder& files) {
-  const JsonView& json = files.config;
-  json["model_type"].String({kType});
-  DebertaV2Config config;
-  config.buckets = std::max<std::int64_t>(0, json.Get("position_buckets", -1).Integer(-1, kMostOfASize));
-  config.share_projections = json.Get("share_att_key", false).Bool();
-  config.normalize_relative = json.Get("norm_rel_ebd", "none").String({"none", "layer_norm"}) == "layer_norm";
-  config.convolution = json.Get("conv_kernel_size", 0).Integer(0, kMostOfASize);
-  config.convolution_activation = ActivationNamed(json.Get("conv_act", "tanh"));
-  json.Get("conv_groups", 1).Integer(1, 1);
-  json["attention_head_size"];  // checked below
-  // What Transformers means where a key is missing.
-  config.base.bert.model = 1536;
-  config.base.bert.layers = config.base.bert.heads = 24;
-  config.base.bert.ffn = 6144;
-  ReadDebertaSettings(files, config.base);
-  if (const JsonView size = json["attention_head_size"]; size.present())
-    Check(size.Integer() * config.base.bert.heads == config.base.bert.model,
-          "{}: {} heads of it must be hidden_size, {}", size.place(), config.base.bert.heads, config.base.bert.model);
-  return config;
-}
-
 std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  auto model = std::make_unique<DebertaV2>(ReadConfig(files));
-  LoadWeights(files, options, model->parameters(),
-              [&](std::string_view name) { return HarmlessDebertaTensor(name, model->config().base, files.weights); });
+  DebertaV2Config config;
+  ReadDeberta(files, config.base);
+  ReadConfig(files.config, config);
+  auto model = std::make_unique<DebertaV2>(config);
+  LoadWeights(files, options, model->parameters(), OtherDebertaTensors(config.base));
   return model;
 }
 
 }  // namespace
 
 namespace families {
-extern const Family deberta_v2 = MakeFamily<DebertaV2, Load>({kType});
+extern const Family deberta_v2 = MakeFamily<DebertaV2, Load>({"deberta-v2"});
 }  // namespace families
 
-std::unique_ptr<TextEncoder> DebertaV2::WithHeads(const TextHeadsConfig& heads) const {
+std::unique_ptr<TextEncoder> DebertaV2::WithHeads(const TextHeadsConfig& wanted) const {
   DebertaV2Config config = config_;
-  config.base.bert.on_top = heads;
+  config.base.bert.on_top = wanted;
   config.base.bert.scope = DebertaConfig().bert.scope;
   return std::make_unique<DebertaV2>(config, parameters_.dtype());
 }
 
 void DebertaV2::Save(const std::string& folder, Compute compute) const {
-  Json json = DebertaSettings(config_.base, kType, "DebertaV2");
-  json.Set("position_buckets", config_.buckets > 0 ? config_.buckets : -1);
-  json.Set("share_att_key", config_.share_projections);
-  json.Set("norm_rel_ebd", config_.normalize_relative ? "layer_norm" : "none");
-  json.Set("conv_kernel_size", config_.convolution);
-  json.Set("conv_act", NameOf(config_.convolution_activation));
+  Json json = WriteConfig(config_);
+  WriteTextHeads(json, heads(), DebertaHeads(config_.base, "DebertaV2"));
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }
 

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-// DeBERTaV3-base unless told otherwise.
+// The defaults are DeBERTaV3-base.
 struct DebertaV2Config {
   DebertaConfig base = {
       .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
@@ -26,7 +26,7 @@ struct DebertaV2Config {
   Activation convolution_activation = Activation::tanh;
 };
 
-HEADLIGHT_API void CheckConfig(const DebertaV2Config& config);
+HEADLIGHT_API void Describe(ConfigTable& table, DebertaV2Config& config);
 
 // The row of the table of relative vectors for a query that stands `distance` places behind the key.
 HEADLIGHT_API std::int64_t RelativeRow(const DebertaV2Config& config, std::int64_t distance);
@@ -52,7 +52,6 @@ class HEADLIGHT_API DebertaV2 : public TextEncoder {
                 const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
   const DebertaV2Config& config() const { return config_; }
-  const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override;
 
@@ -60,7 +59,6 @@ class HEADLIGHT_API DebertaV2 : public TextEncoder {
   Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const;
 
   DebertaV2Config config_;
-  Limits limits_;
   DebertaEmbeddings embeddings_;
   std::deque<DebertaV2Layer> layers_;
   const Parameter *relative_ = nullptr, *convolution_weight_ = nullptr, *convolution_bias_ = nullptr;

@@ -1,5 +1,5 @@
 // RoBERTa (Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach", 2019): BERT's encoder, trained longer
-// on more text and never asked for the next sentence; and XLM-R (Conneau et al., "Unsupervised Cross-lingual
+// on more text and without next-sentence prediction; and XLM-R (Conneau et al., "Unsupervised Cross-lingual
 // Representation Learning at Scale", 2020), the same in a hundred languages.
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace headlight {
 
-// The paper's RoBERTa-base unless told otherwise.
+// The defaults are the paper's RoBERTa-base.
 struct RobertaConfig {
-  // Its positions are those of its table: a text's first token has the one after pad_id's, so that as many less one and
-  // pad_id tokens are read at once.
+  // `positions` counts the rows of its table. A text's first token has the row after pad_id's, so that a text has at
+  // most positions - pad_id - 1 tokens.
   BertConfig encoder = {.vocabulary = 50265, .positions = 514, .types = 1, .pad_id = 1, .scope = "roberta"};
   bool xlm = false;  // published as XLM-R
 };
 
-HEADLIGHT_API void CheckConfig(const RobertaConfig& config);
+HEADLIGHT_API void Describe(ConfigTable& table, RobertaConfig& config);
 
 class HEADLIGHT_API Roberta : public TextEncoder {
  public:
@@ -30,13 +30,11 @@ class HEADLIGHT_API Roberta : public TextEncoder {
                 const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
   const RobertaConfig& config() const { return config_; }
-  const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override;
 
  private:
   RobertaConfig config_;
-  Limits limits_;
   BertEncoder encoder_;
 };
 

@@ -4,32 +4,16 @@
 #include <cmath>
 
 #include "headlight/base/error.h"
+#include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/config_rules.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
-#include "headlight/ops/embedding.h"
-#include "headlight/ops/residual.h"
 #include "headlight/ops/view.h"
 
 namespace headlight {
-
-void CheckConfig(const T5Config& config) {
-  CheckSize("the model dimension", config.model);
-  CheckSize("the number of encoder layers", config.encoder_layers);
-  CheckSize("the number of decoder layers", config.decoder_layers);
-  CheckSize("the number of heads", config.heads);
-  CheckSize("a head's dimension", config.head_dim);
-  CheckSize("the heads' dimensions together", config.heads * config.head_dim);
-  CheckSize("the ffn dimension", config.ffn);
-  CheckSize("the vocabulary's size", config.vocabulary);
-  CheckProbability("dropout", config.dropout);
-  CheckNormEpsilon(config.norm_epsilon);
-  for (const std::int32_t id : {config.start_id, config.end_id, config.pad_id}) CheckToken(id, config.vocabulary);
-}
 
 namespace {
 
@@ -79,15 +63,14 @@ T5Layer::T5Layer(const Scope& scope, const T5Config& config, int layer, bool dec
 
 Tensor T5Layer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
                            const ops::AttentionBias& positions, const Memory* memory) const {
-  const auto add = [&](const Tensor& to, const Tensor& sublayer) {
-    return ops::Residual(to, sublayer, context.NextDropout(dropout_));
-  };
-  Tensor hidden = add(
-      x, self_attention_.Self(context, self_attention_norm_(context, x), sentences, /*causal=*/decoder_, positions));
+  Tensor hidden = PreNorm(context, x, self_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+    return self_attention_.Self(context, input, sentences, /*causal=*/decoder_, positions);
+  });
   if (decoder_)
-    hidden = add(hidden, CrossAttention(context, *cross_attention_, layer_, (*cross_attention_norm_)(context, hidden),
-                                        sentences, *memory));
-  return add(hidden, feed_forward_(context, feed_forward_norm_(context, hidden)));
+    hidden = PreNorm(context, hidden, *cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+      return CrossAttention(context, *cross_attention_, layer_, input, sentences, *memory);
+    });
+  return PreNorm(context, hidden, feed_forward_norm_, dropout_, feed_forward_);
 }
 
 T5Stack::T5Stack(const Scope& scope, const T5Config& config, bool decoder)
@@ -117,10 +100,9 @@ T5::T5(const T5Config& config, DType dtype) : EncoderDecoder(dtype), config_(con
   CheckConfig(config);
   limits_ = {config.vocabulary, config.vocabulary, kLongest, config.start_id, config.end_id, config.pad_id};
   const Scope root(parameters_);
-  Parameter& words = (root / "shared").Declare("weight", {config.vocabulary, config.model}, Initialisation::Normal(1));
-  words.looked_up = true;
-  words.in_products = config.tie_output;
-  words_ = output_ = &words;
+  tokens_.emplace(root / "shared", config.vocabulary, config.model, Initialisation::Normal(1),
+                  /*scores=*/config.tie_output);
+  output_ = &tokens_->table();
   encoder_.emplace(root / "encoder", config, /*decoder=*/false);
   decoder_.emplace(root / "decoder", config, /*decoder=*/true);
   if (!config.tie_output) output_ = &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
@@ -134,119 +116,98 @@ T5::T5(const T5Config& config, DType dtype) : EncoderDecoder(dtype), config_(con
   }
 }
 
-Tensor T5::Embed(Context& context, std::span<const std::int32_t> ids) const {
-  if (words_->value.empty()) return ops::Rows(context.UseWeight(*words_), ids);  // only packed
-  return ops::Embedding(context.Use(*words_), ids);
-}
-
 Tensor T5::Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
-  return (*encoder_)(context, Embed(context, ids), sentences, nullptr);
+  return (*encoder_)(context, (*tokens_)(context, ids), sentences, nullptr);
 }
 
 Tensor T5::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                   const Memory& memory) const {
-  const Tensor hidden = (*decoder_)(context, Embed(context, ids), sentences, &memory);
+  const Tensor hidden = (*decoder_)(context, (*tokens_)(context, ids), sentences, &memory);
   return config_.scale_output ? ops::Scale(hidden, 1 / std::sqrt(static_cast<double>(config_.model))) : hidden;
 }
 
 namespace {
 
-T5Config ReadConfig(const JsonView& json, const Safetensors& weights) {
-  constexpr std::int64_t most = kMostOfASize;
-  T5Config config;
-  config.multilingual = json["model_type"].String({"t5", "mt5"}) == "mt5";
-  if (config.multilingual) {  // what is not said is mT5-small's
+// feed_forward_proj: "relu", or "gated-" and an activation, which in "gated-gelu" is the approximation. Newer files say
+// in dense_act_fn and is_gated_act what it stands for.
+void DescribeFeedForward(ConfigTable& table, T5Config& config) {
+  if (table.reads()) {
+    const JsonView& json = table.json();
+    const std::string whole = json.Get("feed_forward_proj", config.multilingual ? "gated-gelu" : "relu").String();
+    config.gated = whole.starts_with("gated-");
+    const std::string activation = whole == "gated-gelu" ? "gelu_new" : whole.substr(config.gated ? 6 : 0);
+    if (!json["dense_act_fn"].present()) {
+      const Json named = Json::Object{{"feed_forward_proj", activation}};
+      ConfigTable(JsonView(named, json.place())).Choice("feed_forward_proj", config.activation, kActivationNames);
+    }
+    Check(json.Get("is_gated_act", config.gated).Bool() == config.gated, "{}: contradicts feed_forward_proj, {}",
+          json["is_gated_act"].place(), Quoted(whole));
+  }
+  table.Choice("dense_act_fn", config.activation, kActivationNames);
+  if (!table.writes()) return;
+  std::string name(std::ranges::find(kActivationNames, config.activation, &ConfigName<Activation>::value)->name);
+  if (config.gated) name = "gated-" + (name == "gelu_new" ? "gelu" : name);
+  table.Note("feed_forward_proj", name);
+}
+
+}  // namespace
+
+void Describe(ConfigTable& table, T5Config& config) {
+  table.Choice("model_type", config.multilingual, {{"t5", false}, {"mt5", true}});
+  if (table.reads() && config.multilingual) {  // where a key is missing mT5-small is meant
     config.encoder_layers = 8;
     config.heads = 6;
     config.ffn = 1024;
     config.vocabulary = 250112;
   }
-  const auto size = [&](const char* key, std::int64_t fallback, std::int64_t limit) {
-    return json.Get(key, fallback).Integer(1, limit);
-  };
-  const auto id = [&](const char* key, std::int32_t fallback) {
-    return static_cast<std::int32_t>(json.Get(key, fallback).Integer(0, most));
-  };
-  config.model = size("d_model", config.model, most);
-  config.encoder_layers = static_cast<int>(size("num_layers", config.encoder_layers, 1024));
-  config.decoder_layers = static_cast<int>(size("num_decoder_layers", config.encoder_layers, 1024));
-  config.heads = static_cast<std::int32_t>(size("num_heads", config.heads, most));
-  config.head_dim = size("d_kv", config.head_dim, most);
-  config.ffn = size("d_ff", config.ffn, most);
-  // "relu", or "gated-" and an activation, which in "gated-gelu" is the approximation.
-  const std::string feed_forward = json.Get("feed_forward_proj", config.multilingual ? "gated-gelu" : "relu").String();
-  config.gated = feed_forward.starts_with("gated-");
-  const std::string activation = feed_forward == "gated-gelu" ? "gelu_new" : feed_forward.substr(config.gated ? 6 : 0);
-  if (!json["dense_act_fn"].present() || json["dense_act_fn"].String() == activation)
-    config.activation = ActivationNamed(JsonView(Json(activation), json["feed_forward_proj"].place()));
-  else
-    config.activation = ActivationNamed(json["dense_act_fn"]);
-  Check(json.Get("is_gated_act", config.gated).Bool() == config.gated, "{}: contradicts feed_forward_proj, {}",
-        json["is_gated_act"].place(), Quoted(feed_forward));
-  config.buckets = static_cast<std::int32_t>(size("relative_attention_num_buckets", config.buckets, most));
-  config.max_distance = static_cast<std::int32_t>(size("relative_attention_max_distance", config.max_distance, most));
-  config.dropout = json.Get("dropout_rate", config.dropout).Number(0, 1);
-  config.norm_epsilon = json.Get("layer_norm_epsilon", config.norm_epsilon).Number(0, 1);
-  config.vocabulary = size("vocab_size", config.vocabulary, most);
-  config.pad_id = id("pad_token_id", 0);
-  config.start_id = id("decoder_start_token_id", config.pad_id);
-  config.end_id = id("eos_token_id", 1);
-  Check(!json.Get("is_decoder", false).Bool(), "{}: a T5 that is only a decoder is not supported",
-        json["is_decoder"].place());
+  table.Note("architectures",
+             Json::Array{config.multilingual ? "MT5ForConditionalGeneration" : "T5ForConditionalGeneration"});
+  table.Note("is_encoder_decoder", true);
+  table.Size("d_model", config.model, "the model dimension");
+  table.Layers("num_layers", config.encoder_layers, "the number of encoder layers");
+  table.Default(config.decoder_layers, config.encoder_layers);
+  table.Layers("num_decoder_layers", config.decoder_layers, "the number of decoder layers");
+  table.Size("num_heads", config.heads, "the number of heads");
+  table.Size("d_kv", config.head_dim, "a head's dimension");
+  table.Rule(config.heads * config.head_dim <= kLargestSize,
+             "the heads' dimensions together must be at most {}, not {}", kLargestSize, config.heads * config.head_dim);
+  table.Size("d_ff", config.ffn, "the ffn dimension");
+  DescribeFeedForward(table, config);
+  table.Size("relative_attention_num_buckets", config.buckets, "the number of buckets");
+  table.Size("relative_attention_max_distance", config.max_distance, "the farthest distance");
+  table.Probability("dropout_rate", config.dropout);
+  table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Token("pad_token_id", config.pad_id, config.vocabulary);
+  table.Default(config.start_id, config.pad_id);
+  table.Token("decoder_start_token_id", config.start_id, config.vocabulary);
+  table.Token("eos_token_id", config.end_id, config.vocabulary);
+  table.Only("is_decoder", false, "a T5 that is only a decoder");
   // Published configurations of T5 1.1 say by tie_word_embeddings that states are not scaled; of mT5 none are. Whether
   // there are two tables is seen by the weights.
-  const bool tied = json.Get("tie_word_embeddings", true).Bool();
-  config.scale_output = !config.multilingual && json.Get("scale_decoder_outputs", tied).Bool();
+  bool tied = config.multilingual ? config.tie_output : config.scale_output;
+  table.Flag("tie_word_embeddings", tied);
+  if (table.reads())
+    config.scale_output = !config.multilingual && table.json().Get("scale_decoder_outputs", tied).Bool();
+  table.Harmless({"classifier_dropout", "initializer_factor", "n_positions"});
+}
+
+namespace {
+
+std::unique_ptr<T5> Load(const ModelFolder& files, const LoadModelOptions& options) {
+  T5Config config;
+  ReadConfig(files.config, config);
+  const Safetensors& weights = files.weights;
   config.tie_output = !weights.contains("lm_head.weight") ||
                       (weights.contains("shared.weight") &&
                        std::ranges::equal(weights.At("lm_head.weight").bytes, weights.At("shared.weight").bytes));
-  RefuseUnreadSettings(json, {"classifier_dropout", "initializer_factor", "n_positions"});
-  CheckConfig(config);
-  return config;
-}
-
-Json ConfigJson(const T5Config& config) {
-  const bool gelu_gate = config.gated && config.activation == Activation::gelu_tanh;
-  const std::string activation = NameOf(config.activation);
-  return Json::Object{{"architectures",
-                       Json::Array{config.multilingual ? "MT5ForConditionalGeneration" : "T5ForConditionalGeneration"}},
-                      {"model_type", config.multilingual ? "mt5" : "t5"},
-                      {"is_encoder_decoder", true},
-                      {"d_model", config.model},
-                      {"num_layers", config.encoder_layers},
-                      {"num_decoder_layers", config.decoder_layers},
-                      {"num_heads", config.heads},
-                      {"d_kv", config.head_dim},
-                      {"d_ff", config.ffn},
-                      {"feed_forward_proj", gelu_gate      ? "gated-gelu"
-                                            : config.gated ? "gated-" + activation
-                                                           : activation},
-                      {"dense_act_fn", activation},
-                      {"relative_attention_num_buckets", config.buckets},
-                      {"relative_attention_max_distance", config.max_distance},
-                      {"dropout_rate", config.dropout},
-                      {"layer_norm_epsilon", config.norm_epsilon},
-                      {"tie_word_embeddings", config.multilingual ? config.tie_output : config.scale_output},
-                      {"vocab_size", config.vocabulary},
-                      {"pad_token_id", config.pad_id},
-                      {"decoder_start_token_id", config.start_id},
-                      {"eos_token_id", config.end_id},
-                      {"dtype", "float32"}};
-}
-
-// A file may hold again what is tied, as long as it is the same, and the positions of cross-attention that the first
-// checkpoints have and no T5 reads.
-bool HarmlessTensor(std::string_view name, const Safetensors& file) {
-  if (name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight") return true;
-  const bool again =
-      name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight" || name == "lm_head.weight";
-  return again && SameAsTied(file, name, "shared.weight");
-}
-
-std::unique_ptr<T5> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  auto model = std::make_unique<T5>(ReadConfig(files.config, files.weights));
+  auto model = std::make_unique<T5>(config);
+  // The positions of cross-attention are in the first checkpoints, and no T5 reads them.
   LoadWeights(files, options, model->parameters(),
-              [&](std::string_view name) { return HarmlessTensor(name, files.weights); });
+              {.tied = {{"encoder.embed_tokens.weight", "shared.weight"},
+                        {"decoder.embed_tokens.weight", "shared.weight"},
+                        {"lm_head.weight", "shared.weight"}},
+               .unused = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}});
   return model;
 }
 
@@ -257,7 +218,7 @@ extern const Family t5 = MakeFamily<T5, Load>({"t5", "mt5"});
 }  // namespace families
 
 void T5::Save(const std::string& folder, Compute compute) const {
-  SaveConfigAndWeights(folder, ConfigJson(config_), parameters_, compute);
+  SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
 }
 
 }  // namespace headlight

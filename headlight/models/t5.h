@@ -18,7 +18,9 @@
 
 namespace headlight {
 
-// T5-small unless told otherwise.
+class ConfigTable;  // io/config_table.h
+
+// The defaults are T5-small.
 struct T5Config {
   bool multilingual = false;  // mT5, which is T5 1.1 under a name of its own
   std::int64_t model = 512;
@@ -37,9 +39,7 @@ struct T5Config {
   std::int64_t vocabulary = 32128;
   std::int32_t start_id = 0, end_id = 1, pad_id = 0;
 };
-
-// Throws Error naming the hyperparameter and the rule where no such model can be.
-HEADLIGHT_API void CheckConfig(const T5Config& config);
+HEADLIGHT_API void Describe(ConfigTable& table, T5Config& config);
 
 // FFN(x) = activation(x W1) W2, or, with a gate, (activation(x W1) * x V) W2 (Shazeer, 2020, eq. 6).
 class HEADLIGHT_API T5FeedForward {
@@ -92,25 +92,20 @@ class HEADLIGHT_API T5 : public EncoderDecoder {
   // beyond the 512 tokens that published models were trained on, keeps a page long line from taking hours.
   static constexpr std::int64_t kLongest = 1 << 14;
 
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
   explicit T5(const T5Config& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
   // Scaled by model^-0.5 where the config says so.
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
-  ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
-  Tensor OutputBias(Context& /*context*/) const override { return {}; }
-  const Limits& limits() const override { return limits_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const T5Config& config() const { return config_; }
 
  private:
-  Tensor Embed(Context& context, std::span<const std::int32_t> ids) const;
-
   T5Config config_;
-  Limits limits_;
-  const Parameter *words_, *output_;
+  std::optional<TokenEmbedding> tokens_;
   std::optional<T5Stack> encoder_, decoder_;
 };
 

@@ -11,7 +11,9 @@
 
 namespace headlight {
 
-// The paper's base model (section 3 and table 3) unless told otherwise.
+class ConfigTable;  // io/config_table.h
+
+// The defaults are the paper's base model (section 3 and table 3).
 struct TransformerConfig {
   std::int64_t model = 512;
   int encoder_layers = 6, decoder_layers = 6;
@@ -28,21 +30,17 @@ struct TransformerConfig {
   std::int64_t positions = 512;
   std::int32_t start_id = 0, end_id = 0, pad_id = 0;
 };
-
-// Throws Error naming the hyperparameter and the rule where no such model can be.
-HEADLIGHT_API void CheckConfig(const TransformerConfig& config);
+HEADLIGHT_API void Describe(ConfigTable& table, TransformerConfig& config);
 
 class HEADLIGHT_API Transformer : public EncoderDecoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or Load.
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
   explicit Transformer(const TransformerConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
-  ops::Weight OutputWeight(Context& context) const override { return context.UseWeight(*output_); }
-  Tensor OutputBias(Context& context) const override { return context.Use(*output_bias_); }
-  const Limits& limits() const override { return limits_; }
   Json::Object Description() const override;
   // generation_config.json too.
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
@@ -50,8 +48,6 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
 
  private:
   TransformerConfig config_;
-  Limits limits_;
-  const Parameter *source_table_, *target_table_, *output_, *output_bias_;
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
 };

@@ -1,4 +1,4 @@
-// Context: what a pass through a model needs besides its inputs. Nothing of it is hidden in members or globals, so that
+// Context: what a pass through a model needs besides its inputs. No state of a pass is in members or globals, so that
 // a model is constant and may be shared by any number of passes at once.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What training, decoding and looking need to know of a model that reads one sequence and writes another.
+// The interface of models that read one sequence and write another, for training, decoding and inspection.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,11 @@ class HEADLIGHT_API EncoderDecoder : public Model {
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                         const Memory& memory) const = 0;
 
-  // What turns a hidden state into a score for each word: hidden weight^T + bias. The bias may be empty.
-  virtual ops::Weight OutputWeight(Context& context) const = 0;  // [vocab, model]
-  virtual Tensor OutputBias(Context& context) const = 0;         // [vocab]
+  // The output projection, a score for each token: hidden weight^T + bias. The bias may be empty.
+  ops::Weight OutputWeight(Context& context) const { return context.UseWeight(*output_); }  // [vocab, model]
+  Tensor OutputBias(Context& context) const {                                               // [vocab]
+    return output_bias_ == nullptr ? Tensor() : context.Use(*output_bias_);
+  }
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::Linear(hidden, OutputWeight(context), OutputBias(context));
   }
@@ -38,14 +40,17 @@ class HEADLIGHT_API EncoderDecoder : public Model {
     std::int64_t positions = 0;  // the longest sentence, in tokens, that either side can have
     std::int32_t start_id = 0;   // the decoder's first input, the paper's <s>
     std::int32_t end_id = 0;     // ends every sentence, the paper's </s>
-    std::int32_t pad_id = 0;     // never written
+    std::int32_t pad_id = 0;     // never generated
   };
-  virtual const Limits& limits() const = 0;
+  const Limits& limits() const { return limits_; }
 
-  Json::Object Description() const override { return {{"positions", limits().positions}}; }
+  Json::Object Description() const override { return {{"positions", limits_.positions}}; }
 
  protected:
   using Model::Model;
+
+  Limits limits_;
+  const Parameter *output_ = nullptr, *output_bias_ = nullptr;  // the bias is null where there is none
 };
 
 }  // namespace headlight

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/io/safetensors.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 
@@ -13,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostClasses = 1 << 20;
 
-// What Transformers calls the problems.
+// The names of Transformers.
 struct NamedProblem {
   const char* name;
   Problem problem;
@@ -21,6 +23,23 @@ struct NamedProblem {
 constexpr NamedProblem kProblems[] = {{"single_label_classification", Problem::one_label},
                                       {"multi_label_classification", Problem::several_labels},
                                       {"regression", Problem::number}};
+
+struct HeadName {
+  bool TextHeadsConfig::*has;
+  const char* name;
+};
+constexpr HeadName kHeadNames[] = {{&TextHeadsConfig::pooler, "pooler"},
+                                   {&TextHeadsConfig::masked_words, "masked words"},
+                                   {&TextHeadsConfig::next_sentence, "next sentence"},
+                                   {&TextHeadsConfig::sequence_classes, "classes of texts"},
+                                   {&TextHeadsConfig::token_classes, "classes of tokens"},
+                                   {&TextHeadsConfig::question_spans, "answers"}};
+
+template <typename Head>
+const Head& Have(const std::optional<Head>& head, const char* what) {
+  Check(head.has_value(), "this model has no {}", what);
+  return *head;
+}
 
 std::vector<std::string> ReadLabels(const JsonView& config) {
   const JsonView names = config["id2label"];
@@ -45,7 +64,7 @@ std::vector<std::string> ReadLabels(const JsonView& config) {
   return labels;
 }
 
-// What is meant where nothing is said: one class alone is right or not, as Transformers' text-classification reads it.
+// The default: a single class is right or not, as in Transformers' text-classification pipeline.
 Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::several_labels : Problem::one_label; }
 
 Problem ReadProblem(const JsonView& config, std::size_t classes) {
@@ -57,7 +76,7 @@ Problem ReadProblem(const JsonView& config, std::size_t classes) {
 }  // namespace
 
 void CheckConfig(const TextHeadsConfig& config) {
-  Check(config.pooler || !config.next_sentence, "whether a sentence is the next is told from what the pooler gives");
+  Check(config.pooler || !config.next_sentence, "the next-sentence head needs the pooler");
   Check(!config.sequence_classes || !config.token_classes, "a classifier is of texts or of tokens, not of both");
   if (!config.sequence_classes && !config.token_classes) return;
   Check(!config.labels.empty() && std::ssize(config.labels) <= kMostClasses, "there must be 1 to {} classes, not {}",
@@ -66,15 +85,14 @@ void CheckConfig(const TextHeadsConfig& config) {
         "two classes must not have the same label");
 }
 
-TextHeadsConfig ReadTextHeads(const ModelFolder& files, const HeadTensors& tensors) {
-  const JsonView& config = files.config;
-  const auto has = [&](const std::string& tensor) { return !tensor.empty() && files.weights.contains(tensor); };
-  TextHeadsConfig heads{.pooler = has(tensors.pooler),
-                        .masked_words = has(tensors.masked_words),
-                        .next_sentence = has(tensors.next_sentence),
-                        .sequence_classes = has(tensors.sequence_classes),
-                        .token_classes = has(tensors.token_classes),
-                        .question_spans = has("qa_outputs.weight")};
+TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout) {
+  const auto has = [&](const std::string& tensor) { return weights.contains(tensor); };
+  TextHeadsConfig heads{.pooler = has(layout.pooler + ".weight"),
+                        .masked_words = has(layout.masked_bias),
+                        .next_sentence = has(layout.next_sentence + ".weight"),
+                        .sequence_classes = has(layout.sequence_classes + ".weight"),
+                        .token_classes = has(layout.token_classes + ".weight"),
+                        .question_spans = has(layout.question_spans + ".weight")};
   if (heads.sequence_classes && heads.token_classes) {
     std::string architecture;
     const JsonView names = config["architectures"];
@@ -83,9 +101,9 @@ TextHeadsConfig ReadTextHeads(const ModelFolder& files, const HeadTensors& tenso
     heads.sequence_classes = architecture.ends_with("ForSequenceClassification");
     heads.token_classes = architecture.ends_with("ForTokenClassification");
     Check(heads.sequence_classes || heads.token_classes,
-          "{}: {} does not say whether {} tells classes of texts (...ForSequenceClassification) or of tokens "
+          "{}: {} does not say whether {} is a head for classes of texts (...ForSequenceClassification) or of tokens "
           "(...ForTokenClassification), and nothing else is supported",
-          names.place(), Quoted(architecture), tensors.token_classes);
+          names.place(), Quoted(architecture), layout.token_classes + ".weight");
   }
   if (heads.sequence_classes || heads.token_classes) heads.labels = ReadLabels(config);
   if (heads.sequence_classes) heads.problem = ReadProblem(config, heads.labels.size());
@@ -93,7 +111,7 @@ TextHeadsConfig ReadTextHeads(const ModelFolder& files, const HeadTensors& tenso
   return heads;
 }
 
-void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const std::string& family) {
+void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const TextHeadsLayout& layout) {
   const char* kind = heads.sequence_classes                      ? "ForSequenceClassification"
                      : heads.token_classes                       ? "ForTokenClassification"
                      : heads.question_spans                      ? "ForQuestionAnswering"
@@ -101,7 +119,7 @@ void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const std::strin
                      : heads.masked_words                        ? "ForMaskedLM"
                      : heads.next_sentence                       ? "ForNextSentencePrediction"
                                                                  : "Model";
-  config.Set("architectures", Json::Array{family + kind});
+  config.Set("architectures", Json::Array{layout.family + kind});
   if (heads.labels.empty()) return;
   Json::Object names, numbers;
   for (std::size_t i = 0; i < heads.labels.size(); ++i) {
@@ -114,36 +132,88 @@ void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const std::strin
     config.Set("problem_type", std::ranges::find(kProblems, heads.problem, &NamedProblem::problem)->name);
 }
 
-Pooler::Pooler(const Scope& scope, std::int64_t model, Activation activation, double dropout)
-    : dense_(scope, {"dense"}, model, model), activation_(activation), dropout_(dropout) {}
+TextHeadsConfig CommonHeads(const TextHeadsConfig& a, const TextHeadsConfig& b) {
+  TextHeadsConfig both;
+  for (const HeadName& head : kHeadNames) both.*head.has = a.*head.has && b.*head.has;
+  if (a.labels != b.labels) both.sequence_classes = both.token_classes = false;
+  if (both.sequence_classes || both.token_classes) both.labels = a.labels;
+  return both;
+}
 
-Tensor Pooler::operator()(Context& context, const Tensor& hidden, const Sequences& texts) const {
+void TextHeads::DeclareHeads(Parameters& parameters, const TextHeadsConfig& config, const TextHeadsLayout& layout,
+                             const TokenEmbedding& tokens) {
+  CheckConfig(config);
+  config_ = config;
+  const Scope root(parameters);
+  const std::int64_t model = tokens.table().shape[1], labels = std::ssize(config.labels);
+  const auto linear = [&](const std::string& name, std::int64_t outputs) {
+    return Linear(root, {name}, model, outputs);
+  };
+  if (config.pooler) pooler_ = Pooler{linear(layout.pooler, model), Activation::tanh, 0};
+  if (config.masked_words) {
+    Linear dense = linear(layout.masked_dense, model);
+    const LayerNorm norm(root / layout.masked_norm, model, layout.norm_epsilon);
+    const Parameter& bias = root.Declare(layout.masked_bias, {tokens.table().shape[0]}, Initialisation::Constant(0));
+    masked_words_ = MaskedWordHead{std::move(dense), norm, &bias, layout.masked_activation, tokens};
+  }
+  if (config.next_sentence) next_sentence_ = ClassHead{linear(layout.next_sentence, 2), 0};
+  if (config.sequence_classes) {
+    Check(config.pooler || layout.class_pooler != layout.pooler, "the head for classes of texts needs the pooler");
+    if (layout.class_pooler == layout.pooler)
+      class_pooler_ = pooler_;
+    else
+      class_pooler_ = Pooler{linear(layout.class_pooler, model), layout.class_activation, layout.class_pooler_dropout};
+    sequence_classes_ = ClassHead{linear(layout.sequence_classes, labels), layout.sequence_dropout};
+  }
+  if (config.token_classes) token_classes_ = ClassHead{linear(layout.token_classes, labels), layout.token_dropout};
+  if (config.question_spans) question_spans_ = ClassHead{linear(layout.question_spans, 2), layout.question_dropout};
+}
+
+std::vector<std::string> TextHeads::head_names() const {
+  std::vector<std::string> names;
+  for (const HeadName& head : kHeadNames)
+    if (config_.*head.has) names.emplace_back(head.name);
+  return names;
+}
+
+Tensor TextHeads::Pooler::operator()(Context& context, const Tensor& hidden, const Sequences& texts) const {
   std::vector<std::int32_t> first;
   for (const Sequence& text : texts) {
     Check(text.length > 0, "an empty text has no first token");
     first.push_back(text.begin);
   }
-  return dense_(context, ops::Drop(ops::Embedding(hidden, first), context.NextDropout(dropout_)), activation_);
+  return dense(context, ops::Drop(ops::Embedding(hidden, first), context.NextDropout(dropout)), activation);
 }
 
-MaskedWordHead::MaskedWordHead(const Scope& transform, const char* norm, const Scope& bias, const Parameter& words,
-                               Activation activation, double epsilon)
-    : dense_(transform, {"dense"}, words.shape[1], words.shape[1]),
-      norm_(transform / norm, words.shape[1], epsilon),
-      words_(&words),
-      bias_(&bias.Declare("bias", {words.shape[0]}, Initialisation::Constant(0))),
-      activation_(activation) {}
-
-Tensor MaskedWordHead::operator()(Context& context, const Tensor& hidden) const {
-  const Tensor transformed = norm_(context, dense_(context, hidden, activation_));
-  return ops::Linear(transformed, context.UseWeight(*words_), context.Use(*bias_));
+Tensor TextHeads::ClassHead::operator()(Context& context, const Tensor& x) const {
+  return linear(context, ops::Drop(x, context.NextDropout(dropout)));
 }
 
-ClassHead::ClassHead(const Scope& scope, const char* name, std::int64_t model, std::int64_t classes, double dropout)
-    : linear_(scope, {name}, model, classes), dropout_(dropout) {}
+Tensor TextHeads::Pool(Context& context, const Tensor& hidden, const Sequences& texts) const {
+  return Have(pooler_, "pooler")(context, hidden, texts);
+}
 
-Tensor ClassHead::operator()(Context& context, const Tensor& x) const {
-  return linear_(context, ops::Drop(x, context.NextDropout(dropout_)));
+Tensor TextHeads::MaskedWordLogits(Context& context, const Tensor& hidden) const {
+  const MaskedWordHead& head = Have(masked_words_, "head for masked words");
+  const Tensor transformed = head.norm(context, head.dense(context, hidden, head.activation));
+  return head.tokens.Scores(context, transformed, context.Use(*head.bias));
+}
+
+Tensor TextHeads::NextSentenceLogits(Context& context, const Tensor& pooled) const {
+  return Have(next_sentence_, "head for the next sentence")(context, pooled);
+}
+
+Tensor TextHeads::SequenceClassLogits(Context& context, const Tensor& hidden, const Sequences& texts) const {
+  const ClassHead& head = Have(sequence_classes_, "head for classes of texts");
+  return head(context, Have(class_pooler_, "pooler")(context, hidden, texts));
+}
+
+Tensor TextHeads::TokenClassLogits(Context& context, const Tensor& hidden) const {
+  return Have(token_classes_, "head for classes of tokens")(context, hidden);
+}
+
+Tensor TextHeads::SpanLogits(Context& context, const Tensor& hidden) const {
+  return Have(question_spans_, "head for answers")(context, hidden);
 }
 
 }  // namespace headlight

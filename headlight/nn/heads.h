@@ -1,4 +1,4 @@
-// What stands on an encoder of texts: the last layers of a task.
+// The heads on an encoder of texts: the last layers of a task.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,22 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/base/sequences.h"
-#include "headlight/io/model_folder.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/problem.h"
 
 namespace headlight {
 
-// Which heads a model has.
+class Safetensors;  // io/safetensors.h
+
+// The heads that a model has.
 struct TextHeadsConfig {
   bool pooler = false;                   // a state of the whole text, from its first token's
-  bool masked_words = false;             // which word is hidden
-  bool next_sentence = false;            // whether the second text follows the first
-  bool sequence_classes = false;         // a class of a text or of two
+  bool masked_words = false;             // masked language modelling: scores of every token
+  bool next_sentence = false;            // next-sentence prediction
+  bool sequence_classes = false;         // a class of one text or of a pair
   bool token_classes = false;            // a class of each token
   bool question_spans = false;           // where in a text an answer begins and ends
   std::vector<std::string> labels = {};  // the classes' names, by number
@@ -30,64 +32,78 @@ struct TextHeadsConfig {
 // Throws Error naming the rule where there can be no such heads.
 HEADLIGHT_API void CheckConfig(const TextHeadsConfig& config);
 
-// A tensor of each head, by which a folder shows that it has it; empty for a head that the family has not. A
-// `classifier` of sequences may be called as one of tokens is: then `architectures` tells.
-struct HeadTensors {
-  std::string pooler, masked_words, next_sentence, sequence_classes, token_classes;
+// The full names of the heads' parts in a family's checkpoints, and how its heads compute. A name is empty where
+// the family has no such head. Heads of texts and of tokens may have one name: then `architectures` decides.
+struct TextHeadsLayout {
+  std::string family;                                                 // begins the names in `architectures`: Bert
+  std::string pooler = "";                                            // a Linear
+  std::string masked_dense = "", masked_norm = "", masked_bias = "";  // the last a vector
+  Activation masked_activation = Activation::gelu;
+  double norm_epsilon = 1e-12;
+  std::string next_sentence = "";
+  std::string class_pooler = "";  // below the classes of texts; `pooler` may be both
+  Activation class_activation = Activation::tanh;
+  double class_pooler_dropout = 0;
+  std::string sequence_classes = "classifier", token_classes = "classifier", question_spans = "qa_outputs";
+  double sequence_dropout = 0.1, token_dropout = 0.1, question_dropout = 0;
 };
 
-// Which heads a folder has, with id2label and problem_type. Throws Error where labels are not those of the classes 0,
-// 1, ..., or it does not say which classes they are.
-TextHeadsConfig ReadTextHeads(const ModelFolder& files, const HeadTensors& tensors);
+// The heads that a folder has, with id2label and problem_type. Throws Error where labels are not those of the classes
+// 0, 1, ..., or it does not say which classes they are.
+TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout);
 
-// `architectures`, from the class's first part, such as Bert, and id2label, label2id and problem_type.
-void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const std::string& family);
+// `architectures`, id2label, label2id and problem_type.
+void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const TextHeadsLayout& layout);
 
-// activation(W first + b), the first token's state of each text.
-class HEADLIGHT_API Pooler {
+// The heads that both have, with the same labels.
+TextHeadsConfig CommonHeads(const TextHeadsConfig& a, const TextHeadsConfig& b);
+
+// The heads on an encoder's states, `hidden` [tokens, model] or some of their rows. Each head throws
+// Error where the model does not have it. A new head is added in this file and heads.cc.
+class HEADLIGHT_API TextHeads {
  public:
-  Pooler(const Scope& scope, std::int64_t model, Activation activation = Activation::tanh, double dropout = 0);
-  // hidden [tokens, model] to [texts, model]. Throws Error for an empty text.
-  Tensor operator()(Context& context, const Tensor& hidden, const Sequences& texts) const;
+  const TextHeadsConfig& heads() const { return config_; }
+  std::vector<std::string> head_names() const;  // in words
+
+  // activation(W first + b), of the first token's state of each text: [texts, model]. Throws Error for an empty text.
+  Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
+  // LayerNorm(activation(W hidden + b)) tokens^T + bias, by the tokens' own table: [rows, vocabulary].
+  Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;
+  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;  // [texts, 2]: it is, it is not
+  Tensor SequenceClassLogits(Context& context, const Tensor& hidden, const Sequences& texts) const;  // [texts, labels]
+  Tensor TokenClassLogits(Context& context, const Tensor& hidden) const;                             // [rows, labels]
+  Tensor SpanLogits(Context& context, const Tensor& hidden) const;  // [rows, 2]: an answer begins, ends here
+
+ protected:
+  // For the constructor of a family's model: declares the heads' parameters.
+  void DeclareHeads(Parameters& parameters, const TextHeadsConfig& config, const TextHeadsLayout& layout,
+                    const TokenEmbedding& tokens);
 
  private:
-  Linear dense_;
-  Activation activation_;
-  double dropout_;  // of the first token's state
-};
+  struct Pooler {
+    Linear dense;
+    Activation activation;
+    double dropout;  // of the first token's state
+    Tensor operator()(Context& context, const Tensor& hidden, const Sequences& texts) const;
+  };
+  struct MaskedWordHead {
+    Linear dense;
+    LayerNorm norm;
+    const Parameter* bias;
+    Activation activation;
+    TokenEmbedding tokens;
+  };
+  // W dropout(x) + b.
+  struct ClassHead {
+    Linear linear;
+    double dropout;
+    Tensor operator()(Context& context, const Tensor& x) const;
+  };
 
-// Scores for every word by the words' own table: LayerNorm(activation(W x + b)) words^T + bias.
-class HEADLIGHT_API MaskedWordHead {
- public:
-  // `transform` holds dense and the norm of that name, `bias` the words' bias.
-  MaskedWordHead(const Scope& transform, const char* norm, const Scope& bias, const Parameter& words,
-                 Activation activation, double epsilon);
-  Tensor operator()(Context& context, const Tensor& hidden) const;  // [rows, model] to [rows, vocabulary]
-
- private:
-  Linear dense_;
-  LayerNorm norm_;
-  const Parameter *words_, *bias_;
-  Activation activation_;
-};
-
-// W dropout(x) + b.
-class HEADLIGHT_API ClassHead {
- public:
-  ClassHead(const Scope& scope, const char* name, std::int64_t model, std::int64_t classes, double dropout = 0);
-  Tensor operator()(Context& context, const Tensor& x) const;  // [rows, model] to [rows, classes]
-
- private:
-  Linear linear_;
-  double dropout_;
-};
-
-// The heads of a model, for its family to fill in.
-struct TextHeads {
-  TextHeadsConfig config;
-  std::optional<Pooler> pooler, class_pooler;  // class_pooler: what sequence_classes stand on
-  std::optional<MaskedWordHead> masked_words;
-  std::optional<ClassHead> next_sentence, sequence_classes, token_classes, question_spans;
+  TextHeadsConfig config_;
+  std::optional<Pooler> pooler_, class_pooler_;
+  std::optional<MaskedWordHead> masked_words_;
+  std::optional<ClassHead> next_sentence_, sequence_classes_, token_classes_, question_spans_;
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What training, generating, scoring and looking need to know of a model that continues a text: a decoder alone.
+// The interface of models that continue a text, a decoder alone, for training, generation, scoring and inspection.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class HEADLIGHT_API LanguageModel : public Model {
   // text that is longer than the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
-  // What turns a hidden state into a score for each next word: hidden weight^T + bias. The bias may be empty.
-  virtual ops::Weight OutputWeight(Context& context) const = 0;         // [vocab, model]
-  virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  // [vocab]
+  // The output projection, a score for each next token: hidden weight^T + bias. The bias may be empty.
+  ops::Weight OutputWeight(Context& context) const { return context.UseWeight(*output_); }  // [vocab, model]
+  Tensor OutputBias(Context& /*context*/) const { return {}; }                              // [vocab]
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::Linear(hidden, OutputWeight(context), OutputBias(context));
   }
@@ -34,12 +34,15 @@ class HEADLIGHT_API LanguageModel : public Model {
     std::int64_t positions = 0;  // the longest text, in tokens
     std::int32_t end_id = -1;    // ends a text; -1 where nothing does
   };
-  virtual const Limits& limits() const = 0;
+  const Limits& limits() const { return limits_; }
 
-  Json::Object Description() const override { return {{"positions", limits().positions}}; }
+  Json::Object Description() const override { return {{"positions", limits_.positions}}; }
 
  protected:
   using Model::Model;
+
+  Limits limits_;
+  const Parameter* output_ = nullptr;
 };
 
 }  // namespace headlight

@@ -7,7 +7,6 @@
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/layer_norm.h"
-#include "headlight/ops/residual.h"
 #include "headlight/ops/rms_norm.h"
 
 namespace headlight {
@@ -97,9 +96,32 @@ std::int64_t PositionalEncoding::positions() const {
   return learned_ == nullptr ? sinusoids_.shape()[0] : learned_->shape[0] - first_;
 }
 
-Embedding::Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout,
+TokenEmbedding::TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model,
+                               Initialisation initialisation, bool scores) {
+  Parameter& table = scope.Declare("weight", {vocabulary, model}, initialisation);
+  table.looked_up = true;
+  table.in_products = scores;
+  table_ = &table;
+}
+
+Tensor TokenEmbedding::operator()(Context& context, std::span<const std::int32_t> ids, double scale,
+                                  const Tensor& position_table, std::span<const std::int32_t> positions,
+                                  Dropout dropout) const {
+  if (!table_->value.empty())
+    return ops::Embedding(context.Use(*table_), ids, scale, position_table, positions, dropout);
+  // Only the packed form is kept.
+  std::vector<std::int32_t> rows(ids.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  return ops::Embedding(ops::Rows(context.UseWeight(*table_), ids), rows, scale, position_table, positions, dropout);
+}
+
+Tensor TokenEmbedding::Scores(Context& context, const Tensor& hidden, const Tensor& bias) const {
+  return ops::Linear(hidden, context.UseWeight(*table_), bias);
+}
+
+Embedding::Embedding(const TokenEmbedding& tokens, double scale, PositionalEncoding positions, double dropout,
                      std::optional<LayerNorm> norm)
-    : table_(&table), scale_(scale), positions_(std::move(positions)), dropout_(dropout), norm_(std::move(norm)) {}
+    : tokens_(tokens), scale_(scale), positions_(std::move(positions)), dropout_(dropout), norm_(std::move(norm)) {}
 
 Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                              std::span<const std::int32_t> first_positions) const {
@@ -113,15 +135,7 @@ Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids
       positions[static_cast<std::size_t>(begin + token * step)] = positions_.first() + first + token;
   }
   const Dropout dropout = context.NextDropout(dropout_), fused = norm_ ? Dropout{} : dropout;
-  Tensor embedded;
-  if (table_->value.empty()) {  // only packed
-    std::vector<std::int32_t> rows(ids.size());
-    std::iota(rows.begin(), rows.end(), 0);
-    embedded = ops::Embedding(ops::Rows(context.UseWeight(*table_), ids), rows, scale_, positions_.Table(context),
-                              positions, fused);
-  } else {
-    embedded = ops::Embedding(context.Use(*table_), ids, scale_, positions_.Table(context), positions, fused);
-  }
+  const Tensor embedded = tokens_(context, ids, scale_, positions_.Table(context), positions, fused);
   return norm_ ? ops::Drop((*norm_)(context, embedded), dropout) : embedded;
 }
 

@@ -1,4 +1,5 @@
-// The small parts of a Transformer: Linear, LayerNorm, RmsNorm, FeedForward, Embedding, PositionalEncoding.
+// The small parts of a Transformer: Linear, LayerNorm, RmsNorm, PostNorm, PreNorm, FeedForward, TokenEmbedding,
+// PositionalEncoding, Embedding.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 #include "headlight/base/sequences.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/parameters.h"
+#include "headlight/ops/residual.h"
 
 namespace headlight {
 
@@ -60,6 +62,21 @@ class HEADLIGHT_API RmsNorm {
   double epsilon_;
 };
 
+// The two places of a norm around a sublayer, sublayer(context, x), such as attention or a FeedForward.
+// LayerNorm(x + dropout(sublayer(x))): post-norm (Vaswani et al., 2017, section 5.4).
+template <typename Sublayer>
+Tensor PostNorm(Context& context, const Tensor& x, const LayerNorm& norm, double dropout, const Sublayer& sublayer) {
+  return norm.AfterResidual(context, x, sublayer(context, x), dropout);
+}
+
+// x + dropout(sublayer(Norm(x))): pre-norm (Xiong et al., "On Layer Normalization in the Transformer Architecture",
+// 2020).
+template <typename Norm, typename Sublayer>
+Tensor PreNorm(Context& context, const Tensor& x, const Norm& norm, double dropout, const Sublayer& sublayer) {
+  const Tensor change = sublayer(context, norm(context, x));
+  return ops::Residual(x, change, context.NextDropout(dropout));
+}
+
 // FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), the same at every position.
 class HEADLIGHT_API FeedForward {
  public:
@@ -80,8 +97,8 @@ class HEADLIGHT_API PositionalEncoding {
   // sin(p / 10000^(2i / model)) in the first half of the vector and the cosines in the second. The paper interleaves
   // them; as MarianMT stores them they lie in halves, which is the same up to an order of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
-  // Declares weight [first + positions, model], whose first rows no position has, and which begins with numbers of this
-  // deviation, by default 1 / sqrt(model): that of the words' table, or positions drown the words.
+  // Declares weight [first + positions, model], whose first rows no position has. It is initialised with this standard
+  // deviation, by default 1 / sqrt(model): that of the tokens' table, since larger positions drown the tokens.
   static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
                                     std::int32_t first = 0, std::optional<double> deviation = {});
 
@@ -95,12 +112,33 @@ class HEADLIGHT_API PositionalEncoding {
   std::int32_t first_ = 0;
 };
 
-// The rows of a table that tokens name, scaled, plus their positions, with dropout (section 3.4 and 5.4).
+// The table of the tokens' vectors. It is looked up by id, and where a model ties its output to it, it scores every
+// token, too (Press and Wolf, "Using the Output Embedding to Improve Language Models", 2017).
+class HEADLIGHT_API TokenEmbedding {
+ public:
+  // Declares weight [vocab, model]. `scores`: whether states are multiplied by it.
+  TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model, Initialisation initialisation,
+                 bool scores);
+
+  // ids [tokens] to [tokens, model]: dropout(scale * table[id] + position_table[position]); the position's part is left
+  // out where its table is empty. Throws Error for an id outside the vocabulary.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, double scale = 1,
+                    const Tensor& position_table = {}, std::span<const std::int32_t> positions = {},
+                    Dropout dropout = {}) const;
+  // hidden [rows, model] to [rows, vocab]: hidden table^T + bias. The bias may be empty.
+  Tensor Scores(Context& context, const Tensor& hidden, const Tensor& bias) const;
+
+  const Parameter& table() const { return *table_; }
+
+ private:
+  const Parameter* table_;
+};
+
+// Tokens at their positions: dropout(scale * table[id] + position) (sections 3.4 and 5.4).
 class HEADLIGHT_API Embedding {
  public:
-  // `table` [vocab, model] is declared by the caller, since several parts of a model may share it. A norm, where there
-  // is one, comes before the dropout.
-  Embedding(const Parameter& table, double scale, PositionalEncoding positions, double dropout,
+  // A norm, where there is one, comes before the dropout.
+  Embedding(const TokenEmbedding& tokens, double scale, PositionalEncoding positions, double dropout,
             std::optional<LayerNorm> norm = {});
 
   // ids [tokens] of the sentences, whose first token stands at position `first_positions[sentence]`, or at 0 where that
@@ -109,7 +147,7 @@ class HEADLIGHT_API Embedding {
                     std::span<const std::int32_t> first_positions = {}) const;
 
  private:
-  const Parameter* table_;
+  TokenEmbedding tokens_;
   double scale_;
   PositionalEncoding positions_;
   double dropout_;

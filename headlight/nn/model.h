@@ -1,4 +1,4 @@
-// What a model of any family has.
+// The base of models of every family.
 #pragma once
 
 #include <string>

@@ -148,6 +148,7 @@ std::int64_t Parameters::count() const {
 Scope Scope::operator/(std::string_view name) const { return Scope(*parameters_, Name(name)); }
 
 std::string Scope::Name(std::string_view name) const {
+  if (name.empty()) return path_;
   return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
 }
 

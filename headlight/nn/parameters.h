@@ -1,4 +1,4 @@
-// Parameters: what a model learns, declared once by the module that uses it, through a Scope that names it, and from
+// Parameters: the weights of a model, declared once by the module that uses it, through a Scope that names it, and from
 // then on initialised, loaded, saved and updated by that name. The names are those of the published checkpoints.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-// How a parameter begins.
+// How a parameter is initialised.
 struct Initialisation {
   enum class Kind { constant, normal, xavier_uniform } kind = Kind::constant;
   double value = 0;  // the constant, or the normal's standard deviation
@@ -34,13 +34,13 @@ struct Parameter {
   Initialisation initialisation;
   bool trained = true;                  // false: part of the checkpoint, but constant
   bool stored_transposed = false;       // on disk a matrix is [inputs, outputs]
-  bool in_products = false;             // a matrix that rows are multiplied by
-  bool looked_up = false;               // a table of which rows are read
+  bool in_products = false;             // the weight matrix of a matrix product
+  bool looked_up = false;               // a table whose rows are looked up
   Compute compute = Compute::float32;   // of those products
   Tensor value;                         // empty where only the packed form is kept
   Tensor gradient;                      // empty until Parameters::PrepareTraining
-  kernels::PackedMatrix<float> packed;  // of products; empty while nobody keeps it
-  kernels::PackedMatrix<float> draft;   // the same in int8, where words are drafted with it
+  kernels::PackedMatrix<float> packed;  // for products; empty while it is not kept
+  kernels::PackedMatrix<float> draft;   // the same in int8, for drafting tokens
 
   // Of a matrix of products: [outputs, inputs], where the inputs are all axes but the first, as those of a
   // convolution's [outputs, channels, height, width].
@@ -70,18 +70,18 @@ class HEADLIGHT_API Parameters {
   // is none.
   void Freeze(const std::string& pattern);
 
-  // Gives every trained parameter a gradient of zeros. Nothing is kept packed: values are about to change.
+  // Gives every trained parameter a gradient of zeros and drops the packed forms, since values are about to change.
   void PrepareTraining();
 
   // Packs the matrices of products, for many products with few rows: decoding. Values may not change until Unpack.
   void Pack();
   void Unpack();
 
-  // Whether every matrix of products is kept in int8 besides (LoadFor::computing_with_draft).
+  // True where every weight matrix has an int8 copy, too (LoadFor::computing_with_draft).
   bool have_draft() const;
 
-  // What the factors of products are rounded to, of every matrix; values and gradients stay as they are. Throws Error
-  // where the processor has no instructions for it.
+  // The type that the factors of every matrix product are rounded to; values and gradients stay as they are. Throws
+  // Error where the processor has no instructions for it.
   void SetCompute(Compute compute);
 
   const std::deque<Parameter>& all() const { return parameters_; }
@@ -112,7 +112,7 @@ class HEADLIGHT_API Scope {
  public:
   explicit Scope(Parameters& parameters, std::string path = "") : parameters_(&parameters), path_(std::move(path)) {}
 
-  Scope operator/(std::string_view name) const;
+  Scope operator/(std::string_view name) const;  // an empty name is the same place
   Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
 
   Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;

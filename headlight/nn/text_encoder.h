@@ -1,5 +1,5 @@
-// What embedding, classifying and looking need to know of a model that reads a text, each of whose tokens sees all
-// others.
+// The interface of bidirectional encoders of texts, for training, embedding, classification and inspection.
+//
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-class HEADLIGHT_API TextEncoder : public Model {
+class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
  public:
   static constexpr std::string_view kKind = "encoder of texts";
 
@@ -31,34 +31,24 @@ class HEADLIGHT_API TextEncoder : public Model {
     std::int64_t types = 1;      // of segments: first text, second text; where there are none, types are not looked at
     std::int32_t pad_id = 0;     // in no text
     std::int64_t model = 0;      // numbers of a state
-    // Whether Transformers counts positions from the first column of a padded row, not from the text's first token.
+    // True where Transformers counts positions from the first column of a padded row, not from the text's first token.
     bool padding_has_positions = true;
   };
-  virtual const Limits& limits() const = 0;
+  const Limits& limits() const { return limits_; }
 
   Json::Object Description() const override;
 
-  // The same model with other heads, and what these stand on; its parameters are declared, not filled.
+  // The same model with other heads and the poolers that they need; its parameters are declared, not filled.
   virtual std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const = 0;
-
-  // What stands on what Encode gives, `hidden` [tokens, model], or some of its rows. Each throws Error where the model
-  // does not have it.
-  const TextHeadsConfig& heads() const { return heads_.config; }
-  Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;  // [texts, model]
-  Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;              // [rows, vocabulary]
-  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;            // [texts, 2]: it is, it is not
-  Tensor SequenceClassLogits(Context& context, const Tensor& hidden, const Sequences& texts) const;  // [texts, labels]
-  Tensor TokenClassLogits(Context& context, const Tensor& hidden) const;                             // [rows, labels]
-  Tensor SpanLogits(Context& context, const Tensor& hidden) const;  // [rows, 2]: an answer begins, ends here
 
  protected:
   using Model::Model;
 
-  TextHeads heads_;
+  Limits limits_;
 };
 
-// A model whose encoder is that of `model`, and so are the heads that both have, with the same labels; the others begin
-// anew, from the seed.
+// A model with the encoder of `model` and with those heads that both have with the same labels; the other heads are
+// initialised from the seed.
 HEADLIGHT_API std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeadsConfig& heads,
                                                      std::uint64_t seed);
 

@@ -1,26 +1,12 @@
 #include "headlight/nn/transformer_layers.h"
 
 #include "headlight/nn/decoder_cache.h"
-#include "headlight/ops/residual.h"
 
 namespace headlight {
 namespace {
 
 MultiHeadAttentionConfig AttentionOf(const TransformerLayerConfig& config) {
   return {.model = config.model, .heads = config.heads, .dropout = config.attention_dropout};
-}
-
-// LayerNorm(x + dropout(sublayer(x)))
-template <typename Sublayer>
-Tensor PostNorm(Context& context, const Tensor& x, const LayerNorm& norm, double dropout, const Sublayer& sublayer) {
-  return norm.AfterResidual(context, x, sublayer(x), dropout);
-}
-
-// x + dropout(sublayer(LayerNorm(x)))
-template <typename Sublayer>
-Tensor PreNorm(Context& context, const Tensor& x, const LayerNorm& norm, double dropout, const Sublayer& sublayer) {
-  const Tensor change = sublayer(norm(context, x));
-  return ops::Residual(x, change, context.NextDropout(dropout));
 }
 
 template <typename Sublayer>
@@ -40,11 +26,10 @@ EncoderLayer::EncoderLayer(const Scope& scope, const TransformerLayerConfig& con
       feed_forward_norm_(scope / "final_layer_norm", config.model) {}
 
 Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences) const {
-  const Tensor attended = WithResidual(context, config_, x, self_attention_norm_, [&](const Tensor& input) {
+  const Tensor attended = WithResidual(context, config_, x, self_attention_norm_, [&](Context&, const Tensor& input) {
     return self_attention_.Self(context, input, sentences, /*causal=*/false);
   });
-  return WithResidual(context, config_, attended, feed_forward_norm_,
-                      [&](const Tensor& input) { return feed_forward_(context, input); });
+  return WithResidual(context, config_, attended, feed_forward_norm_, feed_forward_);
 }
 
 Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int layer, const Tensor& x,
@@ -73,15 +58,14 @@ Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequenc
                                 const Memory* memory) const {
   Ensure(cross_attention_.has_value() == (memory != nullptr), "a decoder layer {} cross-attention is given {} memory",
          cross_attention_ ? "with" : "without", memory == nullptr ? "no" : "a");
-  Tensor hidden = WithResidual(context, config_, x, self_attention_norm_, [&](const Tensor& input) {
+  Tensor hidden = WithResidual(context, config_, x, self_attention_norm_, [&](Context&, const Tensor& input) {
     return self_attention_.Self(context, input, sentences, /*causal=*/true);
   });
   if (memory != nullptr)
-    hidden = WithResidual(context, config_, hidden, *cross_attention_norm_, [&](const Tensor& input) {
+    hidden = WithResidual(context, config_, hidden, *cross_attention_norm_, [&](Context&, const Tensor& input) {
       return CrossAttention(context, *cross_attention_, layer_, input, sentences, *memory);
     });
-  return WithResidual(context, config_, hidden, feed_forward_norm_,
-                      [&](const Tensor& input) { return feed_forward_(context, input); });
+  return WithResidual(context, config_, hidden, feed_forward_norm_, feed_forward_);
 }
 
 Encoder::Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding)

@@ -16,7 +16,7 @@ namespace headlight {
 // last layer (Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020).
 enum class NormPlace { post, pre };
 
-// The paper's base model unless told otherwise.
+// The defaults are the paper's base model.
 struct TransformerLayerConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
@@ -42,13 +42,13 @@ class HEADLIGHT_API EncoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-// What a decoder looks at besides its own tokens: the encoder's output.
+// The encoder's output, which a decoder's cross-attention reads.
 struct Memory {
   Tensor rows;          // [source tokens, model]
-  Sequences sentences;  // one entry a target sentence
+  Sequences sentences;  // one entry per target sentence
 };
 
-// What `attention`, of the decoder's layer `layer`, sees of the memory. With a cache in the context the memory is
+// Cross-attention over the memory in the decoder's layer `layer`. With a cache in the context the memory is
 // projected on the first call only.
 Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int layer, const Tensor& x,
                       const Sequences& sentences, const Memory& memory);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlight/io/safetensors.h"
-#include "headlight/models/gpt2.h"
+#include "headlight/models/gpt.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/vocabulary.h"
@@ -52,14 +52,14 @@ inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40
 inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, const std::string& tokenizer = "gpt2") {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_" + tokenizer + ".json",
                              folder + "/tokenizer.json");
-  Gpt2Config config;
+  GptConfig config;
   config.model = 16;
   config.layers = config.heads = 2;
   config.ffn = 24;
   config.vocabulary = PipelineTokenizer::Load(folder).size();
   config.positions = positions;
   config.end_id = 0;
-  Gpt2 model(config);
+  Gpt model(config);
   for (Parameter& parameter : model.parameters().all())  // so that its words differ
     if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
   model.parameters().Initialise(/*seed=*/3);

@@ -1,14 +1,15 @@
 // What Hugging Face's configurations call activations.
 #pragma once
 
-#include "headlight/base/json.h"
+#include "headlight/io/config_table.h"
 #include "headlight/kernels/activation.h"
 
 namespace headlight {
 
-// Throws Error naming the file and the key for a name that is not known.
-Activation ActivationNamed(const JsonView& name);
-
-const char* NameOf(Activation activation);
+inline constexpr ConfigName<Activation> kActivationNames[] = {
+    {"relu", Activation::relu},          {"gelu", Activation::gelu},
+    {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"swish", Activation::silu},         {"silu", Activation::silu},
+    {"tanh", Activation::tanh}};
 
 }  // namespace headlight

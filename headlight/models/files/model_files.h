@@ -1,37 +1,36 @@
-// What the families' files have in common: the settings that no model is changed by, tables stored twice, 8-bit
-// weights.
+// A model's weights from and to its folder: tables stored twice, 8-bit and 4-bit weights.
 #pragma once
 
-#include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/files/stored_parameters.h"
 
 namespace headlight {
 
-// Refuses (JsonView::RefuseUnread) what a family has not read of its config.json and is neither in `harmless` nor one
-// of the settings that Transformers writes for every model and that change nothing of what it computes.
-void RefuseUnreadSettings(const JsonView& config, std::initializer_list<std::string_view> harmless = {});
-
 struct LoadModelOptions {
   std::optional<Compute> compute = {};  // of products; as the folder is stored unless given
   LoadFor purpose = LoadFor::everything;
 };
 
-// Fills a model's parameters from its folder, and says what its products shall be computed in. `harmless` as in
+// Tensors that a file may hold besides the model's parameters.
+struct OtherTensors {
+  // A tensor that is tied to another and stored again under the first name; an Error where they differ.
+  std::vector<std::pair<std::string, std::string>> tied = {};
+  std::vector<std::string> unused = {};  // a name that ends in a dot stands for all that begin with it
+};
+
+// Fills a model's parameters from its folder, and says what its products are computed in. Throws Error as
 // LoadParameters.
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
-                 const std::function<bool(std::string_view name)>& harmless);
+                 const OtherTensors& others);
 
-// Whether `name` is stored though the model has tied it to `tied`, as long as both are the same: else an Error.
-bool SameAsTied(const Safetensors& file, std::string_view name, std::string_view tied);
+// The scope of a model's names as the beginning of one: with a dot, or nothing.
+std::string Prefix(const std::string& scope);
 
 // Writes config.json and model.safetensors into `folder`; with `more` tensors, that others may want besides.
 void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// The part of a parameter that belongs to one of its names.
+// The shape of the slice of a parameter that is stored under one of its names.
 Shape PartShape(const Parameter& parameter) {
   std::vector<std::int64_t> axes(parameter.shape.axes().begin(), parameter.shape.axes().end());
   axes[0] /= static_cast<std::int64_t>(parameter.names.size());
@@ -60,7 +60,7 @@ std::string List(const std::vector<std::string>& names) {
 std::string ScaleName(const std::string& name) { return name + "_scale"; }
 std::string GroupScaleName(const std::string& name) { return name + "_group_scale"; }
 
-// What a parameter is stored as: by the type of its first tensor.
+// The type that a parameter is stored in: that of its first tensor.
 Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
   const StoredType type = file.At(parameter.names.front()).type;
   if (!parameter.in_products) return Compute::float32;
@@ -189,7 +189,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
       parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], Compute::int8);
       parameter.draft.Pack(values, /*transposed=*/true);
     }
-    // What is packed for int8 or int4 can be unpacked row by row.
+    // A table packed in int8 or int4 is looked up in its packed form.
     if (!parameter.looked_up || IsQuantized(parameter.compute)) parameter.value = {};
   }
 }

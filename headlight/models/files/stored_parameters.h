@@ -12,12 +12,12 @@
 
 namespace headlight {
 
-// What a model is loaded for: to learn, to be saved and to be looked at number by number, or only to compute. Then the
-// matrices of products are kept packed alone, which takes half the memory, or an eighth in int8, or a
-// sixteenth in int4; or packed and in int8 besides, to draft words with.
+// everything: training, saving and reading single weights. computing: inference only, where weight matrices hold only
+// their packed form, which takes half the memory, an eighth in int8, a sixteenth in int4. computing_with_draft: the
+// packed form and an int8 copy, with which tokens are drafted.
 enum class LoadFor { everything, computing, computing_with_draft };
 
-// Fills every parameter from the file. Missing tensors, wrong shapes and tensors nobody asked for are Errors that list
+// Fills every parameter from the file. Missing tensors, wrong shapes and unused tensors are Errors that list
 // the names; `harmless` says which names a file may hold besides. A matrix of products may be stored as 8-bit integers,
 // with a scale for each output under its name and "_scale", or in 4 bits, with scales for groups besides
 // (docs/9_files.md).

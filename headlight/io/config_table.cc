@@ -1,0 +1,104 @@
+#include "headlight/io/config_table.h"
+
+#include <fmt/ranges.h>
+
+namespace headlight {
+namespace {
+
+// How a model was trained and initialised, what its classes are called, how Transformers generates from it, and what it
+// writes for every model.
+constexpr std::string_view kHarmless =
+    "_name_or_path _num_labels architectures bad_words_ids begin_suppress_tokens bos_token_id "
+    "chunk_size_feed_forward decoder_start_token_id diversity_penalty do_sample dtype early_stopping "
+    "encoder_no_repeat_ngram_size eos_token_id exponential_decay_length_penalty finetuning_task "
+    "forced_bos_token_id forced_eos_token_id gradient_checkpointing id2label init_std initializer_range "
+    "is_encoder_decoder label2id language length_penalty max_length min_length name no_repeat_ngram_size "
+    "num_beam_groups num_beams num_labels num_return_sequences output_attentions output_hidden_states "
+    "output_past output_scores pad_token_id prefix problem_type quantization_config remove_invalid_values "
+    "repetition_penalty return_dict return_dict_in_generate sep_token_id suppress_tokens task_specific_params "
+    "temperature tokenizer_class top_k top_p torch_dtype torchscript transformers_version typical_p use_bfloat16 "
+    "use_cache";
+
+}  // namespace
+
+ConfigTable::ConfigTable(Pass pass, std::string_view source)
+    : pass_(pass), json_(Json::Object{}, ""), source_(source.empty() ? "" : std::string(source) + ": ") {}
+
+JsonView ConfigTable::Given(std::string_view key, Json fallback) const {
+  return required_.contains(key) ? json_[key] : json_.Get(key, std::move(fallback));
+}
+
+std::int64_t ConfigTable::IntegerField(std::string_view key, std::int64_t value, std::string_view name,
+                                       std::int64_t least, std::int64_t most) {
+  if (reads()) return Given(key, value).Integer(least, most);
+  if (writes()) Note(key, value);
+  Rule(value >= least && value <= most, "{} must be from {} to {}, not {}", name, least, most, value);
+  return value;
+}
+
+void ConfigTable::Heads(std::string_view key, std::int32_t& value, std::int64_t model, std::string_view name) {
+  Size(key, value, name);
+  Rule(model % std::max(1, value) == 0, "{} must divide the model dimension: {} does not divide {}", name, value,
+       model);
+}
+
+void ConfigTable::Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary) {
+  if (reads()) id = static_cast<std::int32_t>(Given(key, id).Integer(0, kLargestSize));
+  if (writes()) Note(key, id);
+  Rule(id >= 0 && id < vocabulary, "{}: {} is outside the vocabulary of {}", key, id, vocabulary);
+}
+
+void ConfigTable::Flag(std::string_view key, bool& value) {
+  if (reads()) value = Given(key, value).Bool();
+  if (writes()) Note(key, value);
+}
+
+void ConfigTable::Probability(std::string_view key, double& value) {
+  if (reads()) value = Given(key, value).Number(0, 1);
+  if (writes()) Note(key, value);
+  Rule(value >= 0 && value < 1, "{} must be at least 0 and below 1, not {}", key, value);
+}
+
+void ConfigTable::Probability(std::string_view key, std::optional<double>& value) {
+  double number = value.value_or(0);
+  if (reads() ? Given(key, Json()).present() : value.has_value()) {
+    Probability(key, number);
+    value = number;
+  }
+}
+
+void ConfigTable::Epsilon(std::string_view key, double& value) {
+  if (reads()) value = Given(key, value).Number(0, 1);
+  if (writes()) Note(key, value);
+  Rule(value > 0 && value < 1, "a norm's epsilon must be between 0 and 1, not {}", value);
+}
+
+void ConfigTable::Only(std::string_view key, const Json& value, std::string_view why) {
+  if (!reads()) return;
+  const JsonView given = Given(key, value);
+  if (why.empty())
+    Check(given.value() == value, "{}: only {} is supported, not {}", given.place(), value.Line(),
+          given.value().Line());
+  else
+    Check(given.value() == value, "{}: {} is not supported", given.place(), why);
+}
+
+void ConfigTable::Note(std::string_view key, Json value) {
+  if (writes()) written_.Set(key, std::move(value));
+  harmless_.push_back(key);
+}
+
+void ConfigTable::RefuseName(const JsonView& given, const std::vector<std::string_view>& names) {
+  Fail("{}: expected one of '{}', got {}", given.place(), fmt::join(names, "', '"), Quoted(given.String()));
+}
+
+void ConfigTable::RefuseUnread() const {
+  std::vector<std::string_view> harmless = harmless_;
+  for (std::string_view rest = kHarmless; !rest.empty();) {
+    harmless.push_back(rest.substr(0, rest.find(' ')));
+    rest.remove_prefix(std::min(rest.size(), harmless.back().size() + 1));
+  }
+  json_.RefuseUnread(harmless);
+}
+
+}  // namespace headlight

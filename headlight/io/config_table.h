@@ -1,0 +1,156 @@
+// A model's config.json described once: a family's Describe(table, config) gives each setting its key, its member and
+// its rule, and that serves reading a file, writing one and checking a configuration that code has made.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/export.h"
+#include "headlight/base/json.h"
+
+namespace headlight {
+
+inline constexpr std::int64_t kLargestSize = 1 << 24;  // of any dimension, vocabulary or table
+
+// What a value is called in a file. Of several names of one value the first is written.
+template <typename Value>
+struct ConfigName {
+  std::string_view name;
+  Value value;
+};
+
+class HEADLIGHT_API ConfigTable {
+ public:
+  enum class Pass { read, write, check };
+
+  // A table that reads `json`, where a missing key leaves the member as it is; that writes; or that checks, with errors
+  // that begin with `source` where there is one.
+  explicit ConfigTable(const JsonView& json) : pass_(Pass::read), json_(json) {}
+  explicit ConfigTable(Pass pass, std::string_view source = "");
+
+  bool reads() const { return pass_ == Pass::read; }
+  bool writes() const { return pass_ == Pass::write; }
+  const JsonView& json() const { return json_; }  // of a table that reads
+
+  // Settings. Each throws Error that names the key, or `name` where a configuration is checked, and the rule.
+  // An integer from `least` to `most`, from 1 to kLargestSize, and from 1 to 1024.
+  template <std::integral T>
+  void Integer(std::string_view key, T& value, std::string_view name, std::int64_t least, std::int64_t most) {
+    value = static_cast<T>(IntegerField(key, value, name, least, most));
+  }
+  template <std::integral T>
+  void Size(std::string_view key, T& value, std::string_view name) {
+    Integer(key, value, name, 1, kLargestSize);
+  }
+  void Layers(std::string_view key, int& value, std::string_view name = "the number of layers") {
+    Integer(key, value, name, 1, 1024);
+  }
+  // Heads of equal width.
+  void Heads(std::string_view key, std::int32_t& value, std::int64_t model,
+             std::string_view name = "the number of heads");
+  // The id of a word of the vocabulary.
+  void Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary);
+  void Flag(std::string_view key, bool& value);
+  void Probability(std::string_view key, double& value);  // at least 0, below 1
+  void Probability(std::string_view key, std::optional<double>& value);
+  void Epsilon(std::string_view key, double& value);  // between 0 and 1
+  // One of several values that have names.
+  template <typename Value>
+  void Choice(std::string_view key, Value& value, std::span<const ConfigName<std::type_identity_t<Value>>> names);
+  template <typename Value>
+  void Choice(std::string_view key, Value& value,
+              std::initializer_list<ConfigName<std::type_identity_t<Value>>> names) {
+    Choice(key, value, std::span(names.begin(), names.size()));
+  }
+
+  // A setting of which only one value is supported, which is not written; `why` says what another one would ask for.
+  void Only(std::string_view key, const Json& value, std::string_view why = "");
+  // Written for others, and not read.
+  void Note(std::string_view key, Json value);
+  // What a missing key means where it is not what the member has already.
+  template <typename T>
+  void Default(T& value, std::type_identity_t<T> meant) {
+    if (reads()) value = std::move(meant);
+  }
+  // These keys may not be missing.
+  void Require(std::initializer_list<std::string_view> keys) { required_.insert(keys.begin(), keys.end()); }
+  // Keys that are not read and change nothing of what the model computes.
+  void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }
+  // A rule between settings, checked when all have been read.
+  template <typename... Args>
+  void Rule(bool kept, fmt::format_string<Args...> message, Args&&... args) const {
+    if (pass_ == Pass::check && !kept) Fail("{}{}", source_, fmt::format(message, std::forward<Args>(args)...));
+  }
+
+  // Refuses every key that was neither read nor is harmless here or in every model that Transformers writes, since what
+  // it asks for would be missing from the result. The error lists them.
+  void RefuseUnread() const;
+  Json written() && { return std::move(written_); }
+
+ private:
+  std::int64_t IntegerField(std::string_view key, std::int64_t value, std::string_view name, std::int64_t least,
+                            std::int64_t most);
+  JsonView Given(std::string_view key, Json fallback) const;
+  [[noreturn]] static void RefuseName(const JsonView& given, const std::vector<std::string_view>& names);
+
+  Pass pass_;
+  JsonView json_;
+  std::string source_;  // a file's path and a colon, or nothing
+  Json written_ = Json::Object{};
+  std::set<std::string_view> required_;
+  std::vector<std::string_view> harmless_;
+};
+
+template <typename Value>
+void ConfigTable::Choice(std::string_view key, Value& value,
+                         std::span<const ConfigName<std::type_identity_t<Value>>> names) {
+  const auto own = std::ranges::find(names, value, &ConfigName<Value>::value);
+  Rule(own != names.end(), "{}: this value has no name in a configuration", key);
+  const std::string_view name = own == names.end() ? "" : own->name;
+  if (writes()) Note(key, name);
+  if (!reads()) return;
+  const JsonView given = Given(key, name);
+  const auto found = std::ranges::find(names, given.String(), &ConfigName<Value>::name);
+  std::vector<std::string_view> known;
+  for (const ConfigName<Value>& one : names) known.push_back(one.name);
+  if (found == names.end()) RefuseName(given, known);
+  value = found->value;
+}
+
+// Throws Error naming the hyperparameter and the rule where there can be no model of this configuration.
+template <typename Config>
+void CheckConfig(Config config, std::string_view source = "") {
+  ConfigTable table(ConfigTable::Pass::check, source);
+  Describe(table, config);
+}
+
+// Reads a config.json into `config`, which says what is meant where a key is missing. Throws Error naming the file and
+// the key for what is missing, of a wrong type or out of range, for settings that are not supported, and as
+// CheckConfig.
+template <typename Config>
+void ReadConfig(const JsonView& json, Config& config) {
+  ConfigTable table(json);
+  Describe(table, config);
+  table.RefuseUnread();
+  CheckConfig(config, json.place());
+}
+
+template <typename Config>
+Json WriteConfig(Config config) {
+  ConfigTable table(ConfigTable::Pass::write);
+  Describe(table, config);
+  return std::move(table).written();
+}
+
+}  // namespace headlight

@@ -1,0 +1,110 @@
+#include "headlight/io/config_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+enum class Shade { light, dark };
+
+struct ToyConfig {
+  std::int64_t model = 8;
+  int layers = 2;
+  std::int32_t heads = 2, end_id = 1;
+  double dropout = 0.1, epsilon = 1e-5;
+  std::optional<double> head_dropout = {};
+  bool tied = true;
+  Shade shade = Shade::dark;
+  bool operator==(const ToyConfig&) const = default;
+};
+
+void Describe(ConfigTable& table, ToyConfig& config) {
+  table.Require({"size"});
+  table.Note("model_type", "toy");
+  table.Size("size", config.model, "the model dimension");
+  table.Layers("depth", config.layers);
+  table.Heads("heads", config.heads, config.model);
+  table.Token("end", config.end_id, /*vocabulary=*/10);
+  table.Probability("dropout", config.dropout);
+  table.Probability("head_dropout", config.head_dropout);
+  table.Epsilon("epsilon", config.epsilon);
+  table.Default(config.tied, false);
+  table.Flag("tied", config.tied);
+  table.Choice("shade", config.shade, {{"dark", Shade::dark}, {"night", Shade::dark}, {"light", Shade::light}});
+  table.Only("mirrored", false, "a mirrored toy");
+  table.Harmless({"colour"});
+  table.Rule(config.layers != 7, "{} layers bring no luck", config.layers);
+}
+
+ToyConfig Read(Json::Object members) {
+  ToyConfig config;
+  ReadConfig(JsonView(Json(std::move(members)), "toy/config.json"), config);
+  return config;
+}
+
+std::string ErrorWith(const char* key, Json value) {
+  Json members = Json::Object{{"size", 8}};
+  members.Set(key, std::move(value));
+  return ErrorOf([&] { Read(*members.As<Json::Object>()); });
+}
+
+TEST(ConfigTable, ReadsWhatItWrites) {
+  const ToyConfig config{.model = 12,
+                         .layers = 3,
+                         .heads = 4,
+                         .end_id = 9,
+                         .dropout = 0.25,
+                         .epsilon = 1e-6,
+                         .head_dropout = 0.5,
+                         .tied = true,
+                         .shade = Shade::light};
+  const Json written = WriteConfig(config);
+  EXPECT_EQ(*written.Find("shade"), Json("light"));
+  EXPECT_EQ(*WriteConfig(ToyConfig()).Find("shade"), Json("dark"));
+  EXPECT_EQ(written.Find("mirrored"), nullptr);
+  EXPECT_EQ(Read(*written.As<Json::Object>()), config);
+}
+
+TEST(ConfigTable, ReadsDefaultsWhereKeysAreMissing) {
+  const ToyConfig config = Read({{"size", 4}, {"shade", "night"}, {"colour", "red"}, {"torch_dtype", "float16"}});
+  EXPECT_EQ(config, (ToyConfig{.model = 4, .tied = false}));
+}
+
+TEST(ConfigTable, NamesFileKeyAndRule) {
+  EXPECT_EQ(ErrorWith("colour", 3), "");
+  EXPECT_EQ(ErrorOf([] { Read({}); }),
+            "toy/config.json: key 'size': expected an integer from 1 to 16777216, but there is none");
+  EXPECT_EQ(ErrorWith("depth", 1025), "toy/config.json: key 'depth': expected an integer from 1 to 1024, got 1025");
+  EXPECT_EQ(ErrorWith("shade", "grey"),
+            "toy/config.json: key 'shade': expected one of 'dark', 'night', 'light', got 'grey'");
+  EXPECT_EQ(ErrorWith("mirrored", true), "toy/config.json: key 'mirrored': a mirrored toy is not supported");
+  EXPECT_EQ(ErrorWith("heads", 3),
+            "toy/config.json: the number of heads must divide the model dimension: 3 does not divide 8");
+  EXPECT_EQ(ErrorWith("end", 10), "toy/config.json: end: 10 is outside the vocabulary of 10");
+  EXPECT_EQ(ErrorWith("dropout", 1), "toy/config.json: dropout must be at least 0 and below 1, not 1");
+  EXPECT_THAT(ErrorWith("tied", 1), HasSubstr("key 'tied': expected true or false"));
+}
+
+TEST(ConfigTable, ListsUnknownKeys) {
+  const std::string error = ErrorOf([] { Read({{"size", 8}, {"twist", 3}, {"colour", 1}, {"spin", 0.5}}); });
+  EXPECT_THAT(error, HasSubstr("toy/config.json: unknown keys: 'twist', 'spin'"));
+}
+
+TEST(ConfigTable, ChecksWhatCodeHasMade) {
+  const auto error = [](const ToyConfig& config) { return ErrorOf([&] { CheckConfig(config); }); };
+  EXPECT_EQ(error({}), "");
+  EXPECT_EQ(error({.model = 0}), "the model dimension must be from 1 to 16777216, not 0");
+  EXPECT_EQ(error({.heads = 0}), "the number of heads must be from 1 to 16777216, not 0");
+  EXPECT_EQ(error({.head_dropout = 1.5}), "head_dropout must be at least 0 and below 1, not 1.5");
+  EXPECT_EQ(error({.epsilon = 0}), "a norm's epsilon must be between 0 and 1, not 0");
+  EXPECT_EQ(error({.layers = 7}), "7 layers bring no luck");
+  EXPECT_THAT(error({.shade = static_cast<Shade>(2)}), HasSubstr("shade"));
+}
+
+}  // namespace
+}  // namespace headlight

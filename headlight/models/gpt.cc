@@ -1,0 +1,243 @@
+#include "headlight/models/gpt.h"
+
+#include <cmath>
+#include <memory>
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/nn/decoder_cache.h"
+
+namespace headlight {
+namespace {
+
+// How the layouts differ on disk: in the keys of config.json and the names of tensors.
+struct LayoutNames {
+  const char *model_type, *architecture;
+  const char *model, *layers, *heads, *ffn, *activation, *dropout, *embedding_dropout, *attention_dropout, *positions;
+  const char *token_table, *position_table, *attention;
+};
+
+constexpr LayoutNames kLayouts[] = {
+    {"openai-gpt", "OpenAIGPTLMHeadModel", "n_embd", "n_layer", "n_head", "", "afn", "resid_pdrop", "embd_pdrop",
+     "attn_pdrop", "n_positions", "tokens_embed", "positions_embed", "attn"},
+    {"gpt2", "GPT2LMHeadModel", "n_embd", "n_layer", "n_head", "n_inner", "activation_function", "resid_pdrop",
+     "embd_pdrop", "attn_pdrop", "n_positions", "wte", "wpe", "attn"},
+    {"gpt_neo", "GPTNeoForCausalLM", "hidden_size", "num_layers", "num_heads", "intermediate_size",
+     "activation_function", "resid_dropout", "embed_dropout", "attention_dropout", "max_position_embeddings", "wte",
+     "wpe", "attn.attention"}};
+
+const LayoutNames& NamesOf(const GptConfig& config) { return kLayouts[static_cast<int>(config.layout)]; }
+
+MultiHeadAttentionConfig AttentionOf(const GptConfig& config, int layer) {
+  MultiHeadAttentionConfig attention{.model = config.model, .heads = config.heads, .dropout = config.attention_dropout};
+  if (config.layout == GptLayout::gpt_neo) {
+    attention.biases = false;
+    attention.output_bias = true;
+    attention.scale = 1;
+    // "Alternating dense and locally banded sparse attention patterns in the layers of the transformer" (GPT-3, 2.1).
+    attention.window = config.IsBanded(layer) ? config.window : 0;
+    return attention;
+  }
+  // The first program's matrices were convolutions of width 1, whose weights are [inputs, outputs].
+  attention.names = {.output = "c_proj", .query_key_value = "c_attn"};
+  attention.stored_transposed = true;
+  if (config.layout == GptLayout::gpt2) {
+    const double head_dim = static_cast<double>(config.model) / config.heads;
+    attention.scale =
+        (config.scale_attention ? 1 / std::sqrt(head_dim) : 1.0) / (config.scale_attention_by_layer ? layer + 1 : 1);
+  }
+  return attention;
+}
+
+}  // namespace
+
+GptLayer::GptLayer(const Scope& scope, const GptConfig& config, int layer)
+    : post_norm_(config.layout == GptLayout::gpt),
+      dropout_(config.dropout),
+      attention_norm_(scope / "ln_1", config.model, config.norm_epsilon),
+      attention_(scope / NamesOf(config).attention, AttentionOf(config, layer), AttentionKind::decoder_self, layer),
+      feed_forward_norm_(scope / "ln_2", config.model, config.norm_epsilon),
+      feed_forward_(scope / "mlp", config.model, config.ffn, config.activation, {"c_fc", "c_proj"},
+                    /*stored_transposed=*/config.layout != GptLayout::gpt_neo) {}
+
+// GPT's transformer_block (eq. 2), and GPT-2's: "layer normalization was moved to the input of each sub-block" (2.3).
+Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& texts) const {
+  const auto attention = [&](Context&, const Tensor& input) {
+    return attention_.Self(context, input, texts, /*causal=*/true);
+  };
+  if (post_norm_) {
+    const Tensor attended = PostNorm(context, x, attention_norm_, dropout_, attention);
+    return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
+  }
+  const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, attention);
+  return PreNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
+}
+
+Gpt::Gpt(const GptConfig& config, DType dtype) : LanguageModel(dtype), config_(config) {
+  CheckConfig(config);
+  limits_ = {config.vocabulary, config.positions, config.end_id};
+  const LayoutNames& names = NamesOf(config);
+  const Scope root(parameters_), transformer = root / config.scope;
+  const Initialisation normal = Initialisation::Normal(0.02);  // GPT, section 4.1
+  const TokenEmbedding tokens(transformer / names.token_table, config.vocabulary, config.model, normal,
+                              /*scores=*/config.tie_output);
+  output_ = config.tie_output ? &tokens.table() : &root.DeclareMatrix({"lm_head.weight"}, tokens.table().shape);
+  embedding_.emplace(tokens, 1.0,
+                     PositionalEncoding::Learned(transformer / names.position_table, config.positions, config.model,
+                                                 /*first=*/0, 0.02),
+                     config.embedding_dropout);
+  for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(transformer / "h" / layer, config, layer);
+  if (config.layout != GptLayout::gpt) final_norm_.emplace(transformer / "ln_f", config.model, config.norm_epsilon);
+
+  // "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of
+  // residual layers" (GPT-2, 2.3), of which a layer has two.
+  for (Parameter& parameter : parameters_.all()) {
+    const std::string& name = parameter.names.front();
+    const bool residual =
+        config.layout != GptLayout::gpt && (name.ends_with("out_proj.weight") || name.ends_with("c_proj.weight"));
+    if (parameter.in_products)
+      parameter.initialisation = Initialisation::Normal(0.02 / (residual ? std::sqrt(2.0 * config.layers) : 1.0));
+  }
+}
+
+// h_0 = U W_e + W_p, h_l = transformer_block(h_(l-1)) (GPT, eq. 2), and "an additional layer normalization was added
+// after the final self-attention block" (GPT-2, 2.3); the softmax over h_n W_e^T is the caller's.
+Tensor Gpt::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
+  std::vector<std::int32_t> first_positions;
+  if (context.cache != nullptr) first_positions = context.cache->Append(texts);
+  Tensor hidden = (*embedding_)(context, ids, texts, first_positions);
+  for (const GptLayer& layer : layers_) hidden = layer(context, hidden, texts);
+  return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
+}
+
+namespace {
+
+// attention_types, [[["global", "local"], 6]]: patterns of layers and how often each is repeated; one entry per layer.
+std::vector<bool> ReadBanded(const JsonView& json, int layers) {
+  std::vector<bool> banded;
+  for (const JsonView& group : json.Items()) {
+    const std::vector<JsonView> pattern_and_times = group.Items();
+    Check(pattern_and_times.size() == 2, "{}: must be a list of kinds and how often it is repeated", group.place());
+    const std::int64_t times = pattern_and_times[1].Integer(0, layers);
+    for (std::int64_t i = 0; i < times; ++i)
+      for (const JsonView& kind : pattern_and_times[0].Items())
+        banded.push_back(kind.String({"global", "local"}) == "local");
+  }
+  Check(banded.size() == static_cast<std::size_t>(layers), "{}: it says what {} layers are, and num_layers is {}",
+        json.place(), banded.size(), layers);
+  return banded;
+}
+
+// eos_token_id, a number or several, of which the first counts here (generation_config.json is for the others); -1
+// where it is no word of the vocabulary.
+std::int32_t ReadEndId(const JsonView& config, std::int32_t fallback, std::int64_t vocabulary) {
+  const Json* const given = config.value().Find("eos_token_id");
+  if (given != nullptr && given->is_null()) return -1;
+  const JsonView ids = config.Get("eos_token_id", fallback);
+  const JsonView id = ids.value().As<Json::Array>() != nullptr && !ids.Items().empty() ? ids.Items().front() : ids;
+  const std::int64_t end = id.Integer(-1, kLargestSize);
+  return end < vocabulary ? static_cast<std::int32_t>(end) : -1;
+}
+
+void DescribeNeoAttention(ConfigTable& table, GptConfig& config) {
+  if (table.reads())
+    config.banded =
+        ReadBanded(table.json().Get("attention_types", Json::Array{Json::Array{Json::Array{"global", "local"}, 12}}),
+                   config.layers);
+  table.Rule(!config.banded.empty(), "at least one layer's attention must be said to be dense or banded");
+  if (table.writes()) {
+    Json::Array kinds;
+    for (int layer = 0; layer < config.layers; ++layer) kinds.push_back(config.IsBanded(layer) ? "local" : "global");
+    table.Note("attention_types", Json::Array{Json::Array{kinds, 1}});
+    table.Note("attention_layers", kinds);
+  }
+  table.Harmless({"attention_layers"});  // attention_types, written out
+  table.Size("window_size", config.window, "the window of banded attention");
+}
+
+}  // namespace
+
+void Describe(ConfigTable& table, GptConfig& config) {
+  table.Choice("model_type", config.layout,
+               {{"openai-gpt", GptLayout::gpt}, {"gpt2", GptLayout::gpt2}, {"gpt_neo", GptLayout::gpt_neo}});
+  const LayoutNames& names = NamesOf(config);
+  if (table.reads() && config.layout == GptLayout::gpt) {
+    config.vocabulary = 40478;
+    config.positions = 512;
+    config.end_id = -1;
+  } else if (table.reads() && config.layout == GptLayout::gpt_neo) {
+    config.model = config.positions = 2048;
+    config.layers = 24;
+    config.heads = 16;
+    config.dropout = config.embedding_dropout = config.attention_dropout = 0;
+  }
+  table.Note("architectures", Json::Array{names.architecture});
+  table.Size(names.model, config.model, "the model dimension");
+  table.Layers(names.layers, config.layers);
+  table.Heads(names.heads, config.heads, config.model);
+  table.Default(config.ffn, 4 * config.model);
+  if (config.layout == GptLayout::gpt) {
+    table.Rule(config.ffn == 4 * config.model, "the ffn dimension of the first GPT must be 4 * {}, not {}",
+               config.model, config.ffn);
+    table.Choice(names.activation, config.activation,  // its gelu is the approximation by tanh
+                 {{"gelu", Activation::gelu_tanh},
+                  {"relu", Activation::relu},
+                  {"swish", Activation::silu},
+                  {"silu", Activation::silu}});
+  } else {
+    table.Size(names.ffn, config.ffn, "the ffn dimension");
+    table.Choice(names.activation, config.activation, kActivationNames);
+  }
+  if (config.layout == GptLayout::gpt_neo) DescribeNeoAttention(table, config);
+  table.Probability(names.dropout, config.dropout);
+  table.Probability(names.embedding_dropout, config.embedding_dropout);
+  table.Probability(names.attention_dropout, config.attention_dropout);
+  table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Size(names.positions, config.positions, "the number of positions");
+  if (table.reads()) config.end_id = ReadEndId(table.json(), config.end_id, config.vocabulary);
+  const Json end_id = config.end_id < 0 ? Json() : Json(config.end_id);
+  if (config.layout != GptLayout::gpt) table.Note("bos_token_id", end_id);
+  table.Note("eos_token_id", end_id);
+  if (config.layout == GptLayout::gpt2) {
+    table.Flag("scale_attn_weights", config.scale_attention);
+    table.Flag("scale_attn_by_inverse_layer_idx", config.scale_attention_by_layer);
+    table.Only("add_cross_attention", false, "a GPT-2 that reads an encoder's output");
+  }
+  table.Flag("tie_word_embeddings", config.tie_output);
+  // Of a head for choices between texts, and how attention is computed in less than float32.
+  table.Harmless({"classifier_dropout", "n_ctx", "n_special", "predict_special_tokens", "reorder_and_upcast_attn",
+                  "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type",
+                  "summary_use_proj"});
+}
+
+namespace {
+
+std::unique_ptr<Gpt> Load(const ModelFolder& files, const LoadModelOptions& options) {
+  GptConfig config;
+  ReadConfig(files.config, config);
+  const std::string table = NamesOf(config).token_table + std::string(".weight");
+  if (!files.weights.contains("transformer." + table)) config.scope = "";
+  const std::string scope = Prefix(config.scope);
+  // Checkpoints hold the tied table again, and a causal mask of each layer.
+  OtherTensors others{.tied = {{"lm_head.weight", scope + table}}};
+  for (int layer = 0; layer < config.layers; ++layer)
+    for (const char* mask : {"bias", "masked_bias"})
+      others.unused.push_back(fmt::format("{}h.{}.{}.{}", scope, layer, NamesOf(config).attention, mask));
+  auto model = std::make_unique<Gpt>(config);
+  LoadWeights(files, options, model->parameters(), others);
+  return model;
+}
+
+}  // namespace
+
+namespace families {
+extern const Family gpt = MakeFamily<Gpt, Load>({"openai-gpt", "gpt2", "gpt_neo"});
+}  // namespace families
+
+void Gpt::Save(const std::string& folder, Compute compute) const {
+  SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
+}
+
+}  // namespace headlight

@@ -1,0 +1,89 @@
+// The GPTs, a Transformer's decoder without an encoder: GPT (Radford et al., "Improving Language Understanding by
+// Generative Pre-Training", 2018), GPT-2 (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019)
+// and GPT-3 (Brown et al., "Language Models are Few-Shot Learners", 2020), whose layout was published as GPT-Neo (Black
+// et al., 2021).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/language_model.h"
+#include "headlight/nn/layers.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// gpt: post-norm layers. gpt2: pre-norm layers and one more norm after the last. gpt_neo: GPT-2 with attention that is
+// dense in one layer and banded in the next; its scores are not scaled, and queries, keys and values have no bias.
+enum class GptLayout { gpt, gpt2, gpt_neo };
+
+// The defaults are the smallest GPT-2, whose sizes are also those of the first GPT and of "GPT-3 Small"
+// (table 2.1).
+struct GptConfig {
+  GptLayout layout = GptLayout::gpt2;
+  std::int64_t model = 768;
+  int layers = 12;
+  std::int32_t heads = 12;
+  std::int64_t ffn = 3072;  // in the first GPT always 4 * model
+  Activation activation = Activation::gelu_tanh;
+  double dropout = 0.1;            // of every sublayer's output
+  double embedding_dropout = 0.1;  // of the sum of embeddings
+  double attention_dropout = 0.1;  // of attention weights
+  double norm_epsilon = 1e-5;
+  std::int64_t vocabulary = 50257;
+  std::int64_t positions = 1024;
+  std::int32_t end_id = 50256;               // -1: none
+  bool scale_attention = true;               // gpt2: scores by 1 / sqrt(head_dim)
+  bool scale_attention_by_layer = false;     // gpt2: and by 1 / (layer + 1)
+  std::vector<bool> banded = {false, true};  // gpt_neo: which layers are banded, a pattern that is repeated
+  std::int32_t window = 256;                 // gpt_neo: a token of a banded layer sees so many, itself the last
+  bool tie_output = true;                    // the tokens' table also scores the next token
+  std::string scope = "transformer";         // of the names of all but the output table; empty in the first checkpoints
+
+  bool IsBanded(int layer) const {
+    return layout == GptLayout::gpt_neo && banded[static_cast<std::size_t>(layer) % banded.size()];
+  }
+};
+HEADLIGHT_API void Describe(ConfigTable& table, GptConfig& config);
+
+// LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)), in the first GPT; from GPT-2 on
+// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+class HEADLIGHT_API GptLayer {
+ public:
+  GptLayer(const Scope& scope, const GptConfig& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts) const;  // [tokens, model] to the same
+
+ private:
+  bool post_norm_;
+  double dropout_;
+  LayerNorm attention_norm_;
+  MultiHeadAttention attention_;
+  LayerNorm feed_forward_norm_;
+  FeedForward feed_forward_;
+};
+
+class HEADLIGHT_API Gpt : public LanguageModel {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Gpt(const GptConfig& config, DType dtype = DType::float32);
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
+  const GptConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  GptConfig config_;
+  std::optional<Embedding> embedding_;
+  std::deque<GptLayer> layers_;
+  std::optional<LayerNorm> final_norm_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,55 @@
+#include "headlight/nn/layers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headlight/ops/arithmetic.h"
+
+namespace headlight {
+namespace {
+
+using testing::DoubleNear;
+using testing::Pointwise;
+
+struct Parts {
+  Parameters parameters{DType::float64};
+  LayerNorm norm{Scope(parameters) / "norm", 4};
+  Linear linear{Scope(parameters), {"linear"}, 4, 4};
+  TokenEmbedding tokens{Scope(parameters) / "tokens", /*vocabulary=*/6, /*model=*/4, Initialisation::Normal(1),
+                        /*scores=*/true};
+  Parts() { parameters.Initialise(3); }
+};
+
+TEST(Norms, StandAfterTheSumOrBeforeTheSublayer) {
+  const Parts parts;
+  Context context;
+  const Tensor x = parts.tokens(context, std::vector<std::int32_t>{1, 5, 2});
+  const auto numbers = [](const Tensor& tensor) { return tensor.ToVector<double>(); };
+  const Tensor after = parts.norm(context, ops::Add(x, parts.linear(context, x)));
+  const Tensor before = ops::Add(x, parts.linear(context, parts.norm(context, x)));
+  EXPECT_THAT(numbers(PostNorm(context, x, parts.norm, 0.5, parts.linear)),
+              Pointwise(DoubleNear(1e-12), numbers(after)));
+  EXPECT_THAT(numbers(PreNorm(context, x, parts.norm, 0.5, parts.linear)),
+              Pointwise(DoubleNear(1e-12), numbers(before)));
+}
+
+TEST(TokenEmbedding, LooksUpAndScoresByOneTable) {
+  const Parts parts;
+  Context context;
+  const Tensor table = parts.tokens.table().value;
+  const Tensor found = parts.tokens(context, std::vector<std::int32_t>{4, 0}, /*scale=*/2);
+  const Tensor scores = parts.tokens.Scores(context, found, Tensor());
+  ASSERT_EQ(scores.shape(), (Shape{2, 6}));
+  for (std::int64_t row = 0; row < 2; ++row)
+    for (std::int64_t token = 0; token < 6; ++token) {
+      double product = 0;
+      for (std::int64_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(found.matrix<double>().row(row)[i], 2 * table.matrix<double>().row(row == 0 ? 4 : 0)[i]);
+        product += found.matrix<double>().row(row)[i] * table.matrix<double>().row(token)[i];
+      }
+      EXPECT_NEAR(scores.matrix<double>().row(row)[token], product, 1e-12);
+    }
+}
+
+}  // namespace
+}  // namespace headlight
