@@ -1,5 +1,6 @@
 #include "headlight/base/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -9,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -88,13 +91,14 @@ void RemoveUnlocked(const std::string& name, bool ours) {
 
 // Removes the leftovers of killed processes beside the target.
 void RemoveLeftovers(const std::string& target) {
-  const std::string prefix = FreshPrefix(target);
-  std::error_code ignored;
-  for (fs::directory_iterator entry(ParentFolder(target), ignored), end; entry != end; entry.increment(ignored)) {
-    const std::string name = entry->path().string();
+  const std::string prefix = fs::path(FreshPrefix(target)).filename().string(), folder = ParentFolder(target);
+  // (libstdc++'s directory_iterator terminates where memory is out.)
+  const std::unique_ptr<DIR, int (*)(DIR*)> opened(opendir(folder.c_str()), closedir);
+  while (const dirent* entry = opened == nullptr ? nullptr : readdir(opened.get())) {
+    const std::string_view name = entry->d_name;
     const bool fresh = name.starts_with(prefix) && name.size() > prefix.size() &&
-                       name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
-    if (fresh) RemoveUnlocked(name, false);
+                       name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+    if (fresh) RemoveUnlocked(fmt::format("{}/{}", folder, name), false);
   }
 }
 

@@ -69,7 +69,13 @@ class HEADLIGHT_API Json {
   bool operator==(const Json& other) const;  // members may stand in another order
 
  private:
-  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
+  // Never held. libstdc++ 12 destroys what is not there where copying throws, in a variant of alternatives that it
+  // takes to be never valueless; this is none of them.
+  struct Unused {
+    Unused(const Unused&) {}
+    bool operator==(const Unused&) const = default;
+  };
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object, Unused> value_;
 };
 
 // Parses untrusted text: strict JSON in UTF-8, at most 64 deep and 2^22 values, no key twice in an object, no NaN and
