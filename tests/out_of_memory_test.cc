@@ -8,6 +8,7 @@
 #include <new>
 
 #include "headlight/autograd/tape.h"
+#include "headlight/base/file.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/profile.h"
 #include "headlight/base/storage.h"
@@ -150,6 +151,14 @@ TEST(OutOfMemory, SavingAFolder) {
   Transformer model(Tiny());
   model.parameters().Initialise(1);
   FailEveryAllocation([&] { model.Save(folder.path()); }, true);
+}
+
+TEST(OutOfMemory, ReplacingAFolder) {
+  const TemporaryFolder folder;
+  const std::string target = folder.File("checkpoint");
+  const auto fill = [](const std::string& fresh) { WriteFile(fresh + "/state.json", "{}"); };
+  FailEveryAllocation([&] { ReplaceFolder(target, fill); }, true);
+  EXPECT_EQ(ReadFile(target + "/state.json"), "{}");
 }
 
 TEST(OutOfMemory, LoadingAFolder) {

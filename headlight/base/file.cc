@@ -2,12 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -45,6 +47,26 @@ void Flush(const std::string& path) {
   const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (opened.number < 0) FailErrno(path, "cannot open to flush");
   Flush(opened.number, path);
+}
+
+// A folder with all that is in it: flushed; removed, as far as possible. (libstdc++'s recursive iterator and remove_all
+// terminate where memory is out.)
+void FlushAll(const std::string& folder) {
+  const auto flush = [](const char* path, const struct stat*, int type, FTW*) {
+    if (type == FTW_SL) return 0;
+    const Descriptor opened(open(path, O_RDONLY | O_CLOEXEC));
+    return opened.number >= 0 && (fsync(opened.number) == 0 || errno == EINVAL) ? 0 : -1;
+  };
+  if (nftw(folder.c_str(), flush, /*descriptors=*/16, FTW_DEPTH | FTW_PHYS) != 0)
+    FailErrno(folder, "cannot flush to the disk");
+}
+
+void RemoveAll(const std::string& name) {
+  const auto remove_one = [](const char* path, const struct stat*, int, FTW*) {
+    remove(path);
+    return 0;
+  };
+  nftw(name.c_str(), remove_one, /*descriptors=*/16, FTW_DEPTH | FTW_PHYS);
 }
 
 enum class Kind { file, folder };
@@ -85,8 +107,7 @@ void RemoveUnlocked(const std::string& name, bool ours) {
   if (opened.number < 0) return;
   const bool locked = flock(opened.number, LOCK_EX | LOCK_NB) == 0;
   if (!locked && (!ours || errno == EWOULDBLOCK)) return;
-  std::error_code ignored;
-  if (IsAt(opened.number, name)) fs::remove_all(name, ignored);
+  if (IsAt(opened.number, name)) RemoveAll(name);
 }
 
 // Removes the leftovers of killed processes beside the target.
@@ -141,8 +162,7 @@ bool Exchange(const std::string& fresh, const std::string& target) {
   if (access(target.c_str(), F_OK) != 0) return move(fresh, target);
   // The file system cannot exchange names (NFS). A kill between these two renames leaves the old folder as `old`.
   const std::string old = fresh + ".old";
-  std::error_code ignored;
-  fs::remove_all(old, ignored);
+  RemoveAll(old);
   if (!move(target, old)) return false;
   if (move(fresh, target)) {
     move(old, fresh);
@@ -248,19 +268,15 @@ void ReplaceFolder(const std::string& path, const std::function<void(const std::
   const Fresh fresh = CreateFresh(target, Kind::folder, path);
   {
     const Descriptor locked(fresh.descriptor);
-    std::error_code ignored;
     try {
       fill(fresh.name);
-      for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fresh.name)) {
-        if (!entry.is_symlink()) Flush(entry.path());
-      }
-      Flush(locked.number, path);
+      FlushAll(fresh.name);
       PutInPlace(fresh.name, target, path);
     } catch (const fs::filesystem_error& error) {
-      fs::remove_all(fresh.name, ignored);
+      RemoveAll(fresh.name);
       Fail("{}: {}", path, error.what());
     } catch (...) {
-      fs::remove_all(fresh.name, ignored);
+      RemoveAll(fresh.name);
       throw;
     }
   }
