@@ -62,7 +62,7 @@ class HEADLIGHT_API Tape {
   std::deque<Node> nodes_;  // a node comes after those it was computed from
 };
 
-// Whether a gradient is wanted for any of these; null pointers and empty tensors want none.
+// True where any of these needs a gradient; null pointers and empty tensors do not.
 HEADLIGHT_API bool WantsGradient(std::initializer_list<const Tensor*> inputs);
 
 // `output` on the tape of its inputs, or as it is where none of them wants a gradient. `backward` gets the gradient of

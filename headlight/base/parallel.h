@@ -14,9 +14,9 @@ HEADLIGHT_API int Threads();
 HEADLIGHT_API void SetThreads(int threads);  // at least 1
 
 // Calls body(index) for every index in [0, count), on up to Threads() threads, indices handed out as threads get free.
-// What a body writes must not depend on which thread runs it. Nested calls run in line. Where a body throws, indices
-// not yet begun are left out, and the first exception reaches the caller once no body runs any more. A thread that the
-// system does not grant is done without.
+// The result of a body must not depend on the thread that runs it. Nested calls run in line. Where a body throws,
+// indices not yet begun are left out, and the first exception reaches the caller once no body runs any more. A thread
+// that the system does not grant is done without.
 HEADLIGHT_API void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body);
 
 }  // namespace headlight

@@ -68,8 +68,8 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void AddProducts(const std:
   }
 }
 
-// What a tile prefetches: pairs [first, last) of as many panels from `panels` on, unless it is null, and the rows to be
-// packed.
+// Prefetched during a tile: pairs [first, last) of as many panels from `panels` on, unless it is null, and the rows to
+// be packed.
 struct Following {
   const std::uint16_t* panels = nullptr;
   std::int64_t first = 0, last = 0;

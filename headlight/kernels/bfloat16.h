@@ -11,7 +11,7 @@
 
 namespace headlight::kernels {
 
-// Whether the processor rounds to bfloat16 and multiplies it (AVX-512 BF16); without it nothing here may be called.
+// True where the processor rounds to bfloat16 and multiplies it (AVX-512 BF16); without it nothing here may be called.
 HEADLIGHT_API bool CpuHasBfloat16();
 
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);

@@ -10,7 +10,7 @@ HEADLIGHT_API void UseNoMoreThanAvx2();
 
 HEADLIGHT_API bool MayUseAvx512();
 
-// Whether the hand-written integer products may use AVX-512 with VNNI, or AVX2 with FMA.
+// True where the hand-written integer products may use AVX-512 with VNNI, or AVX2 with FMA.
 bool MayUseVnni();
 bool CpuHasAvx2();
 

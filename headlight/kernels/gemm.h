@@ -13,7 +13,7 @@
 
 namespace headlight::kernels {
 
-// Whether this processor has instructions for it.
+// True where this processor has the instructions for it.
 HEADLIGHT_API bool CpuHas(Compute compute);
 
 // The right-hand side B of a product, packed in panels of 64 columns (kernels/panel_product.h).

@@ -26,7 +26,7 @@ std::vector<T> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-// What a factor of a product may be without being rounded.
+// Factors that every kind of product represents exactly.
 template <typename T>
 std::vector<T> Factors(std::int64_t count, std::uint64_t seed, Compute compute) {
   std::vector<T> values = Values<T>(count, seed);

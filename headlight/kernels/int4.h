@@ -24,7 +24,7 @@ constexpr std::int64_t Int4Groups(std::int64_t depth) { return (depth + kInt4Gro
 inline constexpr std::array<std::int8_t, 16> kInt4Levels = {-63, -51, -41, -32, -24, -18, -11, -6,
                                                             0,   6,   11,  18,  24,  32,  41,  51};
 
-// A column as it is stored: two codes a byte, the first in the low bits, filled up to whole groups; a scale for each
+// A column as it is stored: two codes per byte, the first in the low bits, filled up to whole groups; a scale for each
 // group; and returns the column's scale: 0 where its largest size is below 1e-30, and NaN where an x is not finite
 // (the scales of groups then are 0). A number is level * group scale * scale.
 inline constexpr std::int64_t kInt4GroupBytes = kInt4Group / 2;

@@ -57,7 +57,7 @@ TEST(Int4, IsAccurateToItsLevels) {
     outliers[group * 32 + group] *= group % 2 == 0 ? 8 : -8;
   }
   EXPECT_LT(Loss(outliers, Column(outliers).numbers), 0.015);
-  // What has been rounded stays as it is, but for the last bits of its scale.
+  // Quantizing rounded values again changes nothing but the last bits of the scale.
   for (const std::vector<float>& x : {normal, outliers}) {
     const Column once(x), twice(once.numbers);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_FLOAT_EQ(twice.numbers[i], once.numbers[i]);

@@ -44,7 +44,7 @@ struct Left {
   std::ptrdiff_t row_stride, k_stride;
 };
 
-// What a tile prefetches: the rows of the next tile, rows [first, last) of each of the next panels (null: none), and
+// Prefetched during a tile: the rows of the next tile, rows [first, last) of each of the next panels (null: none), and
 // the rows to be packed.
 template <typename T>
 struct Following {

@@ -47,8 +47,8 @@ struct Parameter {
   Shape matrix_shape() const { return {shape[0], shape[0] == 0 ? 0 : shape.elements() / shape[0]}; }
 };
 
-// Whether the shell pattern (fnmatch: *, ?, [...]) fits the parameter's name. Throws Error where it fits only some of
-// the names that share one matrix.
+// True where the parameter's name matches the shell pattern (fnmatch: *, ?, [...]). Throws Error where only some of the
+// names that share one matrix do.
 HEADLIGHT_API bool Matches(const Parameter& parameter, const std::string& pattern);
 
 // The parameters of one model, in the order of their declaration, in contiguous memory.

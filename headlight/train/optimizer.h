@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-// What is particular to the parameters whose names a shell pattern fits (Matches in nn/parameters.h).
+// Settings of the parameters whose names match a shell pattern (Matches in nn/parameters.h).
 struct ParameterGroup {
   std::string pattern;
   // Of AdamOptions::weight_decay. Unless given, matrices of linear layers and convolutions decay (1), biases, norms'
