@@ -25,7 +25,7 @@
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/train/optimizer.h"
-#include "headlight/train/teacher_forcing.h"
+#include "headlight/train/tasks/teacher_forcing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -361,29 +361,22 @@ TEST(EncoderDecoderTraining, LearnsSentencesByHeart) {
     Optimizer optimizer({}, parameters);
     const std::vector<std::vector<std::int32_t>> sources = {{5, 6, 7}, {8, 9}, {10, 4, 12, 13, 14}, {21, 3}};
     const std::vector<std::vector<std::int32_t>> targets = {{7, 7, 5}, {4, 11, 9, 15}, {20}, {6, 22}};
-    const double before = MeanLoss(*model, sources, targets).mean;
-    Batch batch;
-    std::vector<std::int32_t> source_lengths, target_lengths;
+    const double before = LossOfPairs(*model, sources, targets).mean();
+    TokenBatch batch;
     for (std::size_t i = 0; i < sources.size(); ++i) {
-      const auto add = [](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& ids) {
-        to.insert(to.end(), ids.begin(), ids.end());
-      };
-      add(batch.source_ids, sources[i]);
-      add(batch.source_ids, {model->limits().end_id});
-      add(batch.target_inputs, {model->limits().start_id});
-      add(batch.target_inputs, targets[i]);
-      add(batch.labels, targets[i]);
-      add(batch.labels, {model->limits().end_id});
-      source_lengths.push_back(static_cast<std::int32_t>(sources[i].size() + 1));
-      target_lengths.push_back(static_cast<std::int32_t>(targets[i].size() + 1));
+      std::vector<std::int32_t> source = sources[i];
+      source.push_back(model->limits().end_id);
+      AppendPair(source, targets[i], model->limits().start_id, model->limits().end_id, batch);
     }
-    batch.source = PackedSequences(source_lengths);
-    batch.target = PackedSequences(target_lengths);
+    const std::vector<std::any> parts = {batch};
+    const PartLoss loss = [&](Context& context, const std::any&, double scale) {
+      return TeacherForcedLoss(*model, context, batch, 0, scale);
+    };
     for (std::uint64_t step = 0; step < 150; ++step) {
-      AddGradients(*model, {&batch, 1}, 0, step);
+      ComputeGradients(parameters, loss, parts, LabelCount(batch), step);
       optimizer.Step(parameters, 0.01);
     }
-    const double after = MeanLoss(*model, sources, targets).mean;
+    const double after = LossOfPairs(*model, sources, targets).mean();
     EXPECT_GT(before, 2);
     EXPECT_LT(after, 0.2);
   }

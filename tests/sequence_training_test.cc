@@ -1,4 +1,4 @@
-// Span corruption and denoising of texts, and encoder-decoders that are trained on them and on pairs.
+// What is hidden in texts and how they are broken; models that read one text and write another learn from it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,9 @@
 #include "headlight/base/test_support.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/t5.h"
-#include "headlight/train/sequence_tasks.h"
+#include "headlight/train/tasks/denoising.h"
+#include "headlight/train/tasks/span_corruption.h"
+#include "headlight/train/trainer.h"
 
 namespace headlight {
 namespace {
@@ -169,26 +171,36 @@ TextSets Texts(int count = 20) {
 TrainingOptions Options() {
   TrainingOptions options;
   options.schedule = {.kind = ScheduleKind::cosine, .warmup = 10, .peak = 1e-2, .total = 100};
-  options.batches = {.batch_tokens = 128};
-  options.label_smoothing = 0;
   options.steps = options.validate_every = 100;
   return options;
 }
+
+const TeacherForcingOptions kTeacherForcing{{.batch_tokens = 128}, 0};
+
+// The batches of a task, each of one part, whose last is kept.
+struct TokenStream {
+  TokenStream(const TrainingTask& task, const BatchPosition& position) : next(task.batches(position)) {}
+  TokenBatch Next() {
+    last = next();
+    EXPECT_EQ(last.parts.size(), 1u);
+    return std::any_cast<TokenBatch>(last.parts.at(0));
+  }
+  std::function<TrainingBatch()> next;
+  TrainingBatch last;
+};
 
 TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
   const auto t5 = SmallT5();
   const auto bart = SmallBart();
   const TextSets texts = Texts();
-  const TrainingOptions options = Options();
   const AroundTexts around{{}, {kEnd}};
-  for (const TrainingTask& task : {SpanCorruptionTask(*t5, texts, around, Spans(), options),
-                                   DenoisingTask(*bart, texts, around, {.mask_id = kMask}, options)}) {
-    BatchStream stream = task.batches({}), again = task.batches({});
-    const Batch first = stream.Next();
+  for (const TrainingTask& task : {SpanCorruptionTask(*t5, texts, around, Spans(), kTeacherForcing),
+                                   DenoisingTask(*bart, texts, around, {.mask_id = kMask}, kTeacherForcing)}) {
+    TokenStream stream(task, {}), again(task, {}), later(task, {.epoch = 1, .batch = 0});
+    const TokenBatch first = stream.Next();
     EXPECT_EQ(first.source_ids, again.Next().source_ids);
-    BatchStream later = task.batches({.epoch = 1, .batch = 0});
-    const Batch second_epoch = later.Next();
-    while (stream.Next().next.epoch == 0) continue;
+    const TokenBatch second_epoch = later.Next();
+    while (stream.last.next.epoch == 0) stream.Next();
     EXPECT_EQ(second_epoch.source_ids, stream.Next().source_ids);
     EXPECT_NE(first.source_ids, second_epoch.source_ids);
     // Each source has its end, and the decoder reads what it wrote before.
@@ -200,7 +212,7 @@ TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
       for (std::size_t i = begin + 1; i < end; ++i) EXPECT_EQ(first.target_inputs[i], first.labels[i - 1]);
       EXPECT_EQ(first.labels[end - 1], kEnd);
     }
-    EXPECT_EQ(task.validate().loss, task.validate().loss);  // the same spans each time
+    EXPECT_EQ(task.validate({}).loss, task.validate({}).loss);  // the same spans each time
   }
 }
 
@@ -213,8 +225,8 @@ TEST(SequenceTasks, PairsAreLearnedAndCounted) {
   sets.valid_sources.assign(12, "a word");
   sets.decode = [](std::span<const std::int32_t> ids) { return fmt::format("{}", fmt::join(ids, " ")); };
   const TrainingOptions options = Options();
-  const TrainingTask task = SequenceTask(*model, sets, options);
-  EXPECT_LT(task.validate().score, 50);
+  const TrainingTask task = SequenceTask(*model, sets, kTeacherForcing);
+  EXPECT_LT(task.validate({}).score, 50);
   ValidationReport last;
   const TrainingObserver observer{.step = {},
                                   .progress = {},
@@ -227,33 +239,33 @@ TEST(SequenceTasks, PairsAreLearnedAndCounted) {
   EXPECT_EQ(last.score_name, "exact");
   EXPECT_LT(last.loss, 0.1);
   ASSERT_EQ(last.samples.size(), 3u);
-  EXPECT_EQ(last.samples[1].translation, "31 11");
+  EXPECT_EQ(last.samples[1].output, "31 11");
 }
 
 TEST(SequenceTasks, RefuseWhatCannotBeLearned) {
   const auto t5 = SmallT5();
   const auto bart = SmallBart();
-  const TrainingOptions options = Options();
   const AroundTexts around{{}, {kEnd}};
   const TextSets texts = Texts();
   TextSets longer = texts;
   longer.train[3].ids = Text(75);
-  EXPECT_THAT(ErrorOf([&] { DenoisingTask(*bart, longer, around, {.mask_id = kMask}, options); }),
+  EXPECT_THAT(ErrorOf([&] { DenoisingTask(*bart, longer, around, {.mask_id = kMask}, kTeacherForcing); }),
               HasSubstr("text 4 to learn from"));
   SpanOptions few = Spans();
   few.sentinels.resize(2);
-  SpanCorruptionTask(*t5, texts, around, few, options);
-  EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, longer, around, few, options); }),
+  SpanCorruptionTask(*t5, texts, around, few, kTeacherForcing);
+  EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, longer, around, few, kTeacherForcing); }),
               HasSubstr("a text of 75 tokens has 4 hidden spans"));
-  EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, texts, around, Spans(1), options); }),
+  EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, texts, around, Spans(1), kTeacherForcing); }),
               HasSubstr("share of hidden tokens"));
-  EXPECT_THAT(ErrorOf([&] { DenoisingTask(*bart, texts, around, {.mean_length = 0, .mask_id = kMask}, options); }),
-              HasSubstr("mean length"));
+  EXPECT_THAT(
+      ErrorOf([&] { DenoisingTask(*bart, texts, around, {.mean_length = 0, .mask_id = kMask}, kTeacherForcing); }),
+      HasSubstr("mean length"));
   const SequenceSets sets{.train = {{{10, kEnd}, Text(32)}},
                           .valid = {{{10, kEnd}, {11}}},
                           .valid_sources = {"a"},
                           .decode = [](std::span<const std::int32_t>) { return ""; }};
-  EXPECT_THAT(ErrorOf([&] { SequenceTask(*bart, sets, options); }), HasSubstr("pair 1 to learn from"));
+  EXPECT_THAT(ErrorOf([&] { SequenceTask(*bart, sets, kTeacherForcing); }), HasSubstr("pair 1 to learn from"));
 }
 
 }  // namespace

@@ -13,8 +13,12 @@
 #include "headlight/base/test_support.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/gpt.h"
-#include "headlight/train/span_tasks.h"
-#include "headlight/train/text_tasks.h"
+#include "headlight/train/tasks/classification.h"
+#include "headlight/train/tasks/language_model.h"
+#include "headlight/train/tasks/masked_language_model.h"
+#include "headlight/train/tasks/question_answering.h"
+#include "headlight/train/tasks/tagging.h"
+#include "headlight/train/trainer.h"
 
 namespace headlight {
 namespace {
@@ -42,13 +46,14 @@ std::vector<TextExample> Rings(int count, std::uint64_t seed) {
   return texts;
 }
 
-TextSets Sets() { return {.train = Rings(256, 1), .valid = Rings(64, 2), .valid_bytes = 64 * 7}; }
+TextSets Sets() { return {.train = Rings(256, 1), .valid = Rings(64, 2)}; }
+
+constexpr std::int64_t kValidBytes = 64 * 7;
+const BatchOptions kBatches{.batch_tokens = 128};
 
 TrainingOptions Options(std::int64_t epochs) {
   TrainingOptions options;
   options.schedule = {.kind = ScheduleKind::cosine, .warmup = 40, .peak = 6e-3, .total = epochs * 14};
-  options.batches = {.batch_tokens = 128};
-  options.label_smoothing = 0;
   options.epochs = epochs;
   return options;
 }
@@ -100,12 +105,15 @@ TEST(TextTraining, ALanguageModelReachesTheLanguagesFloor) {
   const TextSets texts = Sets();
   const TrainingOptions options = Options(20);
   const auto model = SmallGpt2();
-  const ValidationReport report = LastReport(LanguageModelTask(*model, texts, options), options, folder.File("c"));
+  const ValidationReport report =
+      LastReport(LanguageModelTask(*model, texts, kValidBytes, {kBatches, 0}), options, folder.File("c"));
   // The first token is one of two, the second one of two, the others and the end are known.
   const double floor = (std::log(2.0) + std::log(2.0)) / 7;
   EXPECT_GE(report.loss, floor - 0.03);
   EXPECT_LT(report.loss, floor + 0.1);
-  EXPECT_NEAR(report.bits_per_byte, report.loss / std::log(2.0), 1e-9);  // of seven bytes and seven tokens
+  ASSERT_EQ(report.more_scores.size(), 1U);
+  EXPECT_EQ(report.more_scores[0].name, "bits_per_byte");
+  EXPECT_NEAR(report.more_scores[0].value, report.loss / std::log(2.0), 1e-9);  // of seven bytes and seven tokens
   EXPECT_EQ(report.score_name, "");
 }
 
@@ -119,11 +127,11 @@ TEST(TextTraining, HiddenWordsAndClassesAreLearned) {
   const auto masked = SmallBert({.pooler = false, .masked_words = true});
   const MaskingOptions masking{.share = 0.3, .mask_id = kMask, .special_ids = {kMask, kEnd}};
   const ValidationReport words =
-      LastReport(MaskedLanguageModelTask(*masked, by_one, masking, options), options, folder.File("words"));
+      LastReport(MaskedLanguageModelTask(*masked, by_one, masking, kBatches), options, folder.File("words"));
   EXPECT_GT(words.score, 90);  // a token that stays or becomes another is asked for too; where it stands tells half
   const auto classes = SmallBert({.pooler = true, .sequence_classes = true, .labels = {"one", "three"}});
   const ValidationReport guessed =
-      LastReport(ClassificationTask(*classes, texts, options), options, folder.File("classes"));
+      LastReport(ClassificationTask(*classes, texts, kBatches), options, folder.File("classes"));
   EXPECT_EQ(guessed.score, 100);
 }
 
@@ -159,17 +167,18 @@ TEST(TextTraining, TagsAndAnswersAreLearned) {
   fill(rings.train, tagged.train, asked.train);
   fill(rings.valid, tagged.valid, asked.valid);
   const auto tagger = SmallBert({.token_classes = true, .labels = {"O", "B-one", "I-one", "B-three", "I-three"}});
-  const ValidationReport tags = LastReport(TaggingTask(*tagger, tagged, options), options, folder.File("tags"));
+  const ValidationReport tags = LastReport(TaggingTask(*tagger, tagged, kBatches), options, folder.File("tags"));
   EXPECT_EQ(tags.score_name, "f1");
   EXPECT_EQ(tags.score, 100);
   const auto answerer = SmallBert({.question_spans = true});
-  const ValidationReport answers = LastReport(QuestionTask(*answerer, asked, options), options, folder.File("answers"));
+  const ValidationReport answers =
+      LastReport(QuestionTask(*answerer, asked, kBatches), options, folder.File("answers"));
   EXPECT_EQ(answers.score, 100);
   ASSERT_EQ(answers.more_scores.size(), 1U);
   EXPECT_EQ(answers.more_scores[0].value, 100);
   // Tags that say no spans are counted one by one.
   const auto plain = SmallBert({.token_classes = true, .labels = {"O", "a", "b", "c", "d"}});
-  EXPECT_EQ(TaggingTask(*plain, tagged, options).validate().score_name, "accuracy");
+  EXPECT_EQ(TaggingTask(*plain, tagged, kBatches).validate({}).score_name, "accuracy");
 }
 
 TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
@@ -178,12 +187,11 @@ TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
       {.ids = {kEnd, 1, 2, 3, 4, 5, kEnd}, .types = {}, .words = {-1, 0, 0, 1, 1, 1, -1}, .labels = {}});
   texts.valid = texts.train;
   const auto model = SmallBert({.pooler = false, .masked_words = true});
-  const TrainingOptions options = Options(1);
   const TrainingTask task = MaskedLanguageModelTask(
-      *model, texts, {.share = 0.15, .whole_words = true, .mask_id = kMask, .special_ids = {kMask, kEnd}}, options);
-  BatchStream stream = task.batches({});
+      *model, texts, {.share = 0.15, .whole_words = true, .mask_id = kMask, .special_ids = {kMask, kEnd}}, kBatches);
+  const auto next = task.batches({});
   std::set<std::vector<std::int32_t>> seen;
-  for (int epoch = 0; epoch < 40; ++epoch) seen.insert(stream.Next().labels);
+  for (int epoch = 0; epoch < 40; ++epoch) seen.insert(std::any_cast<TokenBatch>(next().parts.at(0)).labels);
   EXPECT_THAT(seen, testing::UnorderedElementsAre(std::vector<std::int32_t>{-1, 1, 2, -1, -1, -1, -1},
                                                   std::vector<std::int32_t>{-1, -1, -1, 3, 4, 5, -1}));
 }
@@ -193,14 +201,13 @@ TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
   texts.train.push_back({.ids = {1, 2, 3, 4}, .types = {}, .words = {0, 1, 2, 3}, .labels = {}});
   texts.valid = texts.train;
   const auto model = SmallBert({.pooler = false, .masked_words = true});
-  const TrainingOptions options = Options(1);
   const TrainingTask task =
-      MaskedLanguageModelTask(*model, texts, {.share = 0.25, .mask_id = kMask, .special_ids = {kMask, kEnd}}, options);
-  BatchStream stream = task.batches({});
+      MaskedLanguageModelTask(*model, texts, {.share = 0.25, .mask_id = kMask, .special_ids = {kMask, kEnd}}, kBatches);
+  const auto next = task.batches({});
   int hidden = 0, same = 0, other = 0;
   constexpr int draws = 4000;
   for (int epoch = 0; epoch < draws; ++epoch) {
-    const Batch batch = stream.Next();
+    const auto batch = std::any_cast<TokenBatch>(next().parts.at(0));
     ASSERT_EQ(LabelCount(batch), 1);
     const auto place = static_cast<std::size_t>(
         std::ranges::find_if(batch.labels, [](std::int32_t label) { return label >= 0; }) - batch.labels.begin());
@@ -216,18 +223,23 @@ TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
 }
 
 TEST(TextTraining, RefusesWhatCannotBeLearned) {
-  const TrainingOptions options = Options(1);
   const auto bert = SmallBert({.pooler = false, .masked_words = true});
   const auto gpt2 = SmallGpt2();
   TextSets texts = Sets();
-  EXPECT_THAT(ErrorOf([&] { ClassificationTask(*bert, texts, options); }), HasSubstr("no head for classes"));
-  EXPECT_THAT(ErrorOf([&] { TaggingTask(*bert, {}, options); }), HasSubstr("no head for classes of tokens"));
-  EXPECT_THAT(ErrorOf([&] { QuestionTask(*bert, {}, options); }), HasSubstr("no head for answers"));
+  EXPECT_THAT(ErrorOf([&] { ClassificationTask(*bert, texts, kBatches); }), HasSubstr("no head for classes"));
+  EXPECT_THAT(ErrorOf([&] { TaggingTask(*bert, {}, kBatches); }), HasSubstr("no head for classes of tokens"));
+  EXPECT_THAT(ErrorOf([&] { QuestionTask(*bert, {}, kBatches); }), HasSubstr("no head for answers"));
   texts.valid.clear();
-  EXPECT_THAT(ErrorOf([&] { LanguageModelTask(*gpt2, texts, options); }), HasSubstr("no text to validate on"));
+  EXPECT_THAT(ErrorOf([&] {
+                LanguageModelTask(*gpt2, texts, kValidBytes, {kBatches, 0});
+              }),
+              HasSubstr("no text to validate on"));
   texts = Sets();
   texts.train[3].ids.resize(16);
-  EXPECT_THAT(ErrorOf([&] { LanguageModelTask(*gpt2, texts, options); }), HasSubstr("text 4 to learn from"));
+  EXPECT_THAT(ErrorOf([&] {
+                LanguageModelTask(*gpt2, texts, kValidBytes, {kBatches, 0});
+              }),
+              HasSubstr("text 4 to learn from"));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "headlight/text/tokenizers/vocabulary.h"
 #include "headlight/train/checkpoint.h"
 #include "headlight/train/metrics.h"
+#include "headlight/train/tasks/translation.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {
@@ -43,7 +44,7 @@ struct Setting {
   std::vector<SentencePair> pairs;
   MarianTokenizer tokenizer;
   Corpus corpus;
-  ValidationSet validation;
+  TranslationValidation validation;
 
   static std::vector<SentencePair> Sample() {
     Random random(4);
@@ -92,10 +93,14 @@ struct Setting {
     return model;
   }
 
+  TrainingTask Task(Transformer& model, double label_smoothing = 0.1) const {
+    return TranslationTask(model, corpus, {.start_id = tokenizer.pad(), .eos_id = tokenizer.eos()}, validation,
+                           {{.batch_tokens = 400}, label_smoothing});
+  }
+
   TrainingOptions Options() const {
     TrainingOptions options;
     options.schedule = {ScheduleKind::paper, 20, 5e-3, 16};
-    options.batches = {.batch_tokens = 400, .start_id = tokenizer.pad(), .eos_id = tokenizer.eos()};
     options.steps = 24;
     options.validate_every = 9;
     options.average_last = 2;
@@ -128,8 +133,7 @@ TEST(Training, TheLossFallsAndIsReported) {
                                       },
                                   .note = {},
                                   .stop = {}};
-  const TrainingResult result = Train(TranslationTask(*model, setting.corpus, setting.validation, options), options,
-                                      setting.Keep("c"), false, observer);
+  const TrainingResult result = Train(setting.Task(*model), options, setting.Keep("c"), false, observer);
   EXPECT_EQ(result.end, TrainingEnd::limit);
   EXPECT_EQ(result.steps, 60);
   EXPECT_EQ(losses.size(), 15U);
@@ -145,7 +149,8 @@ TEST(Training, AValidationsTranslationsGetNoLongerThanItsLongestReference) {
     written = std::max(written, ids.size());
     return std::string();
   };
-  Validate(*setting.Model(), setting.validation, {.beam_size = 1});  // of a model that has learned nothing
+  const auto model = setting.Model();  // which has learned nothing
+  setting.Task(*model).validate({});
   EXPECT_GT(written, 0);
   EXPECT_LE(written, longest + 1);
 }
@@ -154,8 +159,7 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
   const Setting setting;
   const TrainingOptions options = setting.Options();
   const auto whole = setting.Model();
-  Train(TranslationTask(*whole, setting.corpus, setting.validation, options), options, setting.Keep("whole"), false,
-        {});
+  Train(setting.Task(*whole), options, setting.Keep("whole"), false, {});
 
   // Stopped after a step in the middle of an epoch, again and again, as by Ctrl-C; each time by a new process's model.
   std::vector<float> resumed;
@@ -167,21 +171,45 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
                                     .validation = {},
                                     .note = {},
                                     .stop = [&] { return step == stop; }};
-    Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep("parts"), true,
-          observer);
+    Train(setting.Task(*model), options, setting.Keep("parts"), true, observer);
     resumed = model->parameters().values().ToVector<float>();
   }
   EXPECT_EQ(resumed, whole->parameters().values().ToVector<float>());
+}
+
+TEST(Training, GradientsHaveTheSameBitsForAnyNumberOfThreads) {
+  const Setting setting;
+  const auto model = setting.Model();
+  const TrainingTask task = setting.Task(*model);
+  std::vector<std::any> parts;
+  std::int64_t labels = 0;
+  const auto next = task.batches({});
+  for (int i = 0; i < 5; ++i) {
+    const TrainingBatch batch = next();
+    parts.insert(parts.end(), batch.parts.begin(), batch.parts.end());
+    labels += batch.labels;
+  }
+  model->parameters().PrepareTraining();
+  const int threads = Threads();
+  std::vector<float> first;
+  for (const int count : {1, 2, 4}) {
+    SetThreads(count);
+    model->parameters().gradients().Fill(0);
+    ComputeGradients(model->parameters(), task.loss, parts, labels, 1);
+    const std::vector<float> gradients = model->parameters().gradients().ToVector<float>();
+    if (first.empty()) first = gradients;
+    EXPECT_TRUE(gradients == first) << count << " threads";
+  }
+  SetThreads(threads);
 }
 
 TEST(Training, AnotherSeedIsAnotherRun) {
   const Setting setting;
   TrainingOptions options = setting.Options();
   const auto one = setting.Model(), other = setting.Model();
-  Train(TranslationTask(*one, setting.corpus, setting.validation, options), options, setting.Keep("one"), false, {});
+  Train(setting.Task(*one), options, setting.Keep("one"), false, {});
   options.seed = 2;  // of dropout alone: the batches are the same
-  Train(TranslationTask(*other, setting.corpus, setting.validation, options), options, setting.Keep("other"), false,
-        {});
+  Train(setting.Task(*other), options, setting.Keep("other"), false, {});
   EXPECT_NE(one->parameters().values().ToVector<float>(), other->parameters().values().ToVector<float>());
 }
 
@@ -189,13 +217,9 @@ TEST(Training, ACheckpointOfAnotherRunIsRefused) {
   const Setting setting;
   const auto model = setting.Model();
   TrainingKeep keep = setting.Keep("c");
-  Train(TranslationTask(*model, setting.corpus, setting.validation, setting.Options()), setting.Options(), keep, false,
-        {});
+  Train(setting.Task(*model), setting.Options(), keep, false, {});
   keep.run = Json::Object{{"what", "another"}};
-  EXPECT_THAT(ErrorOf([&] {
-                Train(TranslationTask(*model, setting.corpus, setting.validation, setting.Options()), setting.Options(),
-                      keep, true, {});
-              }),
+  EXPECT_THAT(ErrorOf([&] { Train(setting.Task(*model), setting.Options(), keep, true, {}); }),
               testing::HasSubstr("began with what \"a test\", not \"another\""));
 }
 
@@ -215,14 +239,11 @@ TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
                                   .validation = {},
                                   .note = {},
                                   .stop = {}};
-  EXPECT_THAT(ErrorOf([&] {
-                Train(TranslationTask(*model, setting.corpus, setting.validation, setting.Options()), setting.Options(),
-                      keep, false, observer);
-              }),
+  EXPECT_THAT(ErrorOf([&] { Train(setting.Task(*model), setting.Options(), keep, false, observer); }),
               testing::HasSubstr("at step 12"));
   Optimizer optimizer(setting.Options().adam, model->parameters());
   TrainingState state;
-  LoadCheckpoint(keep.checkpoint, keep.run, state, optimizer, model->parameters());
+  LoadCheckpoint(keep.checkpoint, keep.run, state, optimizer, setting.Task(*model));
   EXPECT_EQ(optimizer.step, 9);
   for (const float value : model->parameters().values().span<float>()) EXPECT_TRUE(std::isfinite(value));
 }
@@ -240,8 +261,7 @@ TEST(Training, Bfloat16LearnsAsFloat32Does) {
     observer.validation = [&](const ValidationReport& report) {
       losses[static_cast<int>(compute)].push_back(report.loss);
     };
-    Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep(Name(compute)),
-          false, observer);
+    Train(setting.Task(*model), options, setting.Keep(Name(compute)), false, observer);
   }
   ASSERT_EQ(losses[0].size(), losses[1].size());
   EXPECT_LT(losses[0].back(), 0.9 * losses[0].front());
@@ -273,8 +293,7 @@ TEST(Training, AfterTheFirstEpochAStepTakesNothingFromTheSystem) {
                                         EXPECT_EQ(GetStorageStatistics().system_allocations, allocations);
                                         return false;
                                       }};
-  Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep("c"), false,
-        observer);
+  Train(setting.Task(*model), options, setting.Keep("c"), false, observer);
   SetThreads(threads);
 }
 
@@ -284,13 +303,11 @@ TEST(Training, ImpossibleOptionsAreNamed) {
   const auto error = [&](auto change) {
     TrainingOptions options = setting.Options();
     change(options);
-    return ErrorOf([&] {
-      Train(TranslationTask(*model, setting.corpus, setting.validation, options), options, setting.Keep("c"), false,
-            {});
-    });
+    return ErrorOf([&] { Train(setting.Task(*model), options, setting.Keep("c"), false, {}); });
   };
   EXPECT_THAT(error([](auto& options) { options.steps = 0; }), testing::HasSubstr("needs an end"));
-  EXPECT_THAT(error([](auto& options) { options.label_smoothing = 1; }), testing::HasSubstr("label smoothing"));
+  EXPECT_THAT(error([](auto& options) { options.log_every = -1; }), testing::HasSubstr("negative"));
+  EXPECT_THAT(ErrorOf([&] { setting.Task(*model, 1); }), testing::HasSubstr("label smoothing"));
   EXPECT_THAT(error([](auto& options) { options.accumulation = 0; }), testing::HasSubstr("at least one batch"));
   EXPECT_THAT(error([](auto& options) { options.adam.beta1 = 1; }), testing::HasSubstr("Adam"));
   EXPECT_THAT(error([](auto& options) { options.schedule.warmup = 0; }), testing::HasSubstr("warm-up"));
@@ -315,6 +332,12 @@ TEST(Metrics, AreReadBackAndCutWhereARunWasCut) {
   const MetricSeries series = ReadMetric(folder.path(), "loss");
   EXPECT_EQ(series.steps, (std::vector<double>{10, 20, 30}));
   EXPECT_EQ(series.values, (std::vector<double>{3, 2, 1.5}));
+  EXPECT_THAT(ReadScoreNames(folder.path()), testing::IsEmpty());
+  ValidationReport validation;
+  validation.score_name = "f1";
+  validation.more_scores = {{"exact_match", 40}};
+  metrics.Add(validation);
+  EXPECT_THAT(ReadScoreNames(folder.path()), testing::ElementsAre("f1", "exact_match"));
 }
 
 }  // namespace

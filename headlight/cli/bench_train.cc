@@ -14,7 +14,7 @@
 #include "headlight/data/prefetch.h"
 #include "headlight/io/config_table.h"
 #include "headlight/train/optimizer.h"
-#include "headlight/train/teacher_forcing.h"
+#include "headlight/train/tasks/translation.h"
 
 namespace headlight {
 namespace {
@@ -26,7 +26,7 @@ struct Options {
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   VocabularyOptions vocabulary;
-  BatchOptions batches;
+  TeacherForcingOptions training;
   ComputeChoice compute = ComputeChoice::automatic;
   std::int64_t steps = 40, warmup_steps = 5;
   bool json = false;
@@ -76,11 +76,10 @@ void Run(const Options& options) {
   model.parameters().SetCompute(compute);
   model.parameters().PrepareTraining();
   Optimizer optimizer({}, model.parameters());
-  BatchOptions batch_options = options.batches;
-  batch_options.start_id = config.start_id;
-  batch_options.eos_id = config.end_id;
-  BatchStream stream(corpus, batch_options);
-  Prefetch<Batch> batches([&] { return stream.Next(); }, 4);
+  const TranslationValidation no_validation;
+  const TrainingTask task = TranslationTask(model, corpus, {.start_id = config.start_id, .eos_id = config.end_id},
+                                            no_validation, options.training);
+  Prefetch<TrainingBatch> batches(task.batches({}), 4);
 
   BenchResult result;
   result.unit = "a step";
@@ -92,15 +91,16 @@ void Run(const Options& options) {
                      {"ffn_dim", options.ffn},
                      {"vocabulary_size", tokenizer.size()},
                      {"parameters", model.parameters().count()},
-                     {"batch_tokens", batch_options.batch_tokens}};
+                     {"batch_tokens", options.training.batches.batch_tokens}};
   // Seconds, and target tokens.
   const auto step = [&] {
     const auto begin = std::chrono::steady_clock::now();
-    const std::vector<Batch> next = {batches.Next()};
-    AddGradients(model, next, /*label_smoothing=*/0.1, static_cast<std::uint64_t>(optimizer.step));
+    const TrainingBatch batch = batches.Next();
+    ComputeGradients(model.parameters(), task.loss, batch.parts, batch.labels,
+                     static_cast<std::uint64_t>(optimizer.step));
     optimizer.Step(model.parameters(), 1e-4);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    return std::pair(seconds.count(), static_cast<std::int64_t>(next[0].labels.size()));
+    return std::pair(seconds.count(), batch.labels);
   };
   Progress progress("steps");
   for (std::int64_t i = 0; i < options.warmup_steps; ++i) step();
@@ -131,7 +131,8 @@ void AddBenchTrain(CLI::App& bench) {
   command.add_option("--dropout", options.model.dropout, "Of embeddings and sublayers")->capture_default_str();
   command.add_option("--vocabulary-size", options.vocabulary.size, "Subwords of both languages together")
       ->capture_default_str();
-  command.add_option("--batch-tokens", options.batches.batch_tokens, "Target tokens of a step")->capture_default_str();
+  command.add_option("--batch-tokens", options.training.batches.batch_tokens, "Target tokens of a step")
+      ->capture_default_str();
   AddTrainingCompute(command, options.compute);
   command.add_option("--steps", options.steps, "Steps that are measured")->capture_default_str();
   command.add_option("--warmup-steps", options.warmup_steps, "Steps before them that are not")->capture_default_str();

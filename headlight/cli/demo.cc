@@ -65,7 +65,7 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.training.schedule = {ScheduleKind::linear, options.steps / 10, 2e-3, settings.model.model, options.steps};
   settings.training.adam.clip_norm = 1;
   // Many small batches: the same 1.3 million tokens in fewer, larger ones train much worse.
-  settings.training.batches.batch_tokens = 512;
+  settings.teacher_forcing.batches.batch_tokens = 512;
   settings.training.validate_every = options.steps;  // BLEU of 200 sentences is too noisy to choose a checkpoint
   settings.training.log_every = 100;
   settings.training.seed = options.seed;

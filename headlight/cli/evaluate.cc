@@ -16,7 +16,7 @@
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"
 #include "headlight/text/tokenizers/tokenizer.h"
-#include "headlight/train/teacher_forcing.h"
+#include "headlight/train/tasks/teacher_forcing.h"
 
 namespace headlight {
 namespace {
@@ -63,7 +63,7 @@ ReferenceLoss LossOf(const Translator& translator, const std::vector<std::string
   }
   if (const std::size_t too_long = source_texts.size() - sources.size(); too_long > 0)
     Note("{} pairs are too long for the model, and not in the loss", too_long);
-  return MeanLoss(translator.model(), sources, targets);
+  return LossOfPairs(translator.model(), sources, targets);
 }
 
 void Run(const Options& options) {
@@ -90,14 +90,14 @@ void Run(const Options& options) {
                                    {"bleu_signature", bleu.signature},
                                    {"chrf", chrf.score},
                                    {"chrf_signature", chrf.signature},
-                                   {"loss", loss.mean},
-                                   {"perplexity", std::exp(loss.mean)},
+                                   {"loss", loss.mean()},
+                                   {"perplexity", std::exp(loss.mean())},
                                    {"target_tokens", loss.tokens},
                                    {"lines", sources.size()}};
     return WriteResult(json.Line() + "\n");
   }
   WriteResult(fmt::format("{}\n{}\nloss {:.4f}, perplexity {:.3f} of {} target tokens\n", ToString(bleu),
-                          ToString(chrf), loss.mean, std::exp(loss.mean), loss.tokens));
+                          ToString(chrf), loss.mean(), std::exp(loss.mean()), loss.tokens));
 }
 
 }  // namespace

@@ -11,28 +11,26 @@
 namespace headlight {
 
 void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts) {
-  options.training.label_smoothing = 0;
   options.training.schedule = {.kind = ScheduleKind::cosine, .warmup = kWarmupUnlessGiven, .peak = 1e-3};
   options.training.adam.clip_norm = 1;
   command.add_option("--train", options.train, "what to learn from: " + texts)->required()->type_name("FILE ...");
   command.add_option("--valid", options.valid, "what to validate on, likewise")->required()->type_name("FILE ...");
   command.add_option("--out", options.out, "the model's folder")->required()->type_name("DIR");
-  command.add_option("--from", options.from, "a model to go on from, with its tokenizer")->type_name("DIR");
+  CLI::Option* from = command.add_option("--from", options.from, "a model to go on from, with its tokenizer");
+  from->type_name("DIR");
   command.add_option("--tokenizer", options.tokenizer, "a folder with the tokenizer of a model from nothing")
       ->type_name("DIR");
-  const char* const group = "A model from nothing";
   ModelSizes& sizes = options.sizes;
-  command.add_option("--layers", sizes.layers, "layers")->capture_default_str()->group(group);
-  command.add_option("--model-dim", sizes.model, "size of embeddings and layers")->capture_default_str()->group(group);
-  command.add_option("--heads", sizes.heads, "attention heads")->capture_default_str()->group(group);
-  command
-      .add_option("--ffn-dim", sizes.ffn, "inner size of the feed-forward network; 4 times the model's unless given")
-      ->group(group);
-  command.add_option("--positions", sizes.positions, "tokens of the longest text")->capture_default_str()->group(group);
-  command.add_option("--dropout", sizes.dropout, "of embeddings, sublayers and attention")
-      ->capture_default_str()
-      ->group(group);
-  AddTrainingOptions(command, options.training, options.compute, options.profile, options.resume);
+  const auto add_size = [&](const char* name, auto& value, const char* description) {
+    return command.add_option(name, value, description)->excludes(from)->group("A model from nothing");
+  };
+  add_size("--layers", sizes.layers, "layers")->capture_default_str();
+  add_size("--model-dim", sizes.model, "size of embeddings and layers")->capture_default_str();
+  add_size("--heads", sizes.heads, "attention heads")->capture_default_str();
+  add_size("--ffn-dim", sizes.ffn, "inner size of the feed-forward network; 4 times the model's unless given");
+  add_size("--positions", sizes.positions, "tokens of the longest text")->capture_default_str();
+  add_size("--dropout", sizes.dropout, "of embeddings, sublayers and attention")->capture_default_str();
+  AddTrainingOptions(command, options.training, options.batches, options.compute, options.profile, options.resume);
   command.get_option("--warmup")
       ->check(CLI::Validator(
           [](const std::string& steps) {
@@ -48,7 +46,7 @@ void BeginTextTraining(TextTrainingOptions& options) {
   Check(options.from.empty() != options.tokenizer.empty(),
         "either --from DIR, to go on from a model, or --tokenizer DIR, for one from nothing");
   CheckTrainingFolder(options.out, options.resume);
-  options.training.batches.seed = options.training.seed;
+  options.batches.seed = options.training.seed;
   options.training.schedule.model = options.sizes.model;
 }
 
@@ -73,6 +71,7 @@ void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, con
   of.Set("corpus_hash", fmt::format("{:016x}", corpus_hash));
   of.Set("parameters", task.model->parameters().count());
   of.Set("dropout", options.sizes.dropout);
+  of.Set("batch_tokens", options.batches.batch_tokens);
   CatchInterrupts();
   RunTraining(task, options.training,
               {.out = options.out,

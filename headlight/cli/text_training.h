@@ -30,10 +30,11 @@ struct TextTrainingOptions {
   std::string out, from, tokenizer;
   ModelSizes sizes;
   TrainingOptions training;
+  BatchOptions batches;
   ComputeChoice compute = ComputeChoice::automatic;
   bool profile = false, resume = false;
 
-  bool from_nothing() const { return from.empty(); }
+  bool from_scratch() const { return from.empty(); }
   const std::string& folder() const { return from.empty() ? tokenizer : from; }  // of the tokenizer
 };
 

@@ -11,8 +11,10 @@
 #include "headlight/cli/text_training.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/family.h"
-#include "headlight/train/span_tasks.h"
-#include "headlight/train/text_tasks.h"
+#include "headlight/train/tasks/classification.h"
+#include "headlight/train/tasks/masked_language_model.h"
+#include "headlight/train/tasks/question_answering.h"
+#include "headlight/train/tasks/tagging.h"
 
 namespace headlight {
 namespace {
@@ -31,17 +33,18 @@ struct Reading {
   TrainingProgress& progress;
 };
 
-// What is learned from, and what is trained with the model that is made for it.
-struct Readied {
+// The texts that a task learns from, and the task for a model.
+struct PreparedTask {
   const std::vector<TextExample>* texts;
   std::function<TrainingTask(TextEncoder& model)> task;
+  Json run = Json::Object{};  // the task's own options, which a resumed run must have in common
 };
 
 struct EncoderTask {
   const char* name;
   const char* head;  // in words
   bool TextHeadsConfig::*has;
-  Readied (*read)(const Reading& reading);
+  PreparedTask (*read)(const Reading& reading);
 };
 
 std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const PipelineTokenizer& tokenizer,
@@ -67,7 +70,7 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
   BeginTextTraining(options);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<TextEncoder> model;
-  if (!options.from_nothing()) {
+  if (!options.from_scratch()) {
     model = LoadModel<TextEncoder>(options.from);
     Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
           options.from, tokenizer.size(), model->limits().vocabulary);
@@ -78,21 +81,19 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
   heads.*task.has = true;
   if (has_head) heads.labels = model->heads().labels;
   const std::int64_t longest = model ? model->limits().positions : options.sizes.positions;
-  const Readied readied = task.read({options, tokenizer, longest, heads.labels, !has_head, progress});
+  const PreparedTask prepared = task.read({options, tokenizer, longest, heads.labels, !has_head, progress});
   if (!model) {
     model = NewBert(options, tokenizer, heads);
   } else if (!has_head) {
     progress.Note(fmt::format("{}: it has no head for {}, which begins anew", options.from, task.head));
     model = GiveHeads(*model, heads, options.training.seed);
   }
-  RunTextTraining(readied.task(*model), options, task.name, HashOfTexts(*readied.texts),
-                  Json::Object{{"mask_share", options.masking.share}, {"whole_words", options.masking.whole_words}},
-                  progress);
+  RunTextTraining(prepared.task(*model), options, task.name, HashOfTexts(*prepared.texts), prepared.run, progress);
 }
 
 using Paths = std::vector<std::string>;
 
-Readied ReadHiddenWords(const Reading& reading) {
+PreparedTask ReadHiddenWords(const Reading& reading) {
   EncoderOptions& options = reading.options;
   const auto sets = std::make_shared<TextSets>();
   const auto read = [&](const Paths& paths) {
@@ -105,12 +106,14 @@ Readied ReadHiddenWords(const Reading& reading) {
   options.masking.mask_id = TokenOf(reading.tokenizer, options.folder(), "mask", {"[MASK]", "<mask>"});
   for (std::int32_t id = 0; id < reading.tokenizer.size(); ++id)
     if (reading.tokenizer.IsSpecial(id)) options.masking.special_ids.push_back(id);
-  return {&sets->train, [sets, &options](TextEncoder& model) {
-            return MaskedLanguageModelTask(model, *sets, options.masking, options.training);
-          }};
+  return {&sets->train,
+          [sets, &options](TextEncoder& model) {
+            return MaskedLanguageModelTask(model, *sets, options.masking, options.batches);
+          },
+          Json::Object{{"mask_share", options.masking.share}, {"whole_words", options.masking.whole_words}}};
 }
 
-Readied ReadClasses(const Reading& reading) {
+PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
   const auto read = [&](const Paths& paths, bool may_grow) {
     TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, may_grow);
@@ -119,12 +122,12 @@ Readied ReadClasses(const Reading& reading) {
   };
   sets->train = read(reading.options.train, reading.labels_may_grow);
   sets->valid = read(reading.options.valid, false);
-  return {&sets->train, [sets, &training = reading.options.training](TextEncoder& model) {
-            return ClassificationTask(model, *sets, training);
+  return {&sets->train, [sets, &batches = reading.options.batches](TextEncoder& model) {
+            return ClassificationTask(model, *sets, batches);
           }};
 }
 
-Readied ReadTags(const Reading& reading) {
+PreparedTask ReadTags(const Reading& reading) {
   const auto sets = std::make_shared<TaggedSets>();
   const auto read = [&](const Paths& paths, bool may_grow) {
     TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, may_grow);
@@ -133,12 +136,12 @@ Readied ReadTags(const Reading& reading) {
   };
   sets->train = read(reading.options.train, reading.labels_may_grow);
   sets->valid = read(reading.options.valid, false);
-  return {&sets->train.texts.texts, [sets, &training = reading.options.training](TextEncoder& model) {
-            return TaggingTask(model, *sets, training);
+  return {&sets->train.texts.texts, [sets, &batches = reading.options.batches](TextEncoder& model) {
+            return TaggingTask(model, *sets, batches);
           }};
 }
 
-Readied ReadAnswers(const Reading& reading) {
+PreparedTask ReadAnswers(const Reading& reading) {
   const auto sets = std::make_shared<QuestionSets>();
   const auto read = [&](const Paths& paths, bool to_be_scored) {
     QuestionTexts found = ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored);
@@ -147,8 +150,8 @@ Readied ReadAnswers(const Reading& reading) {
   };
   sets->train = read(reading.options.train, false);
   sets->valid = read(reading.options.valid, true);
-  return {&sets->train.texts.texts, [sets, &training = reading.options.training](TextEncoder& model) {
-            return QuestionTask(model, *sets, training);
+  return {&sets->train.texts.texts, [sets, &batches = reading.options.batches](TextEncoder& model) {
+            return QuestionTask(model, *sets, batches);
           }};
 }
 

@@ -8,10 +8,14 @@
 #include "headlight/cli/text_training.h"
 #include "headlight/models/family.h"
 #include "headlight/models/gpt.h"
-#include "headlight/train/text_tasks.h"
+#include "headlight/train/tasks/language_model.h"
 
 namespace headlight {
 namespace {
+
+struct Options : TextTrainingOptions {
+  double label_smoothing = 0;
+};
 
 GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& tokenizer) {
   const ModelSizes& sizes = options.sizes;
@@ -27,11 +31,11 @@ GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& to
   return config;
 }
 
-void Run(TextTrainingOptions& options) {
+void Run(Options& options) {
   BeginTextTraining(options);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<LanguageModel> model;
-  if (!options.from_nothing()) model = LoadModel<LanguageModel>(options.from);
+  if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from);
   // The end token stands before a text.
   const std::int64_t longest = (model ? model->limits().positions : options.sizes.positions) - 1;
   TrainingProgress progress(Quiet());
@@ -44,21 +48,22 @@ void Run(TextTrainingOptions& options) {
   texts.train = read(options.train).texts;
   TextExamples valid = read(options.valid);
   texts.valid = std::move(valid.texts);
-  texts.valid_bytes = valid.bytes;
   if (!model) {
     model = std::make_unique<Gpt>(Gpt2Of(options, tokenizer));
     model->parameters().Initialise(options.training.seed);
   }
-  RunTextTraining(LanguageModelTask(*model, texts, options.training), options, "language-model",
-                  HashOfTexts(texts.train), Json::Object{}, progress);
+  const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, {options.batches, options.label_smoothing});
+  RunTextTraining(task, options, "language-model", HashOfTexts(texts.train),
+                  Json::Object{{"label_smoothing", options.label_smoothing}}, progress);
 }
 
 }  // namespace
 
 void AddTrainLanguageModel(CLI::App& train) {
   CLI::App& command = *train.add_subcommand("language-model", "Learn to continue texts (from nothing a GPT-2)");
-  const auto options = std::make_shared<TextTrainingOptions>();
+  const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
+  AddLabelSmoothing(command, options->label_smoothing);
   command.footer(
       "\nA text longer than the model is learned from in pieces. Files whose names end in .jsonl or .jsonl.gz are "
       "JSON\n"

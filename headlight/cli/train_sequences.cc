@@ -13,7 +13,9 @@
 #include "headlight/models/family.h"
 #include "headlight/models/t5.h"
 #include "headlight/text/tokenizers/tokenizer.h"
-#include "headlight/train/sequence_tasks.h"
+#include "headlight/train/tasks/denoising.h"
+#include "headlight/train/tasks/sequences.h"
+#include "headlight/train/tasks/span_corruption.h"
 
 namespace headlight {
 namespace {
@@ -27,6 +29,9 @@ struct Options : TextTrainingOptions {
   NewFamily family = NewFamily::bart;
   SpanOptions spans;
   NoiseOptions noise;
+  double label_smoothing = 0;
+
+  TeacherForcingOptions teacher_forcing() const { return {batches, label_smoothing}; }
 };
 
 const char* Name(Task task) {
@@ -67,7 +72,7 @@ BartConfig BartOf(const Options& options, const PipelineTokenizer& tokenizer) {
 }
 
 std::unique_ptr<EncoderDecoder> MakeModel(const Options& options) {
-  if (!options.from_nothing()) return LoadModel<EncoderDecoder>(options.from);
+  if (!options.from_scratch()) return LoadModel<EncoderDecoder>(options.from);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer);
   std::unique_ptr<EncoderDecoder> model;
   if (options.family == NewFamily::t5)
@@ -118,7 +123,7 @@ void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& t
   sets.valid = read(options.valid, &sets.valid_sources);
   sets.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->Decode(ids); };
   lesson.hash = HashOfSequences(sets.train);
-  lesson.task = SequenceTask(model, sets, options.training);
+  lesson.task = SequenceTask(model, sets, options.teacher_forcing());
 }
 
 // <extra_id_0> and on.
@@ -167,12 +172,12 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
   if (options.task == Task::spans) {
     SpanOptions spans = options.spans;
     spans.sentinels = SentinelsOf(tokenizer, folder);
-    lesson.task = SpanCorruptionTask(model, lesson.texts, around, spans, options.training);
+    lesson.task = SpanCorruptionTask(model, lesson.texts, around, spans, options.teacher_forcing());
   } else {
     NoiseOptions noise = options.noise;
     noise.mask_id = TokenOf(tokenizer, folder, "mask", {"<mask>", "[MASK]"});
     noise.sentence_ends = SentenceEndsOf(tokenizer);
-    lesson.task = DenoisingTask(model, lesson.texts, around, noise, options.training);
+    lesson.task = DenoisingTask(model, lesson.texts, around, noise, options.teacher_forcing());
   }
 }
 
@@ -190,7 +195,7 @@ void Run(Options& options) {
     ReadPairs(options, tokenizer, *model, progress, lesson);
   else
     ReadBroken(options, folder, *model, progress, lesson);
-  Json of = Json::Object{};
+  Json of = Json::Object{{"label_smoothing", options.label_smoothing}};
   if (options.task != Task::pairs) {
     const bool spans = options.task == Task::spans;
     of.Set("mask_share", spans ? options.spans.share : options.noise.share);
@@ -205,17 +210,22 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
   auto options = std::make_shared<Options>();
   options->task = task;
   AddTextTrainingOptions(command, *options, texts);
-  command.get_option("--positions")->description(positions);
+  AddLabelSmoothing(command, options->label_smoothing);
+  CLI::Option* longest = command.get_option("--positions")->description(positions);
   command.get_option("--batch-tokens")
       ->description("tokens a batch: of what is read or of what is written, whichever are more");
   if (task == Task::pairs) {
     AddChoice<NewFamily>(command, "--family", options->family, {{"bart", NewFamily::bart}, {"t5", NewFamily::t5}},
                          "which model")
+        ->excludes("--from")
         ->group("A model from nothing");
     command.add_option("--prefix", options->prefix, "put before each source, as T5's \"summarize: \"")
         ->type_name("TEXT");
   } else {
     const bool spans = task == Task::spans;
+    CLI::Option* from = command.get_option("--from");  // texts are cut into pieces of --positions, with it too
+    longest->remove_excludes(from);
+    from->remove_excludes(longest);
     if (spans) options->family = NewFamily::t5;
     command
         .add_option("--mask-share", spans ? options->spans.share : options->noise.share,
@@ -229,7 +239,11 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
         ->group("Training");
   }
   command.footer(examples);
-  command.callback([options] { Run(*options); });
+  command.callback([options, longest] {
+    Check(options->task != Task::pairs || options->family != NewFamily::t5 || longest->empty(),
+          "--positions is for a BART: a T5 reads texts of any length");
+    Run(*options);
+  });
 }
 
 }  // namespace

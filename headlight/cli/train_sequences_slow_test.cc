@@ -15,7 +15,8 @@
 #include "headlight/generate/batched.h"
 #include "headlight/models/family.h"
 #include "headlight/text/tokenizers/tokenizer.h"
-#include "headlight/train/sequence_tasks.h"
+#include "headlight/train/tasks/denoising.h"
+#include "headlight/train/tasks/span_corruption.h"
 
 namespace headlight {
 namespace {

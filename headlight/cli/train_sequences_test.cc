@@ -76,6 +76,16 @@ TEST(TrainSequences, ABartIsTrainedAndResumed) {
                                     setting.folder.File("model"), "--out", setting.folder.File("further"), "--steps",
                                     "4", "--warmup", "2"});
   EXPECT_EQ(pairs.exit_code, 0) << pairs.err;
+  // Texts are cut into pieces, also for a model that exists; the sizes of a new model are not for it.
+  const auto goes_on = [&](const char* task, const std::string& data, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"--from", setting.folder.File("further")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    std::filesystem::remove_all(setting.folder.File("model"));
+    return setting.Train(task, data, arguments);
+  };
+  EXPECT_EQ(goes_on("denoising", setting.texts, {"--positions", "16"}).exit_code, 0);
+  EXPECT_THAT(goes_on("seq2seq", setting.pairs, {"--positions", "16"}).err, HasSubstr("excludes --from"));
+  EXPECT_THAT(goes_on("seq2seq", setting.pairs, {"--layers", "2"}).err, HasSubstr("excludes --from"));
 }
 
 TEST(TrainSequences, SaysWhatIsWrongBeforeItBegins) {

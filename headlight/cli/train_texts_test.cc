@@ -41,6 +41,13 @@ struct Setting {
   }
 };
 
+// TensorBoard's file of a training.
+std::string ReadEvents(const std::string& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with("events.out")) return ReadFile(entry.path());
+  return "";
+}
+
 TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   const Setting setting("family_gpt2.json");
   for (const char* warmup : {"-1", "0"})
@@ -111,6 +118,9 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   const std::string tagging = train("tagging", "names.conll", "model", "tagger");
   EXPECT_THAT(tagging, HasSubstr("it has no head for classes of tokens, which begins anew"));
   EXPECT_THAT(tagging, HasSubstr(", f1 100.00, precision 100.00, recall 100.00"));
+  for (const char* score : {"f1", "precision", "recall"})
+    EXPECT_THAT(ReadEvents(path("tagger")), HasSubstr(std::string("validation/") + score));
+  EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"912"));  // of four panels: loss and scores
   EXPECT_THAT(RunProgram({"tag", path("tagger")}, "A dog plays.\n").out, HasSubstr("1\t2\t5\tANIMAL\t"));
   EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("begins anew")));
 
@@ -121,6 +131,19 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
               HasSubstr("\t4\t7\tdog\n"));
   EXPECT_THAT(train("classification", "classes.jsonl", "answerer", "classifier"), HasSubstr("accuracy 100.00"));
   EXPECT_THAT(LoadModel<TextEncoder>(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
+}
+
+TEST(TrainTexts, OffersNoOptionThatTheTaskDoesNotUse) {
+  const Setting setting("family_bert_uncased.json");
+  for (const char* task : {"masked-language-model", "classification", "tagging", "question-answering"}) {
+    const Outcome outcome =
+        setting.Train(task, setting.texts, {"--tokenizer", setting.tokenizer, "--label-smoothing", "0.1"});
+    EXPECT_EQ(outcome.exit_code, 2) << task;
+    EXPECT_THAT(outcome.err, HasSubstr("--label-smoothing")) << task;
+  }
+  const Outcome sizes = setting.Train("classification", setting.classes, {"--from", setting.tokenizer});
+  EXPECT_EQ(sizes.exit_code, 2);
+  EXPECT_THAT(sizes.err, HasSubstr("excludes --from"));
 }
 
 TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {

@@ -144,7 +144,8 @@ void AddTrainTranslation(CLI::App& train) {
       ->capture_default_str()
       ->group("Text");
 
-  AddTrainingOptions(*command, t.training, flags->compute, t.profile, t.resume);
+  AddTrainingOptions(*command, t.training, t.teacher_forcing.batches, flags->compute, t.profile, t.resume);
+  AddLabelSmoothing(*command, t.teacher_forcing.label_smoothing);
   command->callback([command, preset, flags] {
     if (!preset->empty()) {
       for (const auto& [name, value] : kPresets.at(flags->preset)) {

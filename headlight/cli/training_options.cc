@@ -7,10 +7,9 @@
 
 namespace headlight {
 
-void AddTrainingOptions(CLI::App& command, TrainingOptions& training, ComputeChoice& compute, bool& profile,
-                        bool& resume) {
-  command
-      .add_option("--batch-tokens", training.batches.batch_tokens, "tokens a batch: of the target, where there is one")
+void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
+                        bool& profile, bool& resume) {
+  command.add_option("--batch-tokens", batches.batch_tokens, "tokens a batch: of the target, where there is one")
       ->capture_default_str()
       ->group("Training");
   command.add_option("--accumulation", training.accumulation, "batches a step")
@@ -35,11 +34,6 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, ComputeCho
     peak->capture_default_str();
   else
     peak->description("the peak; the paper's (model * warmup)^-0.5 unless given");
-  command
-      .add_option("--label-smoothing", training.label_smoothing,
-                  "share of the probability that is spread over all words")
-      ->capture_default_str()
-      ->group("Training");
   command.add_option("--weight-decay", training.adam.weight_decay, "AdamW's")->capture_default_str()->group("Training");
   command
       .add_option("--layer-decay", training.adam.layer_decay,
@@ -71,8 +65,8 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, ComputeCho
       ->group("Training");
   AddTrainingCompute(command, compute)->group("Training");
   command.add_flag("--profile", profile, "tell after fifty steps where their time went")->group("Training");
-  command.add_option("--log-every", training.log_every, "steps between lines of the log")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+  command.add_option("--log-every", training.log_every, "steps between lines of the log; 0: no lines")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
       ->capture_default_str()
       ->group("Training");
   command.add_option("--seed", training.seed, "the same seed is the same run")
@@ -80,6 +74,12 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, ComputeCho
       ->group("Training");
 
   command.add_flag("--resume", resume, "go on with the training in --out, or begin it");
+}
+
+void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
+  command.add_option("--label-smoothing", label_smoothing, "share of the probability that is spread over all words")
+      ->capture_default_str()
+      ->group("Training");
 }
 
 void CompleteTrainingOptions(TrainingOptions& training) {

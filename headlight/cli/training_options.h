@@ -6,11 +6,14 @@
 
 namespace headlight {
 
-// Binds them to what must outlive the program.
-void AddTrainingOptions(CLI::App& command, TrainingOptions& training, ComputeChoice& compute, bool& profile,
-                        bool& resume);
+// Binds the options to variables that must outlive the command.
+void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
+                        bool& profile, bool& resume);
 
-// Gives what was not asked for: an end. Throws Error for what cannot be together.
+// For the tasks that predict words.
+void AddLabelSmoothing(CLI::App& command, double& label_smoothing);
+
+// Sets an end where none is given. Throws Error for options that exclude each other.
 void CompleteTrainingOptions(TrainingOptions& training);
 
 }  // namespace headlight

@@ -22,7 +22,7 @@ std::string Left(const StepReport& report) {
 
 std::string Summary(const StepReport& report) {
   return fmt::format("epoch {} step {}  loss {:.3f}  learning rate {:.2e}  {:.0f} target tokens/s  {} left",
-                     report.epoch, report.step, report.loss, report.learning_rate, report.tokens_per_second,
+                     report.epoch, report.step, report.loss, report.learning_rate, report.labels_per_second,
                      Left(report));
 }
 
@@ -51,14 +51,15 @@ void TrainingProgress::Validation(const ValidationReport& report) {
       report.score_name.empty()
           ? ""
           : fmt::format(", {} {:.2f}", report.score_name == "bleu" ? "BLEU" : report.score_name, report.score);
-  for (const auto& [name, value] : report.more_scores) score += fmt::format(", {} {:.2f}", name, value);
-  const std::string bits = report.bits_per_byte > 0 ? fmt::format(", {:.4f} bits a byte", report.bits_per_byte) : "";
-  WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}, perplexity {:.2f}{}{}{}, in {:.1f} s",
-                        report.epoch, report.step, report.loss, report.perplexity, bits, score,
-                        report.best ? ", the best so far" : "", report.seconds));
+  for (const auto& [name, value] : report.more_scores)
+    score +=
+        name == "bits_per_byte" ? fmt::format(", {:.4f} bits a byte", value) : fmt::format(", {} {:.2f}", name, value);
+  const std::string perplexity = report.perplexity > 0 ? fmt::format(", perplexity {:.2f}", report.perplexity) : "";
+  WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}{}{}{}, in {:.1f} s", report.epoch,
+                        report.step, report.loss, perplexity, score, report.best ? ", the best so far" : "",
+                        report.seconds));
   for (const ValidationReport::Sample& sample : report.samples)
-    WriteNote(
-        fmt::format("  {}\n    model:     {}\n    reference: {}", sample.source, sample.translation, sample.reference));
+    WriteNote(fmt::format("  {}\n    model:     {}\n    reference: {}", sample.input, sample.output, sample.reference));
 }
 
 void TrainingProgress::Note(const std::string& text) {

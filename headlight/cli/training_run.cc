@@ -29,15 +29,17 @@ void Interrupt(int signal) {
 std::string In(const std::string& folder, const char* name) { return fmt::format("{}/{}", folder, name); }
 
 void DrawCurves(const std::string& out) {
-  const auto curve = [&](const char* name) {
+  const auto curve = [&](const std::string& name) {
     MetricSeries series = ReadMetric(out, name);
     return Curve{std::move(series.steps), std::move(series.values)};
   };
   TrainingCurves curves{.title = fs::path(out).filename().string(),
                         .train_loss = curve("loss"),
                         .validation_loss = curve("validation_loss"),
-                        .bleu = curve("bleu"),
+                        .scores = {},
                         .learning_rate = curve("learning_rate")};
+  for (const std::string& name : ReadScoreNames(out))
+    curves.scores.push_back({name == "bleu" ? "BLEU" : name, curve(name)});
   if (!curves.train_loss.steps.empty() || !curves.validation_loss.steps.empty())
     DrawTraining(curves, In(out, "training.svg"));
 }
@@ -79,12 +81,12 @@ class StepProfiler {
 // Where a schedule falls to zero: at the training's end, by the number of batches that the first epoch has.
 std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   if (options.epochs == 0) return options.steps;
-  const std::int64_t batches = task.batches({}).Next().batches_in_epoch;
+  const std::int64_t batches = task.batches({})().batches_in_epoch;
   const std::int64_t steps = options.epochs * ((batches + options.accumulation - 1) / options.accumulation);
   return options.steps == 0 ? steps : std::min(steps, options.steps);
 }
 
-// What a resumed training must have in common with the one that began. What only says when it ends may differ.
+// What a resumed training must have in common with the one that began; when it ends may differ.
 Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   Json::Array groups;
   for (const ParameterGroup& group : training.adam.groups)
@@ -92,9 +94,7 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
                                  group.rate_factor, group.frozen});
   const Json::Object options = {{"seed", training.seed},
                                 {"compute", Name(compute)},
-                                {"batch_tokens", training.batches.batch_tokens},
                                 {"accumulation", training.accumulation},
-                                {"label_smoothing", training.label_smoothing},
                                 {"schedule", static_cast<int>(training.schedule.kind)},
                                 {"warmup", training.schedule.warmup},
                                 {"learning_rate", training.schedule.peak},
@@ -127,7 +127,10 @@ void CheckTrainingFolder(const std::string& out, bool resume) {
   if (!fs::exists(out)) return;
   Check(fs::is_directory(out), "{}: not a folder", out);
   if (fs::is_empty(out)) return;
-  const bool training = fs::exists(In(out, "training.json"));
+  // Also a mark that was not yet complete when the program was killed.
+  const bool training = std::ranges::any_of(fs::directory_iterator(out), [](const fs::directory_entry& entry) {
+    return entry.path().filename().string().starts_with("training.json");
+  });
   Check(training, "{}: holds something else than a training, such as {}; give another --out", out,
         fs::directory_iterator(out)->path().filename().string());
   Check(resume, "{}: holds a training already; --resume goes on with it, another --out begins anew", out);

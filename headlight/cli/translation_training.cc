@@ -29,8 +29,8 @@ void CheckText(const std::string& source, const std::string& target) {
   Check(source_lines > 0, "{}: there is no line in it", source);
 }
 
-ValidationSet ReadValidation(const TranslationTraining& settings, const MarianTokenizer& tokenizer) {
-  ValidationSet set;
+TranslationValidation ReadValidation(const TranslationTraining& settings, const MarianTokenizer& tokenizer) {
+  TranslationValidation set;
   set.source_texts = ReadLines(settings.valid_source);
   set.references = ReadLines(settings.valid_target);
   const auto encode = [&](const std::string& path, const std::vector<std::string>& texts, Side side) {
@@ -63,7 +63,9 @@ Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
                       {"tie_source_target", model.tie_source_target},
                       {"tie_output", model.tie_output},
                       {"positions", model.positions},
-                      {"bpe_dropout", settings.bpe_dropout}};
+                      {"bpe_dropout", settings.bpe_dropout},
+                      {"batch_tokens", settings.teacher_forcing.batches.batch_tokens},
+                      {"label_smoothing", settings.teacher_forcing.label_smoothing}};
 }
 
 void SaveModel(const Transformer& model, const MarianTokenizer& tokenizer, const std::string& folder) {
@@ -99,13 +101,15 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
 
   TrainingProgress progress(settings.quiet);
   BeginTraining(settings.out);
-  if (!settings.resume || !HasCheckpoint(CheckpointOf(settings.out)))
+  // The corpus' ids are written after all files of the vocabulary: without them it may be half of one.
+  const std::string vocabulary = settings.out + "/source.spm", cache = settings.out + "/corpus.cache";
+  const bool learned = fs::exists(vocabulary) && fs::exists(cache);
+  if (!learned)
     progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
                               settings.train_source, settings.train_target));
-  const std::string vocabulary = settings.out + "/source.spm";
   const MarianTokenizer tokenizer =
-      fs::exists(vocabulary) ? MarianTokenizer::Load(settings.out)
-                             : LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary);
+      learned ? MarianTokenizer::Load(settings.out)
+              : LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary);
   tokenizer.Save(settings.out, settings.model.positions);
   settings.model.source_vocabulary = settings.model.target_vocabulary = tokenizer.size();
   settings.model.start_id = settings.model.pad_id = tokenizer.pad();
@@ -113,7 +117,7 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
 
   settings.corpus.keep_text = settings.bpe_dropout > 0;
   const Corpus corpus(
-      {settings.train_source, settings.train_target, settings.out + "/corpus.cache"},
+      {settings.train_source, settings.train_target, cache},
       [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); },
       HashOf(MappedFile(vocabulary).text()), settings.corpus);
   const CorpusCounts& counts = corpus.counts();
@@ -122,20 +126,19 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
                   "and {} target tokens",
                   counts.kept, counts.lines, counts.empty, counts.over_long, settings.corpus.max_length,
                   counts.lopsided, counts.source_tokens, counts.target_tokens));
-  const ValidationSet validation = ReadValidation(settings, tokenizer);
+  const TranslationValidation validation = ReadValidation(settings, tokenizer);
 
   Transformer model(settings.model);
   model.parameters().Initialise(settings.training.seed);
 
-  settings.training.batches.start_id = settings.model.start_id;
-  settings.training.batches.eos_id = settings.model.end_id;
-  settings.training.batches.seed = settings.training.seed;
+  settings.teacher_forcing.batches.seed = settings.training.seed;
+  PairOptions pairs{.start_id = settings.model.start_id, .eos_id = settings.model.end_id};
   if (settings.bpe_dropout > 0)
-    settings.training.batches.sample = [&](std::string_view text, Side side, Random& random) {
+    pairs.sample = [&](std::string_view text, Side side, Random& random) {
       return tokenizer.EncodeSampled(text, random, settings.bpe_dropout, side);
     };
 
-  return RunTraining(TranslationTask(model, corpus, validation, settings.training), settings.training,
+  return RunTraining(TranslationTask(model, corpus, pairs, validation, settings.teacher_forcing), settings.training,
                      {.out = settings.out,
                       .of = RunOf(settings, corpus),
                       .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },

@@ -8,6 +8,7 @@
 #include "headlight/data/corpus.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/tokenizers/vocabulary.h"
+#include "headlight/train/tasks/translation.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {
@@ -20,6 +21,7 @@ struct TranslationTraining {
   CorpusOptions corpus;
   double bpe_dropout = 0;
   TrainingOptions training;
+  TeacherForcingOptions teacher_forcing;  // the seed of its batches is the training's
   Compute compute = Compute::float32;  // of matrix products; weights and sums stay float32
   bool resume = false;
   bool quiet = false;    // tells nothing but warnings and errors

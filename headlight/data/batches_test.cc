@@ -1,5 +1,3 @@
-#include "headlight/data/batches.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "headlight/data/prefetch.h"
 #include "headlight/data/testing.h"
+#include "headlight/data/token_batches.h"
 
 namespace headlight {
 namespace {
@@ -19,6 +18,28 @@ using testing::HasSubstr;
 using testing::Le;
 
 constexpr std::int32_t kStart = 1000001, kEos = 1000002;
+
+// A batch with its place in the stream.
+struct Batch : TokenBatch {
+  BatchPosition next;
+  std::int64_t batches_in_epoch = 0;
+};
+
+// The batches of a corpus.
+class PairStream {
+ public:
+  PairStream(const Corpus& corpus, const BatchOptions& options, const PairOptions& pairs, BatchPosition position = {})
+      : pairs_(PairsOf(corpus, pairs)), seed_(options.seed), stream_(pairs_.size, pairs_.length, options, position) {}
+  Batch Next() {
+    const BatchPlan plan = stream_.Next();
+    return {PackBatch(pairs_, plan, seed_), plan.next, plan.batches_in_epoch};
+  }
+
+ private:
+  TokenExamples pairs_;
+  std::uint64_t seed_;
+  BatchStream stream_;
+};
 
 class BatchStreamTest : public testing::Test {
  protected:
@@ -41,17 +62,19 @@ class BatchStreamTest : public testing::Test {
 
   TestFolder folder_;
   CorpusOptions corpus_options_{.max_length = 50, .max_ratio = 100};
-  BatchOptions options_{.batch_tokens = 100, .start_id = kStart, .eos_id = kEos};
+  BatchOptions options_{.batch_tokens = 100};
+  PairOptions pairs_{.start_id = kStart, .eos_id = kEos};
 };
 
-std::vector<Batch> Take(BatchStream& stream, std::size_t count) {
+std::vector<Batch> Take(PairStream& stream, std::size_t count) {
   std::vector<Batch> batches;
   while (batches.size() < count) batches.push_back(stream.Next());
   return batches;
 }
 
-std::vector<Batch> Epoch(const Corpus& corpus, const BatchOptions& options, std::int64_t epoch) {
-  BatchStream stream(corpus, options, {epoch, 0});
+std::vector<Batch> Epoch(const Corpus& corpus, const BatchOptions& options, std::int64_t epoch,
+                         const PairOptions& pairs = {.start_id = kStart, .eos_id = kEos}) {
+  PairStream stream(corpus, options, pairs, {epoch, 0});
   std::vector<Batch> batches;
   do batches.push_back(stream.Next());
   while (batches.back().next.epoch == epoch);
@@ -75,18 +98,17 @@ std::vector<std::int32_t> Pairs(const std::vector<Batch>& batches) {
 TEST_F(BatchStreamTest, SplitsIntoPartsAlikeInSize) {
   const Corpus corpus = Made(200);
   options_.batch_tokens = 1000;
-  const Batch batch = BatchStream(corpus, options_).Next();
-  const std::vector<Batch> parts = SplitBatch(batch, 300);
+  const Batch batch = PairStream(corpus, options_, pairs_).Next();
+  const std::vector<TokenBatch> parts = SplitBatch(batch, 300);
   const std::size_t count = (batch.labels.size() + 299) / 300;
   ASSERT_GE(count, 2U);
   ASSERT_EQ(parts.size(), count);
   std::vector<std::int32_t> sources, inputs, labels;
-  for (const Batch& part : parts) {
+  for (const TokenBatch& part : parts) {
     EXPECT_GE(part.labels.size(), batch.labels.size() / count - 60);
     EXPECT_LE(part.labels.size(), batch.labels.size() / count + 60);
     EXPECT_EQ(part.target.back().end(), static_cast<std::int32_t>(part.labels.size()));
     EXPECT_EQ(part.source.back().end(), static_cast<std::int32_t>(part.source_ids.size()));
-    EXPECT_EQ(part.next, batch.next);
     sources.insert(sources.end(), part.source_ids.begin(), part.source_ids.end());
     inputs.insert(inputs.end(), part.target_inputs.begin(), part.target_inputs.end());
     labels.insert(labels.end(), part.labels.begin(), part.labels.end());
@@ -94,14 +116,13 @@ TEST_F(BatchStreamTest, SplitsIntoPartsAlikeInSize) {
   EXPECT_EQ(sources, batch.source_ids);
   EXPECT_EQ(inputs, batch.target_inputs);
   EXPECT_EQ(labels, batch.labels);
-  EXPECT_EQ(Pairs(parts), Pairs({batch}));
   EXPECT_EQ(SplitBatch(batch, 1000).size(), 1U);
   EXPECT_EQ(SplitBatch(batch, 1).size(), batch.target.size());
 }
 
 TEST_F(BatchStreamTest, PacksRowsForTeacherForcing) {
   const Corpus corpus = Opened("1 2\n3\n", "4\n5 6\n");
-  const Batch batch = BatchStream(corpus, options_).Next();
+  const Batch batch = PairStream(corpus, options_, pairs_).Next();
   EXPECT_THAT(batch.source_ids, ElementsAre(1, 2, kEos, 3, kEos));  // the shorter target first
   EXPECT_THAT(batch.target_inputs, ElementsAre(kStart, 4, kStart, 5, 6));
   EXPECT_THAT(batch.labels, ElementsAre(4, kEos, 5, 6, kEos));
@@ -172,22 +193,22 @@ TEST_F(BatchStreamTest, BatchesComeInNoOrderOfLength) {
   const Corpus corpus = Made(2000);
   double sum = 0;
   for (std::int64_t epoch = 0; epoch < 50; ++epoch)
-    sum += static_cast<double>(BatchStream(corpus, options_, {epoch, 0}).Next().target[0].length);
+    sum += static_cast<double>(PairStream(corpus, options_, pairs_, {epoch, 0}).Next().target[0].length);
   EXPECT_NEAR(sum / 50, 14, 4);  // labels are 2 to 21, and longer ones fill more batches
 }
 
 TEST_F(BatchStreamTest, ResumesAnywhere) {
   const Corpus corpus = Made(300);
-  options_.sample = [](std::string_view text, Side, Random& random) {
+  pairs_.sample = [](std::string_view text, Side, Random& random) {
     std::vector<std::int32_t> ids = Numbers(text);
     ids.push_back(static_cast<std::int32_t>(random.Below(1000)));
     return ids;
   };
-  BatchStream stream(corpus, options_);
+  PairStream stream(corpus, options_, pairs_);
   const std::vector<Batch> whole = Take(stream, 120);  // over three epochs
   ASSERT_GE(whole.back().next.epoch, 2);
   for (std::size_t cut = 1; cut < whole.size(); cut += 7) {
-    BatchStream resumed(corpus, options_, whole[cut - 1].next);
+    PairStream resumed(corpus, options_, pairs_, whole[cut - 1].next);
     const std::vector<Batch> rest = Take(resumed, std::min<std::size_t>(10, whole.size() - cut));
     for (std::size_t i = 0; i < rest.size(); ++i) ASSERT_TRUE(Same(rest[i], whole[cut + i])) << cut << " " << i;
   }
@@ -195,20 +216,20 @@ TEST_F(BatchStreamTest, ResumesAnywhere) {
 
 TEST_F(BatchStreamTest, ComesTheSameThroughAPrefetchThread) {
   const Corpus corpus = Made(300);
-  BatchStream direct(corpus, options_), ahead(corpus, options_);
+  PairStream direct(corpus, options_, pairs_), ahead(corpus, options_, pairs_);
   Prefetch<Batch> prefetch([&] { return ahead.Next(); }, 4);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(Same(prefetch.Next(), direct.Next())) << i;
 }
 
 TEST_F(BatchStreamTest, SamplesTheTextAnewEachEpoch) {
   const Corpus corpus = Made(200);
-  options_.sample = [](std::string_view text, Side side, Random& random) {
+  pairs_.sample = [](std::string_view text, Side side, Random& random) {
     const std::uint64_t drawn = 2 * random.Below(1 << 29) + (side == Side::target);
     return std::vector<std::int32_t>{Numbers(text)[0], static_cast<std::int32_t>(drawn)};
   };
   std::map<std::int32_t, std::set<std::int32_t>> drawn;  // of a pair, source and target, over the epochs
   for (std::int64_t epoch = 0; epoch < 3; ++epoch)
-    for (const Batch& batch : Epoch(corpus, options_, epoch))
+    for (const Batch& batch : Epoch(corpus, options_, epoch, pairs_))
       for (std::size_t i = 0; i < batch.target.size(); ++i) {
         const auto source = static_cast<std::size_t>(batch.source[i].begin);
         const auto target = static_cast<std::size_t>(batch.target[i].begin);
@@ -225,10 +246,10 @@ TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotTaken) {
   corpus_options_.max_length = 4;
   const Corpus corpus = Opened("1 2\n", "3 4 5\n");
   for (const std::int32_t length : {0, 1, 3, 4, 100}) {
-    options_.sample = [length](std::string_view, Side, Random&) {
+    pairs_.sample = [length](std::string_view, Side, Random&) {
       return std::vector<std::int32_t>(static_cast<std::size_t>(length), 9);
     };
-    const Batch batch = BatchStream(corpus, options_).Next();
+    const Batch batch = PairStream(corpus, options_, pairs_).Next();
     const bool taken = length == 1 || length == 3;
     EXPECT_EQ(batch.source_ids[0], taken ? 9 : 1) << length;
     EXPECT_EQ(batch.labels.size(), taken ? static_cast<std::size_t>(length) + 1 : 4) << length;
@@ -238,7 +259,7 @@ TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotTaken) {
 TEST_F(BatchStreamTest, RefusesImpossibleOptionsAndPlaces) {
   const Corpus corpus = Made(10);
   const auto failure = [&](BatchPosition position) {
-    return ErrorOf([&] { BatchStream(corpus, options_, position).Next(); });
+    return ErrorOf([&] { PairStream(corpus, options_, pairs_, position).Next(); });
   };
   EXPECT_THAT(failure({0, 1000}), HasSubstr("there is no batch 1000"));
   EXPECT_THAT(failure({-1, 0}), HasSubstr("epoch -1"));

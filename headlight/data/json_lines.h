@@ -6,16 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/base/json.h"
 #include "headlight/data/lines.h"
 
 namespace headlight {
 
 // True for names that end in .jsonl or .jsonl.gz.
-bool IsJsonLines(std::string_view path);
+HEADLIGHT_API bool IsJsonLines(std::string_view path);
 
 // The objects of a file, plain or gzip; empty lines are skipped. Their places are "train.jsonl:7: key 'answers.text'".
-class JsonLines {
+class HEADLIGHT_API JsonLines {
  public:
   explicit JsonLines(std::string path) : lines_(std::move(path)) {}
 
@@ -27,7 +28,7 @@ class JsonLines {
 };
 
 // A string, or an array of strings, without NUL, which LineReader refuses in plain text too.
-std::string TextOf(const JsonView& json);
-std::vector<std::string> TextsOf(const JsonView& json);
+HEADLIGHT_API std::string TextOf(const JsonView& json);
+HEADLIGHT_API std::vector<std::string> TextsOf(const JsonView& json);
 
 }  // namespace headlight

@@ -13,11 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
 
 std::string SnapshotName(std::int64_t step) { return fmt::format("snapshot-{:09}.safetensors", step); }
 
-void ReadInto(const Safetensors& file, const char* name, const Tensor& to) {
+std::string StateName(const TrainingTask::State& part) { return fmt::format("task.{}", part.name); }
+
+void ReadInto(const Safetensors& file, const std::string& name, const Tensor& to) {
   const Tensor stored = file.Read(name, to.dtype());
   Check(stored.shape() == to.shape(), "{}: {} has shape {}, where this model asks for {}", file.path(), name,
         ToString(stored.shape()), ToString(to.shape()));
@@ -37,21 +39,23 @@ void CheckSameRun(const JsonView& stored, const Json& run, const std::string& pa
 }  // namespace
 
 void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state, const Optimizer& optimizer,
-                    const Parameters& parameters) {
+                    const TrainingTask& task) {
+  const Parameters& parameters = task.model->parameters();
   Json::Array snapshots;
   for (const std::int64_t step : state.snapshots) snapshots.push_back(step);
   const Json json = Json::Object{{"version", kVersion},
                                  {"step", optimizer.step},
                                  {"epoch", state.position.epoch},
                                  {"batch", state.position.batch},
-                                 {"target_tokens", state.target_tokens},
+                                 {"labels", state.labels},
                                  {"seconds", state.seconds},
                                  {"best_score", state.best_score},
                                  {"best_loss", state.best_loss},
                                  {"best_step", state.best_step},
+                                 {"validated_step", state.validated_step},
                                  {"validations_since_best", state.validations_since_best},
                                  {"loss_sum", state.loss_sum},
-                                 {"loss_tokens", state.loss_tokens},
+                                 {"loss_labels", state.loss_labels},
                                  {"finished", state.finished},
                                  {"snapshots", snapshots},
                                  {"run", run}};
@@ -60,6 +64,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
     std::vector<StoredTensor> tensors = {Stored("values", parameters.values()), Stored("m", optimizer.m),
                                          Stored("v", optimizer.v)};
     if (!optimizer.average.empty()) tensors.push_back(Stored("average", optimizer.average));
+    for (const TrainingTask::State& part : task.state) tensors.push_back(Stored(StateName(part), part.values));
     WriteSafetensors(fresh + "/training.safetensors", std::move(tensors));
     for (const std::int64_t step : state.snapshots) {
       const std::string name = fmt::format("/{}", SnapshotName(step));
@@ -74,22 +79,26 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
 bool HasCheckpoint(const std::string& folder) { return fs::exists(folder + "/state.json"); }
 
 void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state, Optimizer& optimizer,
-                    Parameters& parameters) {
+                    const TrainingTask& task) {
+  Parameters& parameters = task.model->parameters();
   const std::string path = fmt::format("{}/state.json", folder);
   const JsonView json = ReadJson(path);
-  Check(json["version"].Integer() == kVersion, "{}: a checkpoint of version {}; this program reads version {}", path,
-        json["version"].Integer(), kVersion);
+  Check(json["version"].Integer() == kVersion,
+        "{}: a checkpoint of version {}, where this program reads version {}; finish that training with the "
+        "program that began it, or train into another folder",
+        path, json["version"].Integer(), kVersion);
   CheckSameRun(json["run"], run, path);
   optimizer.step = json["step"].Integer(0);
   state.position = {json["epoch"].Integer(0), json["batch"].Integer(0)};
-  state.target_tokens = json["target_tokens"].Integer(0);
+  state.labels = json["labels"].Integer(0);
   state.seconds = json["seconds"].Number(0);
   state.best_score = json["best_score"].Number();
   state.best_loss = json["best_loss"].Number();
   state.best_step = json["best_step"].Integer(0);
+  state.validated_step = json["validated_step"].Integer(0);
   state.validations_since_best = json["validations_since_best"].Integer(0);
   state.loss_sum = json["loss_sum"].Number();
-  state.loss_tokens = json["loss_tokens"].Integer(0);
+  state.loss_labels = json["loss_labels"].Integer(0);
   state.finished = json["finished"].Bool();
 
   const Safetensors tensors(folder + "/training.safetensors");
@@ -97,6 +106,7 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   ReadInto(tensors, "m", optimizer.m);
   ReadInto(tensors, "v", optimizer.v);
   if (!optimizer.average.empty()) ReadInto(tensors, "average", optimizer.average);
+  for (const TrainingTask::State& part : task.state) ReadInto(tensors, StateName(part), part.values);
   for (const JsonView& item : json["snapshots"].Items()) {
     state.snapshots.push_back(item.Integer(0));
     const std::string snapshot = fmt::format("{}/{}", folder, SnapshotName(state.snapshots.back()));

@@ -7,37 +7,39 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
-#include "headlight/data/batches.h"
 #include "headlight/train/optimizer.h"
+#include "headlight/train/training_task.h"
 
 namespace headlight {
 
 // What changes while a training runs, besides the parameters and the optimizer.
 struct TrainingState {
-  BatchPosition position;          // of the next batch
-  std::int64_t target_tokens = 0;  // seen so far
-  double seconds = 0;              // spent so far
+  BatchPosition position;   // of the next batch
+  std::int64_t labels = 0;  // learned from so far
+  double seconds = 0;       // spent so far
   double best_score = -1, best_loss = 0;
   std::int64_t best_step = 0;
+  std::int64_t validated_step = 0;  // the last one that was validated
   std::int64_t validations_since_best = 0;
   double loss_sum = 0;  // of the log line being collected
-  std::int64_t loss_tokens = 0;
+  std::int64_t loss_labels = 0;
   bool finished = false;
   std::deque<std::int64_t> snapshots;  // the steps of the last validations whose values are kept, to be averaged
 };
 
 // `run` says what the training is (its data's hash, its model, its options): a checkpoint of another run is refused.
-// A snapshot of this very step is taken of the parameters; those of earlier steps are in the checkpoint that is
-// replaced.
+// A snapshot of this very step is taken of the task's model; those of earlier steps are in the checkpoint that is
+// replaced. TrainingTask::state is kept too.
 HEADLIGHT_API void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state,
-                                  const Optimizer& optimizer, const Parameters& parameters);
+                                  const Optimizer& optimizer, const TrainingTask& task);
 
 // Whether there is a checkpoint to resume from.
 HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
 
-// Throws Error where the checkpoint is damaged, of another version, or of another run (naming what differs).
+// Fills all of them, the task's model and state too. Throws Error where the checkpoint is damaged, of another version,
+// or of another run (naming what differs).
 HEADLIGHT_API void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state,
-                                  Optimizer& optimizer, Parameters& parameters);
+                                  Optimizer& optimizer, const TrainingTask& task);
 
 // The mean of the snapshots' values.
 HEADLIGHT_API Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state,

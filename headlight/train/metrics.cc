@@ -1,8 +1,11 @@
 #include "headlight/train/metrics.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -12,17 +15,24 @@
 namespace headlight {
 namespace {
 
+// Of a validation's line; perplexity is the loss in other words.
+constexpr std::array<std::string_view, 5> kNoScores = {"step", "epoch", "validation_loss", "perplexity", "best"};
+
 std::string PathIn(const std::string& folder) { return fmt::format("{}/metrics.jsonl", folder); }
+
+// Calls body with each line as text and as JSON.
+void ForLines(const std::string& path, const std::function<void(std::string_view text, const JsonView& json)>& body) {
+  LineReader lines(path);
+  while (const auto line = lines.Next()) body(*line, JsonView(ParseJson(*line, path), path));
+}
 
 // The lines of a run up to a step.
 std::string LinesUpTo(const std::string& path, std::int64_t step) {
   std::string kept;
   if (!std::filesystem::exists(path)) return kept;
-  LineReader lines(path);
-  while (const auto line = lines.Next()) {
-    const JsonView json(ParseJson(*line, path), path);
-    if (json["step"].Integer() <= step) kept += fmt::format("{}\n", *line);
-  }
+  ForLines(path, [&](std::string_view text, const JsonView& json) {
+    if (json["step"].Integer() <= step) kept += fmt::format("{}\n", text);
+  });
   return kept;
 }
 
@@ -39,28 +49,27 @@ void Metrics::Add(const StepReport& report) {
                      {"loss", report.loss},
                      {"learning_rate", report.learning_rate},
                      {"gradient_norm", report.gradient_norm},
-                     {"target_tokens_per_second", report.tokens_per_second},
-                     {"target_tokens", report.target_tokens},
+                     {"target_tokens_per_second", report.labels_per_second},
+                     {"target_tokens", report.labels},
                      {"seconds", report.seconds}});
   events_.AddScalar("train/loss", report.loss, report.step);
   events_.AddScalar("train/learning_rate", report.learning_rate, report.step);
   events_.AddScalar("train/gradient_norm", report.gradient_norm, report.step);
-  events_.AddScalar("train/target_tokens_per_second", report.tokens_per_second, report.step);
+  events_.AddScalar("train/target_tokens_per_second", report.labels_per_second, report.step);
 }
 
 void Metrics::Add(const ValidationReport& report) {
-  Json line = Json::Object{{"step", report.step},
-                           {"epoch", report.epoch},
-                           {"validation_loss", report.loss},
-                           {"perplexity", report.perplexity}};
-  if (!report.score_name.empty()) line.Set(report.score_name, report.score);
-  for (const auto& [name, value] : report.more_scores) line.Set(name, value);
-  if (report.bits_per_byte > 0) line.Set("bits_per_byte", report.bits_per_byte);
+  Json line = Json::Object{{"step", report.step}, {"epoch", report.epoch}, {"validation_loss", report.loss}};
+  events_.AddScalar("validation/loss", report.loss, report.step);
+  const auto add = [&](const std::string& name, double value) {
+    line.Set(name, value);
+    events_.AddScalar("validation/" + name, value, report.step);
+  };
+  if (report.perplexity > 0) add("perplexity", report.perplexity);
+  if (!report.score_name.empty()) add(report.score_name, report.score);
+  for (const auto& [name, value] : report.more_scores) add(name, value);
   line.Set("best", report.best);
   Write(line);
-  events_.AddScalar("validation/loss", report.loss, report.step);
-  events_.AddScalar("validation/perplexity", report.perplexity, report.step);
-  if (!report.score_name.empty()) events_.AddScalar("validation/" + report.score_name, report.score, report.step);
 }
 
 void Metrics::Write(const Json& line) {
@@ -68,13 +77,21 @@ void Metrics::Write(const Json& line) {
   Check(file_.good(), "{}: cannot write: {}", path_, std::strerror(errno));
 }
 
+std::vector<std::string> ReadScoreNames(const std::string& folder) {
+  std::vector<std::string> names;
+  ForLines(PathIn(folder), [&](std::string_view, const JsonView& json) {
+    if (!json["validation_loss"].present()) return;
+    for (const auto& [name, value] : json.Object())
+      if (std::ranges::find(kNoScores, name) == kNoScores.end() && std::ranges::find(names, name) == names.end())
+        names.push_back(name);
+  });
+  return names;
+}
+
 MetricSeries ReadMetric(const std::string& folder, std::string_view name) {
   MetricSeries series;
-  const std::string path = PathIn(folder);
-  LineReader lines(path);
-  while (const auto line = lines.Next()) {
-    const JsonView json(ParseJson(*line, path), path);
-    if (!json[name].present()) continue;
+  ForLines(PathIn(folder), [&](std::string_view, const JsonView& json) {
+    if (!json[name].present()) return;
     const auto step = static_cast<double>(json["step"].Integer());
     if (!series.steps.empty() && series.steps.back() >= step) {  // the mean of snapshots has the last one's step
       series.steps.pop_back();
@@ -82,7 +99,7 @@ MetricSeries ReadMetric(const std::string& folder, std::string_view name) {
     }
     series.steps.push_back(step);
     series.values.push_back(json[name].Number());
-  }
+  });
   return series;
 }
 

@@ -1,4 +1,4 @@
-// What a training was like, step by step: metrics.jsonl for programs, and TensorBoard's event files.
+// The course of a training: metrics.jsonl for programs, and TensorBoard's event files.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@
 namespace headlight {
 
 // Appends an object a line to folder/metrics.jsonl: "step", "epoch", "loss", "learning_rate", "gradient_norm",
-// "target_tokens_per_second", "target_tokens", "seconds" of steps, and "step", "epoch", "validation_loss",
-// "perplexity", the score's name ("bleu"), "best" of validations; the same numbers go to an event file.
+// "target_tokens_per_second", "target_tokens" (or whatever is learned from), "seconds" of steps, and "step", "epoch",
+// "validation_loss", "perplexity", every score by its name ("bleu"), "best" of validations; the same numbers go to an
+// event file.
 class HEADLIGHT_API Metrics {
  public:
-  // Lines of steps after `step` are of a run that was cut off there, and go.
+  // Removes the lines of steps after `step`: of a run that was cut off there.
   Metrics(const std::string& folder, std::int64_t step);
 
   void Add(const StepReport& report);
@@ -37,5 +38,8 @@ struct MetricSeries {
   std::vector<double> steps, values;
 };
 HEADLIGHT_API MetricSeries ReadMetric(const std::string& folder, std::string_view name);
+
+// The names of the scores that validations have reported, in the order in which they came.
+HEADLIGHT_API std::vector<std::string> ReadScoreNames(const std::string& folder);
 
 }  // namespace headlight

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWidth = 760, kLeft = 84, kRight = 660;  // of the page; of the lines: labels stand on both sides
 constexpr double kHeader = 64, kPanelHeight = 150, kPanelGap = 66, kFooter = 44;
-constexpr Color kTrain = {71, 119, 199}, kValidation = {196, 92, 34}, kBleu = {30, 130, 95}, kRate = {110, 86, 180};
+constexpr Color kTrain = {71, 119, 199}, kValidation = {196, 92, 34}, kScore = {30, 130, 95}, kRate = {110, 86, 180};
 constexpr std::size_t kMostPoints = 600;  // of a line: one a pixel says all
 
 struct Series {
@@ -164,11 +164,12 @@ void DrawSteps(Canvas& canvas, Range steps, double y) {
 void DrawTraining(const TrainingCurves& curves, const std::string& path) {
   CheckPicturePath(path);
   std::vector<Panel> panels = {
-      {"Loss (nats a token)",
+      {"Loss (nats per token)",
        false,
-       {{"train", &curves.train_loss, kTrain, false}, {"validation", &curves.validation_loss, kValidation, true}}},
-      {"BLEU (validation)", true, {{"", &curves.bleu, kBleu, true}}},
-      {"Learning rate", true, {{"", &curves.learning_rate, kRate, false}}}};
+       {{"train", &curves.train_loss, kTrain, false}, {"validation", &curves.validation_loss, kValidation, true}}}};
+  for (const NamedCurve& score : curves.scores)
+    panels.push_back({TokenLabel(score.name) + " (validation)", true, {{"", &score.curve, kScore, true}}});
+  panels.push_back({"Learning rate", true, {{"", &curves.learning_rate, kRate, false}}});
   Range steps;
   steps.Include(0);
   for (Panel& panel : panels) {

@@ -50,16 +50,25 @@ int Pixels(const std::string& path, int red, int green, int blue) {
 }
 
 int TrainPixels(const std::string& path) { return Pixels(path, 71, 119, 199); }
-int BleuPixels(const std::string& path) { return Pixels(path, 30, 130, 95); }
+int ScorePixels(const std::string& path) { return Pixels(path, 30, 130, 95); }
 
 TEST(DrawTraining, DrawsWhatThereIs) {
   TrainingCurves curves{"run", MakeCurve(500, 9, 2), {}, {}, {}};
   DrawTraining(curves, OutputPath("loss.png"));
   EXPECT_GT(TrainPixels(OutputPath("loss.png")), 1000);
-  EXPECT_EQ(BleuPixels(OutputPath("loss.png")), 0);
-  curves.bleu = MakeCurve(5, 0, 40);
+  EXPECT_EQ(ScorePixels(OutputPath("loss.png")), 0);
+  curves.scores = {{"bleu", MakeCurve(5, 0, 40)}};
   DrawTraining(curves, OutputPath("both.png"));
-  EXPECT_GT(BleuPixels(OutputPath("both.png")), 500);
+  EXPECT_GT(ScorePixels(OutputPath("both.png")), 500);
+}
+
+TEST(DrawTraining, EveryScoreHasItsPanel) {
+  TrainingCurves curves{"run", MakeCurve(500, 9, 2), {}, {}, {}};
+  curves.scores = {{"f1", MakeCurve(5, 0, 40)}};
+  DrawTraining(curves, OutputPath("one.png"));
+  curves.scores.push_back({"exact_match", MakeCurve(5, 10, 30)});
+  DrawTraining(curves, OutputPath("two.png"));
+  EXPECT_GT(ScorePixels(OutputPath("two.png")), ScorePixels(OutputPath("one.png")) * 3 / 2);
 }
 
 TEST(DrawTraining, AnExplodedLossIsAGap) {
@@ -72,7 +81,10 @@ TEST(DrawTraining, AnExplodedLossIsAGap) {
 }
 
 TEST(DrawTraining, ALongRunStaysSmall) {
-  const TrainingCurves curves{"run", MakeCurve(1'000'000, 9, 2), MakeCurve(1000, 9, 3), MakeCurve(1000, 0, 40),
+  const TrainingCurves curves{"run",
+                              MakeCurve(1'000'000, 9, 2),
+                              MakeCurve(1000, 9, 3),
+                              {{"bleu", MakeCurve(1000, 0, 40)}},
                               MakeCurve(1'000'000, 0, 1e-3)};
   DrawTraining(curves, OutputPath("long.svg"));
   EXPECT_LT(std::filesystem::file_size(OutputPath("long.svg")), 600'000u);
@@ -81,7 +93,7 @@ TEST(DrawTraining, ALongRunStaysSmall) {
 TEST(DrawTraining, DrawsTheShortestAndFlattestRuns) {
   for (const double value : {0.0, -3.0, 1e-9, 1e300}) {
     for (const int count : {1, 2}) {
-      DrawTraining({"", MakeCurve(count, value, value), {}, MakeCurve(count, value, value), {}},
+      DrawTraining({"", MakeCurve(count, value, value), {}, {{"f1", MakeCurve(count, value, value)}}, {}},
                    OutputPath("flat.svg"));
       EXPECT_THAT(ReadFile(OutputPath("flat.svg")), testing::Not(HasSubstr("nan"))) << value;
     }

@@ -1,0 +1,55 @@
+#include "headlight/train/tasks/language_model.h"
+
+#include <any>
+#include <cmath>
+
+#include "headlight/ops/projection_cross_entropy.h"
+
+namespace headlight {
+
+TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std::int64_t valid_bytes,
+                               const TeacherForcingOptions& options) {
+  CheckLabelSmoothing(options.label_smoothing);
+  const LanguageModel::Limits limits = model.limits();
+  const bool ends = limits.end_id >= 0;
+  for (const auto& [set, purpose] : {std::pair(&texts.train, "learn from"), std::pair(&texts.valid, "validate on")})
+    CheckTexts(*set, purpose, ends ? 1 : 2, limits.positions - (ends ? 1 : 0));
+  const AppendText append = [ends, limits](const TextExample& text, Random&, TokenBatch& batch) {
+    std::vector<std::int32_t> inputs = text.ids, labels = text.ids;
+    if (ends) {
+      inputs.insert(inputs.begin(), limits.end_id);
+      labels.push_back(limits.end_id);
+    } else {
+      inputs.pop_back();
+      labels.erase(labels.begin());
+    }
+    batch.target_inputs.insert(batch.target_inputs.end(), inputs.begin(), inputs.end());
+    AppendRows(batch.labels, batch.target, labels);
+  };
+  const auto loss = [&model](Context& context, const TokenBatch& batch, double smoothing, double scale) {
+    return ops::ProjectionCrossEntropy(model.Decode(context, batch.target_inputs, batch.target),
+                                       model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing,
+                                       scale);
+  };
+  const auto validate = [loss, valid_bytes, valid = ExamplesOf(texts.valid, append)](const CancelCheck& cancelled) {
+    double sum = 0;
+    std::int64_t labels = 0;
+    ForBatches(valid, cancelled, [&](const TokenBatch& batch, std::size_t) {
+      Context context;
+      sum += static_cast<double>(loss(context, batch, 0, 1).template data<float>()[0]);
+      labels += LabelCount(batch);
+    });
+    ValidationReport report = LossReport(sum, labels);
+    if (valid_bytes > 0)
+      report.more_scores = {{"bits_per_byte", sum / std::log(2.0) / static_cast<double>(valid_bytes)}};
+    return report;
+  };
+  return {.model = &model,
+          .batches = BatchesOf(ExamplesOf(texts.train, append), options.batches),
+          .loss = [loss, smoothing = options.label_smoothing](
+                      Context& context, const std::any& part,
+                      double scale) { return loss(context, std::any_cast<const TokenBatch&>(part), smoothing, scale); },
+          .validate = validate};
+}
+
+}  // namespace headlight

@@ -1,0 +1,86 @@
+#include "headlight/train/tasks/masked_language_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/ops/cross_entropy.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/train/tasks/encoder_task.h"
+
+namespace headlight {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+// Which places of a text are predicted: at least one of those that may be.
+std::vector<std::size_t> MaskedPlaces(const TextExample& text, const MaskingOptions& masking, Random& random) {
+  std::vector<std::vector<std::size_t>> units;  // that are masked together
+  std::int32_t last_word = -1;
+  std::size_t places = 0;
+  for (std::size_t i = 0; i < text.ids.size(); ++i) {
+    const std::int32_t word = text.words[i];
+    if (word >= 0) {
+      ++places;
+      if (!masking.whole_words || word != last_word) units.emplace_back();
+      units.back().push_back(i);
+    }
+    last_word = word;
+  }
+  const auto wanted =
+      std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(masking.share * static_cast<double>(places))));
+  std::vector<std::size_t> masked;
+  for (std::size_t left = units.size(); left > 0 && masked.size() < wanted; --left) {
+    std::swap(units[left - 1], units[random.Below(left)]);
+    masked.insert(masked.end(), units[left - 1].begin(), units[left - 1].end());
+  }
+  return masked;
+}
+
+}  // namespace
+
+TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, const MaskingOptions& masking,
+                                     const BatchOptions& batches) {
+  Check(masking.share > 0 && masking.share < 1, "the share of hidden tokens must be between 0 and 1, not {}",
+        masking.share);
+  Check(model.heads().masked_words, "the model has no head for masked words");
+  CheckTexts(model, texts.train, texts.valid);
+  for (const std::vector<TextExample>* set : {&texts.train, &texts.valid})
+    for (const TextExample& text : *set) {
+      Ensure(text.words.size() == text.ids.size(), "{} words of {} ids", text.words.size(), text.ids.size());
+      Check(std::ranges::any_of(text.words, [](std::int32_t word) { return word >= 0; }),
+            "a text without a word has nothing to hide");
+    }
+  const auto vocabulary = static_cast<std::uint64_t>(model.limits().vocabulary);
+  Check(masking.special_ids.size() < vocabulary, "all {} tokens are special", vocabulary);
+  const AppendText append = [masking, vocabulary](const TextExample& text, Random& random, TokenBatch& batch) {
+    Ids ids = text.ids, labels(text.ids.size(), -1);
+    for (const std::size_t place : MaskedPlaces(text, masking, random)) {
+      labels[place] = ids[place];
+      const std::uint64_t tenth = random.Below(10);
+      if (tenth < 8) {
+        ids[place] = masking.mask_id;
+      } else if (tenth == 8) {
+        do ids[place] = static_cast<std::int32_t>(random.Below(vocabulary));
+        while (std::ranges::find(masking.special_ids, ids[place]) != masking.special_ids.end());
+      }
+    }
+    AppendSource(text, ids, batch);
+    AppendRows(batch.labels, batch.target, labels);
+  };
+  const EncoderHead head{.logits =
+                             [&model](Context& context, const TokenBatch& batch) {
+                               Ids rows;
+                               for (std::size_t row = 0; row < batch.labels.size(); ++row)
+                                 if (batch.labels[row] >= 0) rows.push_back(static_cast<std::int32_t>(row));
+                               return model.MaskedWordLogits(context,
+                                                             ops::Embedding(EncodeBatch(model, context, batch), rows));
+                             },
+                         .loss = [](const Tensor& logits, const TokenBatch& batch,
+                                    double scale) { return ops::CrossEntropy(logits, AskedLabels(batch), scale); }};
+  return EncoderTask(model, ExamplesOf(texts.train, append), batches, head,
+                     ValidateAccuracy(ExamplesOf(texts.valid, append), head));
+}
+
+}  // namespace headlight

@@ -1,0 +1,21 @@
+// Tagging: the tag of each word, such as the names of people and places.
+#pragma once
+
+#include "headlight/base/export.h"
+#include "headlight/data/tagged_texts.h"
+#include "headlight/nn/text_encoder.h"
+#include "headlight/train/training_task.h"
+
+namespace headlight {
+
+// The texts of a training and of its validations. They must outlive the task.
+struct TaggedSets {
+  TaggedTexts train, valid;
+};
+
+// The tag of each token. A validation's score is of the words, each by its first token, in per cent: where the model's
+// labels are O, B-X and I-X, F1 of exact spans (with precision and recall), else the share of right tags. A word that
+// the tokenizer has no token for counts as O, or as wrong.
+HEADLIGHT_API TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches);
+
+}  // namespace headlight

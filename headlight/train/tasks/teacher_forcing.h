@@ -1,0 +1,50 @@
+// Teacher forcing: the decoder reads the reference, and predicts at each of its tokens the next one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/token_batches.h"
+#include "headlight/nn/encoder_decoder.h"
+#include "headlight/train/training_task.h"
+
+namespace headlight {
+
+struct TeacherForcingOptions {
+  BatchOptions batches;
+  double label_smoothing = 0.1;  // the share of the probability that is spread over all words
+};
+
+// Throws Error where it is not from 0 to below 1.
+void CheckLabelSmoothing(double label_smoothing);
+
+// [1]: `scale` times the sum of the losses of the batch's target tokens.
+HEADLIGHT_API Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const TokenBatch& batch,
+                                       double label_smoothing, double scale);
+
+// The task to learn pairs, with a validation.
+TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,
+                                std::function<ValidationReport(const CancelCheck& cancelled)> validate);
+
+struct ReferenceLoss {
+  double sum = 0;           // of negative log-probabilities of the target tokens, in nats
+  std::int64_t tokens = 0;  // of the targets, their ends included
+  double mean() const { return tokens == 0 ? 0 : sum / static_cast<double>(tokens); }
+};
+
+// Of pairs (ids without ends) that fit into the model's positions.
+HEADLIGHT_API ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vector<std::int32_t>> sources,
+                                        std::span<const std::vector<std::int32_t>> targets,
+                                        const CancelCheck& cancelled = {});
+ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const CancelCheck& cancelled);
+
+// What the model writes greedily for each source (ids as its encoder reads them). None gets longer than `longest`
+// tokens: a model that has not yet learned to end repeats itself.
+std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model,
+                                                     const std::vector<std::vector<std::int32_t>>& sources,
+                                                     std::size_t longest, const CancelCheck& cancelled);
+
+}  // namespace headlight

@@ -1,0 +1,81 @@
+#include "headlight/train/tasks/token_task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/generate/hypothesis.h"
+
+namespace headlight {
+namespace {
+
+// Labels whose activations exist at the same time: more makes no product faster, but takes more memory.
+constexpr std::int64_t kTokensOfPart = 2560;
+constexpr std::size_t kRowsOfValidation = 2048;
+
+}  // namespace
+
+void CheckTexts(const std::vector<TextExample>& texts, const char* purpose, std::int64_t least, std::int64_t longest) {
+  Check(!texts.empty(), "there is no text to {}", purpose);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::int64_t length = std::ssize(texts[i].ids);
+    Check(length >= least && length <= longest, "text {} to {}: it has {} tokens, and must have from {} to {}", i + 1,
+          purpose, length, least, longest);
+  }
+}
+
+TokenExamples ExamplesOf(const std::vector<TextExample>& texts, AppendText append) {
+  return {.size = std::ssize(texts),
+          .length =
+              [&texts](std::int64_t text) {
+                return ExampleLength{std::ssize(texts[static_cast<std::size_t>(text)].ids), 0};
+              },
+          .append = [&texts, append = std::move(append)](
+                        std::int64_t text, Random& random,
+                        TokenBatch& batch) { append(texts[static_cast<std::size_t>(text)], random, batch); }};
+}
+
+std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(TokenExamples examples,
+                                                                                       const BatchOptions& options) {
+  return [examples = std::move(examples), options](const BatchPosition& position) {
+    return [examples, options, stream = BatchStream(examples.size, examples.length, options, position)]() mutable {
+      const BatchPlan plan = stream.Next();
+      const TokenBatch batch = PackBatch(examples, plan, options.seed);
+      TrainingBatch result{
+          .parts = {}, .labels = LabelCount(batch), .next = plan.next, .batches_in_epoch = plan.batches_in_epoch};
+      for (TokenBatch& part : SplitBatch(batch, kTokensOfPart)) result.parts.emplace_back(std::move(part));
+      return result;
+    };
+  };
+}
+
+void ForBatches(const TokenExamples& examples, const CancelCheck& cancelled,
+                const std::function<void(const TokenBatch& batch, std::size_t first)>& body) {
+  TokenBatch batch;
+  std::int64_t first = 0;
+  for (std::int64_t i = 0; i < examples.size; ++i) {
+    Random random(1, static_cast<std::uint64_t>(i));
+    examples.append(i, random, batch);
+    if (std::max(batch.source_ids.size(), batch.target_inputs.size()) < kRowsOfValidation && i + 1 < examples.size)
+      continue;
+    if (cancelled && cancelled()) throw Cancelled();
+    body(batch, static_cast<std::size_t>(first));
+    batch = {};
+    first = i + 1;
+  }
+}
+
+ValidationReport LossReport(double loss_sum, std::int64_t labels) {
+  ValidationReport report;
+  report.loss = loss_sum / static_cast<double>(std::max<std::int64_t>(1, labels));
+  report.perplexity = std::exp(report.loss);
+  return report;
+}
+
+double PerCent(std::int64_t part, std::int64_t whole) {
+  return 100.0 * static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole));
+}
+
+}  // namespace headlight

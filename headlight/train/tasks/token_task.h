@@ -1,0 +1,45 @@
+// What the tasks on token ids share: batches in parts, passes over a validation set, and their reports.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/text_examples.h"
+#include "headlight/data/token_batches.h"
+#include "headlight/train/training_task.h"
+
+namespace headlight {
+
+// The texts of a training and of its validations. They must outlive the task.
+struct TextSets {
+  std::vector<TextExample> train, valid;
+};
+
+// Throws Error where there are no texts, or one has fewer or more tokens than that; `purpose` is "learn from" or
+// "validate on".
+void CheckTexts(const std::vector<TextExample>& texts, const char* purpose, std::int64_t least, std::int64_t longest);
+
+// Adds a text to a batch.
+using AppendText = std::function<void(const TextExample& text, Random& random, TokenBatch& batch)>;
+
+// The texts, which must outlive the result, as examples of which a batch is bounded by their tokens.
+TokenExamples ExamplesOf(const std::vector<TextExample>& texts, AppendText append);
+
+// TrainingTask::batches of examples. Their parts are TokenBatch.
+HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
+    TokenExamples examples, const BatchOptions& options);
+
+// Packs examples into batches, in their order and the same ones at each call; `first` is the number of a batch's first
+// example. Throws Cancelled.
+void ForBatches(const TokenExamples& examples, const CancelCheck& cancelled,
+                const std::function<void(const TokenBatch& batch, std::size_t first)>& body);
+
+// A report of the mean negative log-probability of so many labels.
+ValidationReport LossReport(double loss_sum, std::int64_t labels);
+
+// `part` in per cent of `whole`; 0 of 0.
+double PerCent(std::int64_t part, std::int64_t whole);
+
+}  // namespace headlight

@@ -1,0 +1,249 @@
+// The trainer knows no payload: here a batch is points in a plane. What holds for every task: when it validates, logs,
+// stops and resumes.
+#include "headlight/train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/nn/layers.h"
+#include "headlight/ops/cross_entropy.h"
+#include "headlight/ops/linear.h"
+#include "headlight/train/checkpoint.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class PointModel : public Model {
+ public:
+  explicit PointModel(std::int64_t outputs = 2)
+      : Model(DType::float32), layer_(Scope(parameters_), {"layer"}, 2, outputs) {
+    parameters_.Initialise(1);
+  }
+  Tensor operator()(Context& context, const Tensor& points) const { return layer_(context, points); }
+  Json::Object Description() const override { return {}; }
+  void Save(const std::string&, Compute) const override {}
+
+ private:
+  Linear layer_;
+};
+
+struct Points {
+  Tensor x;                          // [points, 2]
+  std::vector<std::int32_t> labels;  // which side of a line
+};
+
+Points Draw(Random& random, int count) {
+  Points points{.x = Tensor::Empty({count, 2}), .labels = {}};
+  for (int i = 0; i < count; ++i) {
+    float* const row = points.x.matrix<float>().row(i);
+    row[0] = static_cast<float>(random.Normal());
+    row[1] = static_cast<float>(random.Normal());
+    points.labels.push_back(row[0] + 2 * row[1] > 0 ? 1 : 0);
+  }
+  return points;
+}
+
+constexpr std::int64_t kBatchesOfEpoch = 6;
+
+// Points on two sides of a line, in three parts a batch.
+TrainingTask SidesTask(PointModel& model) {
+  return {.model = &model,
+          .batches =
+              [](BatchPosition place) {
+                return [place]() mutable {
+                  Random random(5, static_cast<std::uint64_t>(place.epoch * kBatchesOfEpoch + place.batch));
+                  TrainingBatch batch{.parts = {}, .labels = 24, .next = place, .batches_in_epoch = kBatchesOfEpoch};
+                  for (int part = 0; part < 3; ++part) batch.parts.emplace_back(Draw(random, 8));
+                  if (++batch.next.batch == kBatchesOfEpoch) batch.next = {place.epoch + 1, 0};
+                  place = batch.next;
+                  return batch;
+                };
+              },
+          .loss =
+              [&model](Context& context, const std::any& part, double scale) {
+                const auto& points = std::any_cast<const Points&>(part);
+                return ops::CrossEntropy(model(context, points.x), points.labels, scale);
+              },
+          .validate =
+              [&model](const CancelCheck& cancelled) {
+                if (cancelled && cancelled()) throw Cancelled();
+                Random random(6);
+                const Points points = Draw(random, 100);
+                Context context;
+                ValidationReport report;
+                report.loss = ops::CrossEntropy(model(context, points.x), points.labels, 0.01).data<float>()[0];
+                return report;
+              }};
+}
+
+TrainingOptions Options(std::int64_t steps) {
+  TrainingOptions options;
+  options.schedule = {.kind = ScheduleKind::inverse_square_root, .warmup = 5, .peak = 0.1};
+  options.steps = steps;
+  options.validate_every = 2;
+  return options;
+}
+
+struct Setting {
+  TemporaryFolder folder;
+  PointModel model;
+  std::vector<std::int64_t> validated = {}, logged = {};
+  ValidationReport last = {};
+  TrainingObserver observer = {.step = [this](const StepReport& report) { logged.push_back(report.step); },
+                               .progress = {},
+                               .validation =
+                                   [this](const ValidationReport& report) {
+                                     validated.push_back(report.step);
+                                     last = report;
+                                   },
+                               .note = {},
+                               .stop = {}};
+
+  TrainingKeep Keep() const {
+    return {.checkpoint = folder.File("c"), .run = Json::Object{}, .save_best = {}, .save_last = {}};
+  }
+  TrainingResult Run(const TrainingTask& task, const TrainingOptions& options, bool resume = false) {
+    return Train(task, options, Keep(), resume, observer);
+  }
+  std::vector<float> Values() const { return model.parameters().values().ToVector<float>(); }
+};
+
+TEST(Trainer, LearnsFromAnyPayload) {
+  Setting setting;
+  setting.Run(SidesTask(setting.model), Options(60));
+  EXPECT_LT(setting.last.loss, 0.2);
+}
+
+TEST(Trainer, ALossThatIsNoSumHasTheWholeBatchAsItsPart) {
+  Setting setting;
+  TrainingTask task = SidesTask(setting.model);
+  // Each point finds its turned copy among those of all others of the batch (InfoNCE).
+  task.batches = [](BatchPosition) {
+    return [random = Random(9)]() mutable {
+      const Points points = Draw(random, 16);
+      return TrainingBatch{.parts = {points}, .labels = 1, .next = {0, 1}, .batches_in_epoch = 1000};
+    };
+  };
+  task.loss = [&](Context& context, const std::any& part, double scale) {
+    const Tensor& x = std::any_cast<const Points&>(part).x;
+    const Tensor turned = Tensor::Empty(x.shape());
+    for (std::int64_t i = 0; i < x.rows(); ++i) {
+      turned.matrix<float>().row(i)[0] = x.matrix<float>().row(i)[1];
+      turned.matrix<float>().row(i)[1] = -x.matrix<float>().row(i)[0];
+    }
+    std::vector<std::int32_t> own(static_cast<std::size_t>(x.rows()));
+    std::iota(own.begin(), own.end(), 0);
+    return ops::CrossEntropy(ops::Linear(setting.model(context, x), {.value = turned}), own,
+                             scale / static_cast<double>(x.rows()));
+  };
+  std::vector<double> losses;
+  setting.observer.step = [&](const StepReport& report) { losses.push_back(report.loss); };
+  TrainingOptions options = Options(80);
+  options.log_every = 10;
+  setting.Run(task, options);
+  EXPECT_LT(losses.back(), 0.7 * losses.front());
+}
+
+TEST(Trainer, ValidatesTheLastStepThoughABestOneWasFoundBefore) {
+  Setting setting;
+  TrainingTask task = SidesTask(setting.model);
+  task.validate = [loss = 1.0](const CancelCheck&) mutable {
+    ValidationReport report;
+    report.loss = loss++;  // the first is the best
+    return report;
+  };
+  setting.Run(task, Options(7));
+  EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));
+  setting.Run(task, Options(7), /*resume=*/true);
+  EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));  // once each
+}
+
+TEST(Trainer, LogsNothingWhereTheIntervalIsZero) {
+  Setting setting;
+  TrainingOptions options = Options(4);
+  options.log_every = 0;
+  setting.Run(SidesTask(setting.model), options);
+  EXPECT_THAT(setting.logged, ElementsAre());
+  options.log_every = 3;
+  setting.Run(SidesTask(setting.model), options);
+  EXPECT_THAT(setting.logged, ElementsAre(3));
+}
+
+TEST(Trainer, StopsInAValidationAndEndsWithTheSameBits) {
+  TrainingOptions options = Options(9);
+  options.average_last = 3;
+  options.adam.average_decay = 0.5;
+  Setting whole;
+  whole.Run(SidesTask(whole.model), options);
+
+  Setting cut;
+  int asked_in_validation = 0;
+  TrainingTask task = SidesTask(cut.model);
+  task.validate = [&, plain = task.validate](const CancelCheck& cancelled) {
+    ++asked_in_validation;
+    return plain(cancelled);
+  };
+  // Each validation is cut off once: the stop is heard in it.
+  for (int validations = 1; validations <= 6; ++validations) {
+    const int before = asked_in_validation;
+    const std::vector<std::int64_t> validated = cut.validated;
+    cut.observer.stop = [&] { return asked_in_validation == before + (validations == 1 ? 1 : 2); };
+    EXPECT_EQ(cut.Run(task, options, true).end, TrainingEnd::stopped) << validations;
+    EXPECT_EQ(cut.validated.size(), validated.size() + (validations == 1 ? 0 : 1));
+  }
+  cut.observer.stop = {};
+  EXPECT_EQ(cut.Run(task, options, true).end, TrainingEnd::limit);
+  EXPECT_EQ(cut.validated, whole.validated);
+  EXPECT_EQ(cut.last.loss, whole.last.loss);
+  EXPECT_EQ(cut.Values(), whole.Values());
+}
+
+// A teacher whose weights are an average of the student's.
+TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
+  const auto run = [](const std::vector<std::int64_t>& stops) {
+    Setting setting;
+    Tensor teacher;
+    for (const std::int64_t stop : stops) {
+      teacher = setting.model.parameters().values().Clone();  // as a new process begins
+      TrainingTask task = SidesTask(setting.model);
+      task.state = {{"teacher", teacher}};
+      task.after_step = [&] {
+        const auto student = setting.model.parameters().values().span<float>();
+        const auto average = teacher.span<float>();
+        for (std::size_t i = 0; i < average.size(); ++i) average[i] = 0.9F * average[i] + 0.1F * student[i];
+      };
+      std::int64_t step = 0;
+      setting.observer.progress = [&](const StepReport& report) { step = report.step; };
+      setting.observer.stop = [&] { return step == stop; };
+      setting.Run(task, Options(12), true);
+    }
+    return teacher.ToVector<float>();
+  };
+  EXPECT_EQ(run({3, 8, 100}), run({100}));
+}
+
+TEST(Trainer, RefusesACheckpointOfAnotherVersion) {
+  Setting setting;
+  setting.Run(SidesTask(setting.model), Options(4));
+  const std::string path = setting.folder.File("c/state.json");
+  std::string state = ReadFile(path);
+  const std::size_t version = state.find("\"version\": 3");
+  ASSERT_NE(version, std::string::npos);
+  WriteFile(path, state.replace(version, 12, "\"version\": 2"));
+  EXPECT_THAT(ErrorOf([&] { setting.Run(SidesTask(setting.model), Options(8), true); }),
+              HasSubstr("a checkpoint of version 2, where this program reads version 3"));
+}
+
+}  // namespace
+}  // namespace headlight

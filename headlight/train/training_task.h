@@ -1,0 +1,68 @@
+// What the trainer knows of a task: its batches, the loss of a part of one, and its validation.
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/batches.h"
+#include "headlight/nn/model.h"
+#include "headlight/train/gradients.h"
+
+namespace headlight {
+
+// A batch of whatever a task learns from, such as token ids, pixels or pairs of both.
+struct TrainingBatch {
+  // What goes through the model at a time, each with activations of its own. The loss of a batch is the sum of those of
+  // its parts; where it is not (contrastive losses, matching within the batch), the batch is one part.
+  std::vector<std::any> parts;
+  std::int64_t labels = 0;  // a step's loss is the mean over so many
+  BatchPosition next;       // the place after this batch; next.batch is 0 after an epoch's last
+  std::int64_t batches_in_epoch = 0;
+};
+
+struct ValidationReport {
+  std::int64_t step = 0, epoch = 0;
+  double loss = 0;         // of a label, without label smoothing
+  double perplexity = 0;   // exp(loss), where that is a negative log-probability; else 0
+  double score = 0;        // the higher, the better; where a task has none but the loss, 0
+  std::string score_name;  // empty where there is none
+  struct Score {
+    std::string name;
+    double value = 0;
+  };
+  std::vector<Score> more_scores;  // reported, but not what the best model is chosen by
+  bool best = false;
+  double seconds = 0;
+  struct Sample {
+    std::string input, reference, output;
+  };
+  std::vector<Sample> samples;  // three
+};
+
+// Asked again and again during long work, which throws Cancelled where it says yes; may be empty.
+using CancelCheck = std::function<bool()>;
+
+// A model, and what it learns.
+struct TrainingTask {
+  Model* model = nullptr;
+  // The batches from a place on, one with each call: called on a thread of its own.
+  std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
+  PartLoss loss;
+  // Of the model as it is: its parameters are packed. A report is the best by its score, then by its loss.
+  std::function<ValidationReport(const CancelCheck& cancelled)> validate;
+
+  // Where a task has more that changes in training, such as a teacher whose weights are an average of the student's:
+  // called after each update of the model, and what of it a checkpoint keeps, by name; a resumed run fills these.
+  std::function<void()> after_step = {};
+  struct State {
+    std::string name;
+    Tensor values;  // contiguous
+  };
+  std::vector<State> state = {};
+};
+
+}  // namespace headlight
