@@ -1,4 +1,4 @@
-// What is hidden in texts and how they are broken; models that read one text and write another learn from it.
+// Span corruption and denoising of texts, and encoder-decoders that are trained on them and on pairs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -103,8 +103,7 @@ TEST(Decode, SharesSentencesAmongThreads) {
   SetThreads(before);
 }
 
-// A hypothesis scores what the whole model gives its words among those of its sentence's list, and does not depend on
-// what else is in the batch.
+// A hypothesis has the model's log-probabilities, normalised over its sentence's shortlist, in any batch.
 TEST(Decode, ChoosesFromTheShortlist) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);

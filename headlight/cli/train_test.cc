@@ -246,6 +246,8 @@ TEST_F(TrainTest, DoesNotBeginAnewOverATraining) {
 TEST_F(TrainTest, AnotherTrainingIsNotResumed) {
   ASSERT_EQ(RunProgram(Command()).exit_code, 0);
   EXPECT_THAT(RunProgram(Command({"--resume", "--dropout", "0.2"})).err, HasSubstr("dropout"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--freeze", "model.encoder.*"})).err, HasSubstr("parameter_groups"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--layer-decay", "0.9"})).err, HasSubstr("layer_decay"));
 }
 
 TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {

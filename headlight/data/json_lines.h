@@ -6,17 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "headlight/base/export.h"
 #include "headlight/base/json.h"
 #include "headlight/data/lines.h"
 
 namespace headlight {
 
 // True for names that end in .jsonl or .jsonl.gz.
-HEADLIGHT_API bool IsJsonLines(std::string_view path);
+bool IsJsonLines(std::string_view path);
 
 // The objects of a file, plain or gzip; empty lines are skipped. Their places are "train.jsonl:7: key 'answers.text'".
-class HEADLIGHT_API JsonLines {
+class JsonLines {
  public:
   explicit JsonLines(std::string path) : lines_(std::move(path)) {}
 
@@ -28,7 +27,7 @@ class HEADLIGHT_API JsonLines {
 };
 
 // A string, or an array of strings, without NUL, which LineReader refuses in plain text too.
-HEADLIGHT_API std::string TextOf(const JsonView& json);
-HEADLIGHT_API std::vector<std::string> TextsOf(const JsonView& json);
+std::string TextOf(const JsonView& json);
+std::vector<std::string> TextsOf(const JsonView& json);
 
 }  // namespace headlight

@@ -5,8 +5,8 @@
 namespace headlight {
 namespace {
 
-// How a model was trained and initialised, what its classes are called, how Transformers generates from it, and what it
-// writes for every model.
+// Keys of training, initialisation, labels and generation, and those that Transformers writes for every model: none
+// changes a forward pass.
 constexpr std::string_view kHarmless =
     "_name_or_path _num_labels architectures bad_words_ids begin_suppress_tokens bos_token_id "
     "chunk_size_feed_forward decoder_start_token_id diversity_penalty do_sample dtype early_stopping "

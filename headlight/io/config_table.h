@@ -23,7 +23,7 @@ namespace headlight {
 
 inline constexpr std::int64_t kLargestSize = 1 << 24;  // of any dimension, vocabulary or table
 
-// What a value is called in a file. Of several names of one value the first is written.
+// The name of an enumeration's value in a file. Of several names of one value the first is written.
 template <typename Value>
 struct ConfigName {
   std::string_view name;
@@ -74,11 +74,11 @@ class HEADLIGHT_API ConfigTable {
     Choice(key, value, std::span(names.begin(), names.size()));
   }
 
-  // A setting of which only one value is supported, which is not written; `why` says what another one would ask for.
+  // A setting of which only one value is supported; it is not written. `why`: the meaning of other values, for errors.
   void Only(std::string_view key, const Json& value, std::string_view why = "");
   // Written for others, and not read.
   void Note(std::string_view key, Json value);
-  // What a missing key means where it is not what the member has already.
+  // The value of a missing key, where it differs from the member's initial value.
   template <typename T>
   void Default(T& value, std::type_identity_t<T> meant) {
     if (reads()) value = std::move(meant);
@@ -135,7 +135,7 @@ void CheckConfig(Config config, std::string_view source = "") {
   Describe(table, config);
 }
 
-// Reads a config.json into `config`, which says what is meant where a key is missing. Throws Error naming the file and
+// Reads a config.json into `config`, whose initial values stand for missing keys. Throws Error naming the file and
 // the key for what is missing, of a wrong type or out of range, for settings that are not supported, and as
 // CheckConfig.
 template <typename Config>

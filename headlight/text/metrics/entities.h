@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "headlight/base/export.h"
-
 namespace headlight {
 
 // A tag taken apart. A tag without B- or I- is the name itself.
@@ -16,10 +14,10 @@ struct TagMeaning {
   bool begins = false;
   std::string_view name;
 };
-HEADLIGHT_API TagMeaning MeaningOfTag(std::string_view tag);
+TagMeaning MeaningOfTag(std::string_view tag);
 
 // True if all tags are O, B-X or I-X, and not all O.
-HEADLIGHT_API bool AreSpanTags(std::span<const std::string> tags);
+bool AreSpanTags(std::span<const std::string> tags);
 
 struct Entity {
   std::string_view name;
@@ -27,11 +25,11 @@ struct Entity {
   bool operator==(const Entity&) const = default;
 };
 // The spans of a sentence: one begins at each B-X, and at an I-X or X that does not follow a tag of X.
-HEADLIGHT_API std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags);
+std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags);
 
 // Precision, recall and F1 of exact spans (Tjong Kim Sang and De Meulder, "Introduction to the CoNLL-2003 Shared Task",
 // 2003, section 2.4), over all sentences together. Each is 0 where its denominator is.
-class HEADLIGHT_API EntityScore {
+class EntityScore {
  public:
   // The tags of one sentence, reference and predicted, of equal number.
   void Add(std::span<const std::string_view> right, std::span<const std::string_view> found);

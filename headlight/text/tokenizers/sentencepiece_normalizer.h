@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-class HEADLIGHT_API TextNormalizer {
+class TextNormalizer {
  public:
   // Throws Error naming `name` where the model's charsmap is broken.
   TextNormalizer(const SentencePieceModel& model, const std::string& name);
