@@ -73,6 +73,7 @@ class HEADLIGHT_API Json {
   // takes to be never valueless; this is none of them.
   struct Unused {
     Unused(const Unused&) {}
+    Unused& operator=(const Unused&) = default;
     bool operator==(const Unused&) const = default;
   };
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object, Unused> value_;
