@@ -88,7 +88,7 @@ TEST(ModelFolder, NamesMissingAndForeignFiles) {
   FillModel(path, 3);
   EXPECT_EQ(error(), "");
   WriteFile(path + "/generation_config.json", "{");
-  EXPECT_THAT(error(), HasSubstr("generation_config.json: line 1"));
+  EXPECT_THAT(error(), HasSubstr("generation_config.json: byte 1: not valid JSON"));
 }
 
 // Weights in two files, one tensor of each type that weights come in.
