@@ -5,14 +5,14 @@
 namespace headlight {
 namespace {
 
-TEST(TokenLabel, KeepsWhatCanBeRead) {
+TEST(TokenLabel, KeepsReadableCharacters) {
   for (const char* token :
        {"Hund", "▁größer", "مرحبا", "你好", "👩‍👩‍👧", "</script>", "two words", "<s>"}) {
     EXPECT_EQ(TokenLabel(token), token);
   }
 }
 
-TEST(TokenLabel, SpellsWhatHasNoShape) {
+TEST(TokenLabel, EscapesInvisibleCharacters) {
   EXPECT_EQ(TokenLabel("a\nb"), "a<U+000A>b");
   EXPECT_EQ(TokenLabel(std::string_view("\0", 1)), "<U+0000>");
   EXPECT_EQ(TokenLabel("a\u202Eb"), "a<U+202E>b");  // would turn its neighbours around

@@ -20,7 +20,7 @@ TEST(Utf8, EveryCharacterComesBack) {
   }
 }
 
-TEST(Utf8, RefusesWhatUnicodeRefuses) {
+TEST(Utf8, RefusesMalformedSequences) {
   const char* bad[] = {
       "\x80",
       "\xBF",

@@ -8,7 +8,7 @@ namespace headlight {
 namespace {
 
 // The figures are those of SQuAD's official script.
-TEST(ScoreAnswer, ComparesAsSquadDoes) {
+TEST(ScoreAnswer, EqualsTheOfficialScript) {
   struct Case {
     const char* answer;
     std::vector<std::string> right;

@@ -12,7 +12,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// What sacreBLEU says (tools/make_bleu_goldens.py).
+// sacreBLEU's results (tools/make_bleu_goldens.py).
 const JsonView& Golden() {
   static const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/bleu.json");
   return golden;
@@ -24,7 +24,7 @@ std::vector<Lines> References(const JsonView& golden) {
   return references;
 }
 
-TEST(Tokenize13a, AsSacreBleu) {
+TEST(Tokenize13a, EqualsSacreBleu) {
   for (const JsonView& golden : Golden()["tokenized"].Items()) {
     const std::string line = golden["line"].String();
     EXPECT_EQ(Tokenize13a(line), golden["words"].Strings()) << line;
@@ -32,7 +32,7 @@ TEST(Tokenize13a, AsSacreBleu) {
   }
 }
 
-TEST(CorpusBleu, AsSacreBleu) {
+TEST(CorpusBleu, EqualsSacreBleu) {
   for (const JsonView& golden : Golden()["cases"].Items()) {
     SCOPED_TRACE(golden["name"].String());
     const Bleu bleu = CorpusBleu(golden["hypotheses"].Strings(), References(golden), golden["lowercase"].Bool());
@@ -53,7 +53,7 @@ TEST(CorpusBleu, AsSacreBleu) {
   }
 }
 
-TEST(CorpusChrf, AsSacreBleu) {
+TEST(CorpusChrf, EqualsSacreBleu) {
   for (const JsonView& golden : Golden()["cases"].Items()) {
     SCOPED_TRACE(golden["name"].String());
     const Chrf chrf = CorpusChrf(golden["hypotheses"].Strings(), References(golden), golden["lowercase"].Bool());

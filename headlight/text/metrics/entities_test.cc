@@ -27,7 +27,7 @@ std::string SpansOf(const std::string& text) {
   return spans;
 }
 
-TEST(Entities, BeginAtBAndWhereNothingGoesOn) {
+TEST(Entities, BeginAtBAndAfterAnotherTag) {
   EXPECT_EQ(SpansOf("B-PER I-PER O B-LOC"), "PER0-2 LOC3-4 ");
   EXPECT_EQ(SpansOf("B-PER B-PER I-PER"), "PER0-1 PER1-3 ");
   EXPECT_EQ(SpansOf("I-PER I-PER O I-PER"), "PER0-2 PER3-4 ");  // IOB1, and what a model writes
@@ -36,11 +36,11 @@ TEST(Entities, BeginAtBAndWhereNothingGoesOn) {
   EXPECT_EQ(SpansOf("O O"), "");
   EXPECT_EQ(SpansOf(""), "");
   EXPECT_EQ(SpansOf("NN NN DT"), "NN0-2 DT2-3 ");
-  EXPECT_EQ(SpansOf("I- I-O O I-O"), "0-1 O1-2 O3-4 ");  // names of a stranger's labels
+  EXPECT_EQ(SpansOf("I- I-O O I-O"), "0-1 O1-2 O3-4 ");  // unusual labels
   EXPECT_EQ(SpansOf("B-A-B I-A-B I-A"), "A-B0-2 A2-3 ");
 }
 
-TEST(Entities, AreToldByTheirTags) {
+TEST(Entities, AreRecognizedByTheirTags) {
   EXPECT_TRUE(AreSpanTags(std::vector<std::string>{"O", "B-PER", "I-LOC"}));
   EXPECT_TRUE(AreSpanTags(std::vector<std::string>{"I-X"}));
   EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"O", "B-PER", "NN"}));

@@ -22,7 +22,7 @@ std::vector<Window> Windows() {
   return SlidingWindows(encoding, 1, 8, 2);
 }
 
-TEST(Windows, EachTokenHasTheOneWhoseEdgesAreFarthest) {
+TEST(Windows, EachTokenHasTheOneWithTheFarthestEdges) {
   const std::vector<Window> windows = Windows();
   ASSERT_EQ(windows.size(), 3U);  // p0 to p3, p2 to p5, p4 to p7
   EXPECT_THAT(WindowOfEachToken(windows), ElementsAre(0, 0, 0, 1, 1, 2, 2, 2));

@@ -124,12 +124,12 @@ TEST_P(MarianTokenizerOf, ComesBackFromItsFiles) {
 }
 
 // A folder with a model per language over one vocabulary in another order, read by transformers' MarianTokenizer.
-TEST(MarianTokenizer, ReadsAStrangersFolder) {
+TEST(MarianTokenizer, ReadsAPublishedFolder) {
   const MarianTokenizer tokenizer = MarianTokenizer::Load(TestData("tokenizer_marian"));
   EXPECT_EQ(tokenizer.algorithm(Side::source), SubwordAlgorithm::unigram);
   EXPECT_EQ(tokenizer.algorithm(Side::target), SubwordAlgorithm::bpe);
   EXPECT_EQ(tokenizer.Piece(tokenizer.pad()), "<pad>");
-  const std::string folder = NewFolder("stranger");
+  const std::string folder = NewFolder("published");
   tokenizer.Save(folder);
   EXPECT_FALSE(std::filesystem::exists(folder + "/tokenizer.json"));
   const MarianTokenizer copy = MarianTokenizer::Load(folder);
@@ -202,7 +202,9 @@ TEST(MarianTokenizer, NamesTheByteThatIsNotUtf8) {
   }
 }
 
-TEST(MarianTokenizer, RefusesEndlessText) { EXPECT_THROW(Small("bpe").Encode(std::string((1 << 22) + 1, 'a')), Error); }
+TEST(MarianTokenizer, RefusesVeryLongText) {
+  EXPECT_THROW(Small("bpe").Encode(std::string((1 << 22) + 1, 'a')), Error);
+}
 
 TEST_P(MarianTokenizerOf, ServesManyThreads) {
   const MarianTokenizer tokenizer = Small(GetParam());

@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// By id; what has no bytes to stand for is empty.
+// By id; empty for pieces that spell no bytes.
 std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
   std::vector<std::string> bytes;
   for (const std::string& piece : pieces) bytes.push_back(BytesOfPiece(piece).value_or(""));
@@ -80,8 +80,8 @@ BytePairSegmenter ParseBytePair(const JsonView& part, const PipelineState& state
   return BytePairSegmenter(PiecesAsBytes(state.pieces), merges, options, part.place());
 }
 
-// Unigram in the tokenizers library's way: characters that no piece is are one unknown piece where they follow another,
-// or their bytes' pieces, where there are all of them.
+// Unigram as in the tokenizers library: consecutive characters without a piece are one unknown piece, or their byte
+// pieces if all of these exist.
 struct Unigram {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
     const std::size_t before = segments.size();
@@ -94,7 +94,7 @@ struct Unigram {
     for (std::size_t i = 0; i < path.size(); ++i) {
       if (path[i].piece == unknown) {
         while (i + 1 < path.size() && path[i + 1].piece == unknown) ++i;
-        // Together they may be a piece after all.
+        // The whole run may be a piece.
         const auto found = ids.find(std::string(word.substr(begin, path[i].end - begin)));
         if (found != ids.end()) {
           path[i].piece = found->second;
@@ -119,8 +119,8 @@ struct Unigram {
   std::optional<std::array<std::int32_t, 256>> bytes;  // with byte_fallback: see BytePieces
 };
 
-// As the tokenizers library reads it: the digits as a whole number, over a power of ten. That rounds twice, and decides
-// between ways to cut a word that are all but equal.
+// As the tokenizers library parses it: the digits as an integer, over a power of ten. That rounds twice, which decides
+// between nearly equal segmentations.
 double ScoreAsRead(double score) {
   const std::string text = fmt::format("{}", std::abs(score));
   const std::size_t exponent_at = std::min(text.find('e'), text.size());
@@ -176,7 +176,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
 
 void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) {
   const auto has = [&](const char* key) { return part.value().Find(key) != nullptr; };
-  // Older files do not say which one it is.
+  // Older files do not name the type.
   const std::string type = part.Get("type", has("merges") ? "BPE" : has("unk_id") ? "Unigram" : "WordPiece").String();
   if (type == "Unigram") {
     SetUnigram(part, scores_are, state);

@@ -104,7 +104,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   } else {
     RefuseType(part, type, "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence and WhitespaceSplit");
   }
-  // What comes after would see the characters that stand for bytes.
+  // A later pre-tokenizer would see ByteLevel's characters instead of bytes.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",
         part.place());
   part.RefuseUnread({});

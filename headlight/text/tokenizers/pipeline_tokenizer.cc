@@ -40,8 +40,8 @@ EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
   return spaces;
 }
 
-// A span without as many characters as its token has white space at its ends, as GPT-2's and RoBERTa's tokenizers
-// count.
+// Shortens a span by the number of white space characters at the ends of its token, as GPT-2's and RoBERTa's tokenizers
+// count them.
 void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_prefix_space, TextSpan& span) {
   const auto is_middle = [&](std::int32_t byte) {
     return byte < static_cast<std::int64_t>(text.size()) && (text[byte] & 0xC0) == 0x80;
@@ -60,7 +60,7 @@ void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_pre
   span.end = std::max(end, span.begin);
 }
 
-// Runs a text through the parts of a tokenizer.
+// Applies the parts of a tokenizer to a text.
 class Encoder {
  public:
   Encoder(const PipelineState& state, bool read_special) : state_(state), read_special_(read_special) {}
@@ -116,7 +116,7 @@ class Encoder {
       std::int32_t begin = word.begin, next = word.begin;
       for (const Segment& segment : segments_) {
         const std::int32_t end = word.begin + segment.end;
-        if (end > next) begin = std::exchange(next, end);  // else it stands for the same as the one before
+        if (end > next) begin = std::exchange(next, end);  // else it has the span of the previous one
         const std::string_view piece = bytes.substr(begin, end - begin);
         tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level)});
       }

@@ -29,7 +29,7 @@ struct EncodeOptions {
 
 struct PipelineState;
 
-// What a folder's `tokenizer.json` describes, run as the tokenizers library (0.23) runs it: added tokens are found, the
+// A folder's `tokenizer.json`, with the results of the tokenizers library (0.23): added tokens are matched, the
 // rest is normalized and cut into words, these into the pieces of a vocabulary, and special tokens are put around them.
 // Two of its settings are left to the caller: `truncation` would cut texts in silence, and rows need no `padding`.
 class HEADLIGHT_API PipelineTokenizer : public Tokenizer {

@@ -310,8 +310,8 @@ std::string RefusalOf(const Json& file) {
   return ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "tokenizer.json"); });
 }
 
-// What a file says that is not known here is refused by name, at every level.
-TEST(PipelineTokenizer, RefusesWhatItDoesNotKnow) {
+// Unknown keys and types are refused by name, at every level.
+TEST(PipelineTokenizer, RefusesUnknownKeysAndTypes) {
   const auto changed = [](const char* family, const char* pointer, const Json& value) {
     return RefusalOf(With(JsonOf(family), pointer, value));
   };

@@ -44,7 +44,7 @@ bool Survives(const std::string& bytes) {
   }
 }
 
-TEST(SentencePieceModel, ReadsWhatSentencePieceWrote) {
+TEST(SentencePieceModel, ReadsSentencePieceFiles) {
   const SentencePieceModel bpe = ParseSentencePieceModel(Small("bpe"), "bpe.model");
   EXPECT_EQ(bpe.algorithm, SubwordAlgorithm::bpe);
   ASSERT_EQ(bpe.pieces.size(), 110u);
@@ -154,7 +154,7 @@ TEST(SentencePieceModel, RefusesByName) {
   for (const auto& [bytes, message] : cases) EXPECT_THAT(ErrorOf(bytes), HasSubstr(message));
 }
 
-// A translation model's tokenizer knows neither bytes nor pieces that somebody defined; other tokenizers do.
+// MarianTokenizer supports neither byte pieces nor user-defined ones; other tokenizers do.
 TEST(SentencePieceModel, TranslationKnowsFewerKindsOfPieces) {
   const auto error = [](const std::string& bytes) {
     try {
@@ -179,12 +179,12 @@ TEST(SentencePieceModel, RefusesMorePiecesThanItKeeps) {
   EXPECT_THAT(ErrorOf(bytes), HasSubstr("more than 1048576 pieces"));
 }
 
-TEST(SentencePieceModel, SkipsFieldsThatItDoesNotKnow) {
+TEST(SentencePieceModel, SkipsUnknownFields) {
   const std::string more = Good() + Field(15, "future") + Varint(14, 3) + Field(2, Varint(99, 1));
   EXPECT_EQ(ErrorOf(more), "");
 }
 
-// What a broken or hostile charsmap could do: leave the trie, the replacements, or fill the memory.
+// A broken or hostile charsmap must not lead out of the trie or the replacements, nor fill the memory.
 TEST(SentencePieceModel, RefusesBadCharsmaps) {
   const SentencePieceModel model = ParseSentencePieceModel(Small("bpe"), "small");
   const auto error = [&](const std::string& charsmap) {

@@ -68,7 +68,7 @@ TEST(TextNormalizer, FollowsItsFlags) {
   EXPECT_EQ(normalize(" a\u00a0 b "), "a\u00a0\u2581b");
 }
 
-TEST(TextNormalizer, KnowsWhereBytesComeFrom) {
+TEST(TextNormalizer, RecordsTheOriginOfBytes) {
   const SentencePieceModel model = ParseSentencePieceModel(TestData("tokenizer_bpe.model"), "small");
   std::string normalized;
   std::vector<std::int32_t> origins;
@@ -77,7 +77,7 @@ TEST(TextNormalizer, KnowsWhereBytesComeFrom) {
   EXPECT_EQ(origins, (std::vector<std::int32_t>{1, 1, 1, 1, 2, 2, 5, 5, 5, 7, 7, 10}));
 }
 
-TEST(TextNormalizer, ReplacesWhatIsNotUtf8) {
+TEST(TextNormalizer, ReplacesInvalidUtf8) {
   const SentencePieceModel model = ParseSentencePieceModel(TestData("tokenizer_bpe.model"), "small");
   std::string normalized;
   TextNormalizer(model, "small").Normalize("a\xFF\xC3", normalized);

@@ -129,7 +129,7 @@ std::pair<double, std::vector<std::string>> BestWay(
   return known[text] = best;
 }
 
-TEST(UnigramSegmenter, FindsTheBestWay) {
+TEST(UnigramSegmenter, FindsTheBestPath) {
   Random random(2);
   for (int round = 0; round < 100; ++round) {
     const auto scores = RandomPieces(random);

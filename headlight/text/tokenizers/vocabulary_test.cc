@@ -116,7 +116,7 @@ TEST_P(Vocabulary, RefusesBadText) {
 }
 
 // SentencePiece's trainer would end the process at the long one.
-TEST_P(Vocabulary, LearnsFromStrangeLines) {
+TEST_P(Vocabulary, AcceptsUnusualLines) {
   using namespace std::string_literals;
   std::vector<std::string> lines = Corpus();
   lines.insert(lines.end(),
