@@ -92,7 +92,7 @@ void Run(const Options& options) {
                      {"vocabulary_size", tokenizer.size()},
                      {"parameters", model.parameters().count()},
                      {"batch_tokens", options.training.batches.batch_tokens}};
-  // Seconds, and target tokens.
+  // The seconds and the target tokens of a step.
   const auto step = [&] {
     const auto begin = std::chrono::steady_clock::now();
     const TrainingBatch batch = batches.Next();

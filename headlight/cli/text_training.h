@@ -1,4 +1,4 @@
-// What the trainings on texts share: their options, the sizes of a model from nothing, and the run.
+// Shared by the trainings on texts: their options, the sizes of a model from scratch, and the run.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-// Of a model from nothing.
+// Of a model that is trained from scratch.
 struct ModelSizes {
   std::int64_t model = 256, positions = 512, ffn = 0;  // ffn 0: 4 times the model's
   std::int32_t heads = 4;
@@ -38,17 +38,17 @@ struct TextTrainingOptions {
   const std::string& folder() const { return from.empty() ? tokenizer : from; }  // of the tokenizer
 };
 
-// Binds them to what must outlive the program; `texts` says what the files are.
+// Binds the options to variables that must outlive the command; `texts` describes the files.
 void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts);
 
-// Completes them. Throws Error for what cannot be together, and for a folder that is taken.
+// Completes them. Throws Error for options that exclude each other, and for a folder that is taken.
 void BeginTextTraining(TextTrainingOptions& options);
 
 // The token that is called by one of these names, as the published tokenizers call it.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
-// Tells what was read. Throws Error where that is nothing.
+// Reports what was read. Throws Error where that is nothing.
 void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read);
 
 // Trains. `name` and `of` say what the run is, with the hash of what it learns from.

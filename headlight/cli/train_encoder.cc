@@ -1,4 +1,4 @@
-// headlight train masked-language-model, classification, tagging, question-answering: what encoders of texts learn.
+// headlight train masked-language-model, classification, tagging, question-answering: the tasks of text encoders.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -23,12 +23,12 @@ struct EncoderOptions : TextTrainingOptions {
   MaskingOptions masking;
 };
 
-// What a task reads its files with.
+// How a task reads its files.
 struct Reading {
   EncoderOptions& options;
   const PipelineTokenizer& tokenizer;
-  std::int64_t longest;              // tokens that the model reads at once
-  std::vector<std::string>& labels;  // those of the model; of what is learned from others are added
+  std::int64_t longest;              // tokens of the model's input
+  std::vector<std::string>& labels;  // those of the model; new ones of the training texts are added
   bool labels_may_grow;              // if they may
   TrainingProgress& progress;
 };

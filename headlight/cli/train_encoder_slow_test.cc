@@ -1,4 +1,4 @@
-// Encoders learn from nothing, in minutes, what a baseline that looks at no word far away cannot: the program's own
+// Encoders learn from scratch, in minutes, what a baseline that looks at no word far away cannot: the program's own
 // commands, on sentences that are not among those that were learned from.
 #include <gmock/gmock.h>
 
@@ -30,7 +30,7 @@ std::vector<std::string> WordsOf(const std::string& text) {
   return words;
 }
 
-// What is most frequent behind each key in one set, and how much of another it tells.
+// The most frequent value of each key in one set, as a baseline for another.
 template <typename Key>
 class MostFrequent {
  public:

@@ -83,8 +83,8 @@ std::unique_ptr<EncoderDecoder> MakeModel(const Options& options) {
   return model;
 }
 
-// What to learn, which its task refers to.
-struct Lesson {
+// A task and the examples that it refers to.
+struct PreparedTask {
   SequenceSets pairs;
   TextSets texts;
   TrainingTask task;
@@ -92,7 +92,7 @@ struct Lesson {
 };
 
 void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& tokenizer, EncoderDecoder& model,
-               TrainingProgress& progress, Lesson& lesson) {
+               TrainingProgress& progress, PreparedTask& prepared) {
   const std::int64_t longest = model.limits().positions;
   const auto read = [&](const std::vector<std::string>& paths, std::vector<std::string>* sources) {
     std::vector<SequenceExample> examples;
@@ -118,12 +118,12 @@ void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& t
                               tokens[0], tokens[1]));
     return examples;
   };
-  SequenceSets& sets = lesson.pairs;
+  SequenceSets& sets = prepared.pairs;
   sets.train = read(options.train, nullptr);
   sets.valid = read(options.valid, &sets.valid_sources);
   sets.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->Decode(ids); };
-  lesson.hash = HashOfSequences(sets.train);
-  lesson.task = SequenceTask(model, sets, options.teacher_forcing());
+  prepared.hash = HashOfSequences(sets.train);
+  prepared.task = SequenceTask(model, sets, options.teacher_forcing());
 }
 
 // <extra_id_0> and on.
@@ -151,7 +151,7 @@ std::vector<std::int32_t> SentenceEndsOf(const PipelineTokenizer& tokenizer) {
 }
 
 void ReadBroken(const Options& options, const std::string& folder, EncoderDecoder& model, TrainingProgress& progress,
-                Lesson& lesson) {
+                PreparedTask& prepared) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   const AroundTexts around{tokenizer.before(), tokenizer.after()};
   const std::int64_t taken = std::ssize(around.before) + std::max<std::int64_t>(1, std::ssize(around.after));
@@ -166,18 +166,18 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
         found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));
     return std::move(found.texts);
   };
-  lesson.texts.train = read(options.train);
-  lesson.texts.valid = read(options.valid);
-  lesson.hash = HashOfTexts(lesson.texts.train);
+  prepared.texts.train = read(options.train);
+  prepared.texts.valid = read(options.valid);
+  prepared.hash = HashOfTexts(prepared.texts.train);
   if (options.task == Task::spans) {
     SpanOptions spans = options.spans;
     spans.sentinels = SentinelsOf(tokenizer, folder);
-    lesson.task = SpanCorruptionTask(model, lesson.texts, around, spans, options.teacher_forcing());
+    prepared.task = SpanCorruptionTask(model, prepared.texts, around, spans, options.teacher_forcing());
   } else {
     NoiseOptions noise = options.noise;
     noise.mask_id = TokenOf(tokenizer, folder, "mask", {"<mask>", "[MASK]"});
     noise.sentence_ends = SentenceEndsOf(tokenizer);
-    lesson.task = DenoisingTask(model, lesson.texts, around, noise, options.teacher_forcing());
+    prepared.task = DenoisingTask(model, prepared.texts, around, noise, options.teacher_forcing());
   }
 }
 
@@ -190,18 +190,18 @@ void Run(Options& options) {
         "{}: the tokenizer has {} tokens, and the model {}", folder, tokenizer->size(),
         model->limits().target_vocabulary);
   TrainingProgress progress(Quiet());
-  Lesson lesson;
+  PreparedTask prepared;
   if (options.task == Task::pairs)
-    ReadPairs(options, tokenizer, *model, progress, lesson);
+    ReadPairs(options, tokenizer, *model, progress, prepared);
   else
-    ReadBroken(options, folder, *model, progress, lesson);
+    ReadBroken(options, folder, *model, progress, prepared);
   Json of = Json::Object{{"label_smoothing", options.label_smoothing}};
   if (options.task != Task::pairs) {
     const bool spans = options.task == Task::spans;
     of.Set("mask_share", spans ? options.spans.share : options.noise.share);
     of.Set("span_length", spans ? options.spans.mean_length : options.noise.mean_length);
   }
-  RunTextTraining(lesson.task, options, Name(options.task), lesson.hash, std::move(of), progress);
+  RunTextTraining(prepared.task, options, Name(options.task), prepared.hash, std::move(of), progress);
 }
 
 void AddTask(CLI::App& train, Task task, const char* description, const char* texts, const char* positions,

@@ -1,4 +1,4 @@
-// Models that read one text and write another learn from nothing, in minutes, to copy what belongs together: the
+// Models that read one text and write another learn from scratch, in minutes, to copy what belongs together: the
 // program's own commands, on texts that are not among those that were learned from. All figures are printed.
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::string Percent(std::size_t part, std::size_t all) {
   return fmt::format("{} of {} ({:.1f}%)", part, all, 100.0 * static_cast<double>(part) / static_cast<double>(all));
 }
 
-// What is learned from, and 500 lines that are not among it.
+// The training set, and 500 lines that are not in it.
 struct Language {
   TemporaryFolder folder;
   std::string train = folder.File("train.tsv"), model = folder.File("model");
@@ -108,7 +108,7 @@ TEST(LearnedSequences, SummariesOfEventsThatItNeverSaw) {
   EXPECT_GE(right, written.size() * 95 / 100);
 }
 
-// What stands between the sentinels of a target.
+// The tokens between the sentinels of a target.
 std::vector<Ids> SpansOf(const Ids& target, const Ids& sentinels) {
   std::vector<Ids> spans;
   for (const std::int32_t id : target)

@@ -59,7 +59,7 @@ class TrainTest : public testing::Test {
     return arguments;
   }
 
-  // What a wrong setting is refused with; nothing has been written then.
+  // The error for a wrong setting; nothing has been written then.
   std::string Refusal(std::vector<std::string> more, const std::string& train = "train.de") {
     more.push_back("--quiet");
     const std::string error = RefusalOf(Command(more, train, "refused"));

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// What a preset sets, unless the user does.
+// The options that a preset sets where the user gives none.
 using Preset = std::map<std::string, std::string>;
 const std::map<std::string, Preset> kPresets = {
     // The paper's base model (Vaswani et al., 2017, table 3).
@@ -59,7 +59,7 @@ void Run(Flags& flags) {
   t.compute = Chosen(flags.compute);
   t.vocabulary.seed = t.training.seed;
   CompleteTrainingOptions(t.training);
-  CheckConfig([&] {  // impossible hyperparameters are better known before the vocabulary is learned
+  CheckConfig([&] {  // before the vocabulary is learned, which takes long
     TransformerConfig config = t.model;
     config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, t.vocabulary.size);
     return config;
@@ -91,22 +91,16 @@ void AddTrainTranslation(CLI::App& train) {
   CLI::Option* preset = command->add_option("--preset", flags->preset, "settings to start from")
                             ->check(CLI::IsMember({"base", "multi30k"}));
 
-  command->add_option("--layers", flags->layers, "layers of the encoder and of the decoder")
-      ->capture_default_str()
-      ->group("Model");
-  command->add_option("--model-dim", t.model.model, "size of embeddings and layers")
-      ->capture_default_str()
-      ->group("Model");
-  command->add_option("--heads", flags->heads, "attention heads")->capture_default_str()->group("Model");
-  command->add_option("--ffn-dim", flags->ffn, "inner size of the feed-forward network")
-      ->capture_default_str()
-      ->group("Model");
-  command->add_option("--dropout", t.model.dropout, "of embeddings and sublayers")
-      ->capture_default_str()
-      ->group("Model");
-  command
-      ->add_option("--attention-dropout", flags->attention_dropout, "of attention weights; as --dropout unless given")
-      ->group("Model");
+  const auto add = [&](const char* group, const char* name, auto& value, const char* description) {
+    return command->add_option(name, value, description)->capture_default_str()->group(group);
+  };
+  add("Model", "--layers", flags->layers, "layers of the encoder and of the decoder");
+  add("Model", "--model-dim", t.model.model, "size of embeddings and layers");
+  add("Model", "--heads", flags->heads, "attention heads");
+  add("Model", "--ffn-dim", flags->ffn, "inner size of the feed-forward network");
+  add("Model", "--dropout", t.model.dropout, "of embeddings and sublayers");
+  add("Model", "--attention-dropout", flags->attention_dropout, "of attention weights; as --dropout unless given")
+      ->default_str("");
   AddChoice<NormPlace>(*command, "--norm", t.model.norm, {{"post", NormPlace::post}, {"pre", NormPlace::pre}},
                        "layer norm after each sublayer (the paper) or before")
       ->group("Model");
@@ -114,35 +108,25 @@ void AddTrainTranslation(CLI::App& train) {
                         {{"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}},
                         "of the feed-forward network")
       ->group("Model");
-  command
-      ->add_flag_callback(
-          "--no-tie-source-target", [&t] { t.model.tie_source_target = false; },
-          "separate tables for source and target words")
-      ->group("Model");
-  command
-      ->add_flag_callback(
-          "--no-tie-output", [&t] { t.model.tie_output = false; }, "a separate table to score the output's words")
-      ->group("Model");
+  const auto add_untied = [&](const char* name, bool& tied, const char* description) {
+    command
+        ->add_flag_callback(
+            name, [&tied] { tied = false; }, description)
+        ->group("Model");
+  };
+  add_untied("--no-tie-source-target", t.model.tie_source_target, "separate tables for source and target words");
+  add_untied("--no-tie-output", t.model.tie_output, "a separate table to score the output's words");
 
-  command->add_option("--vocabulary-size", t.vocabulary.size, "subwords of both languages together")
-      ->capture_default_str()
-      ->group("Text");
+  add("Text", "--vocabulary-size", t.vocabulary.size, "subwords of both languages together");
   AddChoice<SubwordAlgorithm>(*command, "--vocabulary", t.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
                               "how subwords are found")
       ->group("Text");
-  command->add_option("--bpe-dropout", t.bpe_dropout, "chance that a merge is left out in training")
-      ->check(CLI::Range(0.0, 0.999).description(""))
-      ->capture_default_str()
-      ->group("Text");
-  command
-      ->add_option("--max-length", t.corpus.max_length,
-                   "longer sentences, in tokens, are left out; the model reads as many, and at least 511")
-      ->capture_default_str()
-      ->group("Text");
-  command->add_option("--max-ratio", t.corpus.max_ratio, "so are pairs whose lengths differ by more than this factor")
-      ->capture_default_str()
-      ->group("Text");
+  add("Text", "--bpe-dropout", t.bpe_dropout, "chance that a merge is left out in training")
+      ->check(CLI::Range(0.0, 0.999).description(""));
+  add("Text", "--max-length", t.corpus.max_length,
+      "longer sentences, in tokens, are left out; the model reads as many, and at least 511");
+  add("Text", "--max-ratio", t.corpus.max_ratio, "so are pairs whose lengths differ by more than this factor");
 
   AddTrainingOptions(*command, t.training, t.teacher_forcing.batches, flags->compute, t.profile, t.resume);
   AddLabelSmoothing(*command, t.teacher_forcing.label_smoothing);

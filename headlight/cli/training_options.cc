@@ -9,16 +9,17 @@ namespace headlight {
 
 void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
                         bool& profile, bool& resume) {
-  command.add_option("--batch-tokens", batches.batch_tokens, "tokens a batch: of the target, where there is one")
-      ->capture_default_str()
-      ->group("Training");
-  command.add_option("--accumulation", training.accumulation, "batches a step")
-      ->capture_default_str()
-      ->group("Training");
-  command.add_option("--epochs", training.epochs, "end after so many (20 unless another end is given)")
-      ->group("Training");
-  command.add_option("--steps", training.steps, "end after so many steps")->group("Training");
-  command.add_option("--minutes", training.minutes, "end after so many minutes")->group("Training");
+  const auto add = [&](const char* name, auto& value, const char* description) {
+    return command.add_option(name, value, description)->group("Training");
+  };
+  const auto add_with_default = [&](const char* name, auto& value, const char* description) {
+    return add(name, value, description)->capture_default_str();
+  };
+  add_with_default("--batch-tokens", batches.batch_tokens, "tokens a batch: of the target, where there is one");
+  add_with_default("--accumulation", training.accumulation, "batches a step");
+  add("--epochs", training.epochs, "end after so many (20 unless another end is given)");
+  add("--steps", training.steps, "end after so many steps");
+  add("--minutes", training.minutes, "end after so many minutes");
   AddChoice<ScheduleKind>(command, "--schedule", training.schedule.kind,
                           {{"paper", ScheduleKind::paper},
                            {"inverse-square-root", ScheduleKind::inverse_square_root},
@@ -26,20 +27,14 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
                            {"linear", ScheduleKind::linear}},
                           "of the learning rate, after its warm-up")
       ->group("Training");
-  command.add_option("--warmup", training.schedule.warmup, "steps until the learning rate's peak")
-      ->capture_default_str()
-      ->group("Training");
-  CLI::Option* peak = command.add_option("--learning-rate", training.schedule.peak, "the peak")->group("Training");
+  add_with_default("--warmup", training.schedule.warmup, "steps until the learning rate's peak");
   if (training.schedule.peak > 0)
-    peak->capture_default_str();
+    add_with_default("--learning-rate", training.schedule.peak, "the peak");
   else
-    peak->description("the peak; the paper's (model * warmup)^-0.5 unless given");
-  command.add_option("--weight-decay", training.adam.weight_decay, "AdamW's")->capture_default_str()->group("Training");
-  command
-      .add_option("--layer-decay", training.adam.layer_decay,
-                  "factor of the learning rate from each layer to the one below it")
-      ->capture_default_str()
-      ->group("Training");
+    add("--learning-rate", training.schedule.peak, "the peak; the paper's (model * warmup)^-0.5 unless given");
+  add_with_default("--weight-decay", training.adam.weight_decay, "AdamW's");
+  add_with_default("--layer-decay", training.adam.layer_decay,
+                   "factor of the learning rate from each layer to the one below it");
   command
       .add_option_function<std::vector<std::string>>(
           "--freeze",
@@ -50,28 +45,16 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
           "parameters that keep their values, by name: * stands for any characters")
       ->type_name("PATTERN")
       ->group("Training");
-  command.add_option("--clip-norm", training.adam.clip_norm, "largest norm of a gradient; 0: any")
-      ->capture_default_str()
-      ->group("Training");
-  command.add_option("--average-decay", training.adam.average_decay, "of a moving average of the weights; 0: none")
-      ->capture_default_str()
-      ->group("Training");
-  command.add_option("--average-last", training.average_last, "validations whose weights are averaged at the end")
-      ->capture_default_str()
-      ->group("Training");
-  command.add_option("--validate-every", training.validate_every, "steps; each epoch unless given")->group("Training");
-  command.add_option("--patience", training.patience, "validations without a better one until it stops; 0: any")
-      ->capture_default_str()
-      ->group("Training");
+  add_with_default("--clip-norm", training.adam.clip_norm, "largest norm of a gradient; 0: any");
+  add_with_default("--average-decay", training.adam.average_decay, "of a moving average of the weights; 0: none");
+  add_with_default("--average-last", training.average_last, "validations whose weights are averaged at the end");
+  add("--validate-every", training.validate_every, "steps; each epoch unless given");
+  add_with_default("--patience", training.patience, "validations without a better one until it stops; 0: any");
   AddTrainingCompute(command, compute)->group("Training");
   command.add_flag("--profile", profile, "tell after fifty steps where their time went")->group("Training");
-  command.add_option("--log-every", training.log_every, "steps between lines of the log; 0: no lines")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
-      ->capture_default_str()
-      ->group("Training");
-  command.add_option("--seed", training.seed, "the same seed is the same run")
-      ->capture_default_str()
-      ->group("Training");
+  add_with_default("--log-every", training.log_every, "steps between lines of the log; 0: no lines")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
+  add_with_default("--seed", training.seed, "the same seed is the same run");
 
   command.add_flag("--resume", resume, "go on with the training in --out, or begin it");
 }

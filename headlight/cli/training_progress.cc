@@ -35,7 +35,7 @@ void TrainingProgress::Step(const StepReport& report) {
   last_drawn_ = report.seconds;
   constexpr int width = 24;
   const int done = static_cast<int>(report.progress * width);
-  // Where the terminal is gone, the training is not.
+  // Errors are ignored: the training goes on without its terminal.
   std::fputs(fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] {}", "", done, "", width - done, Summary(report)).c_str(), stderr);
   std::fflush(stderr);
 }

@@ -44,7 +44,7 @@ void DrawCurves(const std::string& out) {
     DrawTraining(curves, In(out, "training.svg"));
 }
 
-// Looks at fifty steps after the first five, or at fewer where a validation comes, and then tells what it saw.
+// Profiles fifty steps after the first five, or fewer where a validation comes, and reports them.
 class StepProfiler {
  public:
   StepProfiler(Compute compute, std::int64_t validate_every, TrainingProgress& progress)
@@ -86,7 +86,7 @@ std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   return options.steps == 0 ? steps : std::min(steps, options.steps);
 }
 
-// What a resumed training must have in common with the one that began; when it ends may differ.
+// The settings that a resumed training must have in common with the one that began; when it ends may differ.
 Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   Json::Array groups;
   for (const ParameterGroup& group : training.adam.groups)

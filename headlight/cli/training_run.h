@@ -1,4 +1,4 @@
-// What every training does around its loop: its folder, its log and its end.
+// The surroundings of every training's loop: its folder, its log and its end.
 #pragma once
 
 #include <functional>

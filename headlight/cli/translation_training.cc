@@ -21,7 +21,7 @@ std::int64_t CountLines(const std::string& path) {
   return lines.line_number();
 }
 
-// What is wrong with the text is better known before anything is learned from it and written.
+// Errors in the text are reported before anything is learned from it and written.
 void CheckText(const std::string& source, const std::string& target) {
   const std::int64_t source_lines = CountLines(source), target_lines = CountLines(target);
   Check(source_lines == target_lines, "{} has {} lines, but {} has {}: each line needs its translation", source,

@@ -22,7 +22,7 @@ struct TranslationTraining {
   double bpe_dropout = 0;
   TrainingOptions training;
   TeacherForcingOptions teacher_forcing;  // the seed of its batches is the training's
-  Compute compute = Compute::float32;  // of matrix products; weights and sums stay float32
+  Compute compute = Compute::float32;     // of matrix products; weights and sums stay float32
   bool resume = false;
   bool quiet = false;    // tells nothing but warnings and errors
   bool profile = false;  // tells after some steps where their time went

@@ -62,7 +62,7 @@ class HEADLIGHT_API BatchStream {
   std::vector<Range> batches_;
 };
 
-// For what is drawn anew each time that an example is met, such as masks and crops.
+// The random stream of an example in an epoch, for masks, crops and the like.
 HEADLIGHT_API Random RandomOfExample(std::uint64_t seed, std::int64_t epoch, std::int64_t example);
 
 }  // namespace headlight

@@ -44,7 +44,7 @@ class LineReader::Input {
   static constexpr std::array<unsigned char, 2> kMagic = {0x1f, 0x8b};
 
   void Begin() {
-    // One byte tells enough unless it is gzip's first: a person who types an empty line gets it back at once.
+    // One byte suffices unless it is gzip's first: an empty line typed at a terminal is returned at once.
     while (held_ < 2 && (held_ == 0 || compressed_[0] == kMagic[0]) && Receive() > 0) continue;
     if (held_ < 2 || !std::equal(kMagic.begin(), kMagic.end(), compressed_.begin())) return;
     constexpr int kGzipWindow = 15 + 16;

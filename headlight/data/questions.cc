@@ -74,7 +74,7 @@ TokenRange TokensOf(const Encoding& encoding, TextSpan bytes) {
   return range;
 }
 
-// What a window is asked for.
+// The labels of a window.
 std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
   if (answer.first >= window.begin && answer.last < window.begin + window.count)
     return {window.first + answer.first - window.begin, window.first + answer.last - window.begin};

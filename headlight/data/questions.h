@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-// What is needed to score a model's answer.
+// A question as it is needed to score a model's answer.
 struct AskedQuestion {
   std::string passage;
   std::vector<std::string> answers;  // any of them is right; none: the passage does not say

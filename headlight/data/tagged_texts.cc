@@ -25,7 +25,7 @@ struct Sentence {
     begins.push_back(text.size());
     text += word;
     tags.push_back(tag);
-    // What bounds a line bounds a sentence: a file without empty lines is no file of sentences.
+    // A sentence may be as long as a line: a file without empty lines is not one of sentences.
     Check(text.size() <= kMaxLineBytes, "{}: a sentence is longer than {} bytes; an empty line ends one", place,
           kMaxLineBytes);
   }
@@ -103,7 +103,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
   const auto number = [&](std::string_view tag, const std::string& place) {
     return NumberOfLabel(tag, labels, may_grow, place);
   };
-  // What the tokens behind a word's first have.
+  // The label of the tokens behind a word's first.
   const auto going_on = [&](std::int32_t tag) {
     const std::string& label = labels[static_cast<std::size_t>(tag)];
     const TagMeaning meaning = MeaningOfTag(label);

@@ -28,7 +28,7 @@ struct Reader {
   TaggedTexts Read(const std::string& name, std::string_view text, std::int64_t longest = 32, bool may_grow = true) {
     return ReadTaggedTexts({folder.Write(name, text)}, tokenizer, longest, labels, may_grow);
   }
-  // What of an error stands behind the file's name.
+  // The error's text behind the file's name.
   std::string Refused(const std::string& name, std::string_view text, bool may_grow = true) {
     labels = {"O", "X"};
     const std::string error = ErrorOf([&] { Read(name, text, 32, may_grow); });

@@ -1,4 +1,4 @@
-// Pairs of texts to learn from: what is read, and what shall be written.
+// Pairs of texts for training: the input and its target.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Batches of texts: the packed rows of token ids of which one consists.
+// Batches of texts: packed rows of token ids.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::i
 // How many labels of a batch are not negative.
 HEADLIGHT_API std::int64_t LabelCount(const TokenBatch& batch);
 
-// What batches of tokens are made from.
+// Examples of which batches of tokens are made.
 struct TokenExamples {
   std::int64_t size = 0;
   LengthOfExample length;

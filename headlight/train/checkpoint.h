@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-// What changes while a training runs, besides the parameters and the optimizer.
+// The state of a training besides the parameters, the optimizer and the task's own.
 struct TrainingState {
   BatchPosition position;   // of the next batch
   std::int64_t labels = 0;  // learned from so far
@@ -33,7 +33,7 @@ struct TrainingState {
 HEADLIGHT_API void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state,
                                   const Optimizer& optimizer, const TrainingTask& task);
 
-// Whether there is a checkpoint to resume from.
+// True where there is a checkpoint to resume from.
 HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
 
 // Fills all of them, the task's model and state too. Throws Error where the checkpoint is damaged, of another version,

@@ -31,7 +31,7 @@ class HEADLIGHT_API GradientTree {
   // of all parts and the result is true; else the sum is kept and `sum` becomes zeros.
   bool Add(int level, std::int64_t index, const Tensor& sum);
 
-  // What was added and is not yet in the sum of all, by (level, index): what another process adds to its tree.
+  // The nodes that are not yet part of a larger sum, by (level, index): another process adds them to its tree.
   const std::map<std::pair<int, std::int64_t>, Tensor>& nodes() const { return nodes_; }
 
  private:

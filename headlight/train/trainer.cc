@@ -164,7 +164,7 @@ class Training {
            (options_.minutes > 0 && state_.seconds >= 60 * options_.minutes);
   }
 
-  // Whether patience is at its end.
+  // Returns true where patience is exhausted.
   bool ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
     // Where a moving average is kept, it is what is validated and kept as the model.

@@ -1,4 +1,4 @@
-// What the trainer knows of a task: its batches, the loss of a part of one, and its validation.
+// A task as the trainer knows it: batches, the loss of a part of one, and a validation.
 #pragma once
 
 #include <any>
@@ -16,8 +16,8 @@ namespace headlight {
 
 // A batch of whatever a task learns from, such as token ids, pixels or pairs of both.
 struct TrainingBatch {
-  // What goes through the model at a time, each with activations of its own. The loss of a batch is the sum of those of
-  // its parts; where it is not (contrastive losses, matching within the batch), the batch is one part.
+  // They go through the model one at a time, each with activations of its own. The loss of a batch is the sum of those
+  // of its parts; where it is not (contrastive losses, matching within the batch), the batch is one part.
   std::vector<std::any> parts;
   std::int64_t labels = 0;  // a step's loss is the mean over so many
   BatchPosition next;       // the place after this batch; next.batch is 0 after an epoch's last

@@ -1,4 +1,4 @@
-// What span corruption and denoising share: pairs that are made of texts, others each time.
+// Shared by span corruption and denoising: pairs that are made of texts, others in each epoch.
 #pragma once
 
 #include <cstdint>

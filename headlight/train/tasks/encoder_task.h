@@ -1,4 +1,4 @@
-// What the tasks of text encoders share: logits by a head, their loss, and a pass over what is validated on.
+// Shared by the tasks of text encoders: logits by a head, their loss, and a pass over the validation set.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct EncoderHead {
 // Throws Error where a text of either set is empty or longer than the model.
 void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& train, const std::vector<TextExample>& valid);
 
-// Adds what an encoder reads for a text: these ids, and the text's segments.
+// Adds an encoder's input for a text: these ids, and the text's segments.
 void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids, TokenBatch& batch);
 // The same with the text's own ids and labels.
 void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& batch);
@@ -33,7 +33,7 @@ std::vector<std::int32_t> AskedLabels(const TokenBatch& batch);
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
                          std::function<ValidationReport(const CancelCheck& cancelled)> validate);
 
-// A report of the mean loss of what is validated on; body(batch, its first example, its logits) sees every batch.
+// A report of the mean loss over the validation set; body(batch, its first example, its logits) sees every batch.
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const CancelCheck& cancelled,
     const std::function<void(const TokenBatch& batch, std::size_t first, const Tensor& logits)>& body);

@@ -41,8 +41,8 @@ HEADLIGHT_API ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<c
                                         const CancelCheck& cancelled = {});
 ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const CancelCheck& cancelled);
 
-// What the model writes greedily for each source (ids as its encoder reads them). None gets longer than `longest`
-// tokens: a model that has not yet learned to end repeats itself.
+// The model's greedy output for each source (ids as its encoder reads them), at most `longest` tokens: a model that has
+// not yet learned to end repeats itself.
 std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model,
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const CancelCheck& cancelled);

@@ -1,4 +1,4 @@
-// What the tasks on token ids share: batches in parts, passes over a validation set, and their reports.
+// Shared by the tasks on token ids: batches in parts, passes over a validation set, and their reports.
 #pragma once
 
 #include <cstdint>
