@@ -31,7 +31,7 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       {"gpt", {"generate", "--beam-size", "3"}, "A dog\n", "decoding step 1"},
       {"gpt", {"generate", "--top-k", "5", "--top-p", "0.5"}, "A dog\n", "decoding step 1"},
       {"gpt", {"score"}, "A dog\n", "scoring token 1"},
-      {HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", {"embed"}, "Two dogs.\n", "embedding text 1"},
+      {HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", {"embed"}, "Two dogs.\n", "embedding standard input: line 1"},
       {encoders + "classify", {"classify"}, "A small dog runs.\n", "classifying standard input: line 1"},
       {encoders + "tag", {"tag"}, "dog\n", "tagging standard input: line 1"},
       {encoders + "answer", {"answer"}, "dogs?\tTwo men, two dogs.\n", "answering standard input: line 1"},

@@ -67,7 +67,7 @@ void Run(const Options& options) {
   std::int64_t done = 0;
   ForEachLineBatch(
       options.input, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), [&](const LineBatch& batch) {
-        const Embeddings embeddings = embedder.Embed(batch.lines, {.truncate = true});
+        const Embeddings embeddings = embedder.Embed(batch.lines, {.truncate = true, .name_of = batch.name_of});
         for (const std::int64_t text : embeddings.truncated) {
           const std::string place = batch.name_of(static_cast<std::size_t>(text));
           Check(options.truncate,

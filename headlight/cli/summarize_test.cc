@@ -14,7 +14,7 @@ std::string TestFolder(const std::string& name) {
   return HEADLIGHT_SOURCE_DIR "/tests/testdata/encoder_decoders/" + name;
 }
 
-// What a folder's first or other case makes of its texts, as `expected` and as the program's input.
+// A case of a folder's golden file: the program's input and the `expected` texts.
 struct Case {
   explicit Case(const std::string& folder, std::size_t index = 0) {
     const JsonView golden = ReadJson(TestFolder(folder) + "/golden.json");

@@ -137,7 +137,7 @@ TEST_F(TranslateTest, EndsQuietlyWhenItsReaderIsGone) {
   ASSERT_EQ(pipe2(errors, O_CLOEXEC), 0);
   const pid_t process = StartProgram({"translate", model, "--quiet"}, to_program[0], from_program[1], errors[1]);
   for (const int descriptor : {to_program[0], from_program[1], errors[1], from_program[0]}) close(descriptor);
-  // The input stays open: it ends because nobody reads, though more could come.
+  // The input stays open: it ends because there is no reader, though more input could come.
   ASSERT_EQ(write(to_program[1], "Hund\n", 5), 5);
   EXPECT_EQ(AwaitProgram(process), 128 + SIGPIPE);
   EXPECT_EQ(ReadLine(errors[0]), "");

@@ -7,29 +7,37 @@
 
 namespace headlight {
 
+void ForEachBatch(std::span<const std::size_t> lengths, std::int64_t batch_tokens,
+                  const std::function<void(std::span<const std::size_t>)>& body) {
+  Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
+  std::vector<std::size_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return lengths[i]; });
+  for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+    std::size_t tokens = lengths[order[begin]];
+    for (end = begin + 1; end < order.size(); ++end) {
+      tokens += lengths[order[end]];
+      if (tokens > static_cast<std::size_t>(batch_tokens)) break;
+    }
+    body(std::span(order).subspan(begin, end - begin));
+  }
+}
+
 std::vector<std::vector<Hypothesis>> DecodeInBatches(const EncoderDecoder& model,
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      const DecodingOptions& options, std::int64_t batch_tokens) {
-  Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
-  std::vector<std::size_t> order(sources.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  // Long ones first, so that the batch that needs most memory comes first.
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return sources[i].size(); });
-
+  std::vector<std::size_t> sizes;
+  for (const std::vector<std::int32_t>& source : sources) sizes.push_back(source.size());
   std::vector<std::vector<Hypothesis>> results(sources.size());
-  for (std::size_t begin = 0; begin < order.size();) {
+  ForEachBatch(sizes, batch_tokens, [&](std::span<const std::size_t> which) {
     std::vector<std::int32_t> ids, lengths;
-    std::size_t end = begin;
-    for (; end < order.size(); ++end) {
-      const std::vector<std::int32_t>& source = sources[order[end]];
-      if (end > begin && static_cast<std::int64_t>(ids.size() + source.size()) > batch_tokens) break;
-      ids.insert(ids.end(), source.begin(), source.end());
-      lengths.push_back(static_cast<std::int32_t>(source.size()));
+    for (const std::size_t i : which) {
+      ids.insert(ids.end(), sources[i].begin(), sources[i].end());
+      lengths.push_back(static_cast<std::int32_t>(sources[i].size()));
     }
     auto hypotheses = Decode(model, ids, PackedSequences(lengths), options);
-    for (std::size_t i = begin; i < end; ++i) results[order[i]] = std::move(hypotheses[i - begin]);
-    begin = end;
-  }
+    for (std::size_t i = 0; i < which.size(); ++i) results[which[i]] = std::move(hypotheses[i]);
+  });
   return results;
 }
 

@@ -1,13 +1,22 @@
 // Decoding in batches of sentences of similar length, with the results in the order of the sources.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/generate/decode.h"
 
 namespace headlight {
+
+// Calls body(which) with the indices of the texts of each batch: at most batch_tokens tokens, or one text. Texts are
+// sorted by length, the longest first, so that the batch that needs most memory comes first. Throws Error for
+// batch_tokens below 1.
+HEADLIGHT_API void ForEachBatch(std::span<const std::size_t> lengths, std::int64_t batch_tokens,
+                                const std::function<void(std::span<const std::size_t> which)>& body);
 
 // sources: ids of each sentence with its end. Batches hold at most batch_tokens source tokens (one sentence at least).
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> DecodeInBatches(

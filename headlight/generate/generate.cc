@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
+#include "headlight/generate/batched.h"
 #include "headlight/generate/beam_search.h"
 #include "headlight/generate/draft.h"
 #include "headlight/generate/next_words.h"
@@ -45,7 +45,6 @@ class Generation {
           options.no_repeat_ngram_size);
     Check(options.max_new_tokens >= 1, "the most new tokens must be at least 1, not {}", options.max_new_tokens);
     Check(options.min_new_tokens >= 0, "the fewest new tokens must be at least 0, not {}", options.min_new_tokens);
-    Check(options.batch_tokens >= 1, "a batch needs room for at least one token, not {}", options.batch_tokens);
     Check(!options.on_token || options.beam_size == 1, "with beams no word is certain before the end");
     for (const std::int32_t end : options.end_ids)
       Check(end >= 0 && end < limits.vocabulary, "an end's id {} is outside the vocabulary of {}", end,
@@ -56,19 +55,10 @@ class Generation {
   }
 
   std::vector<std::vector<Hypothesis>> Run() const {
-    std::vector<std::size_t> order(prompts_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    // Long ones first, so that the batch that needs most memory comes first.
-    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return prompts_[i].size(); });
+    std::vector<std::size_t> lengths;
+    for (const std::vector<std::int32_t>& prompt : prompts_) lengths.push_back(prompt.size());
     std::vector<std::vector<Hypothesis>> results(prompts_.size());
-    for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
-      std::size_t tokens = prompts_[order[begin]].size();
-      for (end = begin + 1; end < order.size(); ++end) {
-        tokens += prompts_[order[end]].size();
-        if (tokens > static_cast<std::size_t>(options_.batch_tokens)) break;
-      }
-      RunBatch(std::span(order).subspan(begin, end - begin), results);
-    }
+    ForEachBatch(lengths, options_.batch_tokens, [&](auto batch) { RunBatch(batch, results); });
     for (auto& hypotheses : results) hypotheses.resize(std::min(hypotheses.size(), std::size_t(options_.n_best)));
     return results;
   }

@@ -6,19 +6,15 @@
 
 namespace headlight {
 
-struct Answerer::State {
-  EncoderFolder loaded;
-};
-
 Answerer Answerer::Load(const std::string& folder, std::optional<Compute> compute) {
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   Check(loaded.model->heads().question_spans, "{}: the model has no head for answers", folder);
-  return Answerer(std::make_shared<State>(State{std::move(loaded)}));
+  return Answerer(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 
 std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const AnswerOptions& options) const {
-  const TextEncoder& model = *state_->loaded.model;
-  const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
+  const TextEncoder& model = *loaded_->model;
+  const PipelineTokenizer& tokenizer = loaded_->tokenizer;
   Check(options.longest_answer >= 1, "longest_answer must be at least 1, not {}", options.longest_answer);
   Check(options.overlap >= 0, "overlap must not be negative, not {}", options.overlap);
   std::vector<PassageWindows> cut;

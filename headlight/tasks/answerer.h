@@ -14,6 +14,8 @@
 
 namespace headlight {
 
+struct EncoderFolder;
+
 struct AnswerOptions {
   std::int64_t longest_answer = 15;  // tokens
   bool may_decline = true;           // allows "no answer"
@@ -48,9 +50,8 @@ class HEADLIGHT_API Answerer {
   std::vector<Answer> Ask(std::span<const Question> questions, const AnswerOptions& options = {}) const;
 
  private:
-  struct State;
-  explicit Answerer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::shared_ptr<const State> state_;
+  explicit Answerer(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}
+  std::shared_ptr<const EncoderFolder> loaded_;
 };
 
 }  // namespace headlight

@@ -9,19 +9,15 @@
 
 namespace headlight {
 
-struct Classifier::State {
-  EncoderFolder loaded;
-};
-
 Classifier Classifier::Load(const std::string& folder, std::optional<Compute> compute) {
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   Check(loaded.model->heads().sequence_classes, "{}: the model has no head for classes of texts", folder);
-  return Classifier(std::make_shared<State>(State{std::move(loaded)}));
+  return Classifier(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 
 Classified Classifier::Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options) const {
-  const TextEncoder& model = *state_->loaded.model;
-  const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
+  const TextEncoder& model = *loaded_->model;
+  const PipelineTokenizer& tokenizer = loaded_->tokenizer;
   Classified result{Tensor::Empty({std::ssize(texts), std::ssize(labels())}), {}};
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -48,8 +44,8 @@ Classified Classifier::Classify(std::span<const TextOrPair> texts, const Classif
   return result;
 }
 
-const std::vector<std::string>& Classifier::labels() const { return state_->loaded.model->heads().labels; }
-Problem Classifier::problem() const { return state_->loaded.model->heads().problem; }
-std::int64_t Classifier::longest() const { return state_->loaded.model->limits().positions; }
+const std::vector<std::string>& Classifier::labels() const { return loaded_->model->heads().labels; }
+Problem Classifier::problem() const { return loaded_->model->heads().problem; }
+std::int64_t Classifier::longest() const { return loaded_->model->limits().positions; }
 
 }  // namespace headlight

@@ -16,6 +16,8 @@
 
 namespace headlight {
 
+struct EncoderFolder;
+
 struct ClassifyOptions {
   std::int64_t batch_tokens = 512;  // tokens that are encoded at once
   bool truncate = false;            // cuts the end of the longer text of too many tokens; else that is an Error
@@ -46,9 +48,8 @@ class HEADLIGHT_API Classifier {
   std::int64_t longest() const;  // tokens, special ones included
 
  private:
-  struct State;
-  explicit Classifier(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::shared_ptr<const State> state_;
+  explicit Classifier(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}
+  std::shared_ptr<const EncoderFolder> loaded_;
 };
 
 }  // namespace headlight

@@ -113,9 +113,10 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
   for (std::size_t i = 0; i < texts.size(); ++i) {
     Encoding& encoding = encodings.emplace_back(state_->loaded.tokenizer.Encode(texts[i], {.read_special = false}));
     const std::size_t tokens = encoding.ids.size();
-    Check(tokens > 0, "text {}: it has no tokens", i + 1);
+    Check(tokens > 0, "{}: it has no tokens", NameOf(options.name_of, i));
     if (!Truncate(encoding, longest())) continue;
-    Check(options.truncate, "text {}: {} tokens, of which the model reads {} at once", i + 1, tokens, longest());
+    Check(options.truncate, "{}: {} tokens, of which the model reads {} at once", NameOf(options.name_of, i), tokens,
+          longest());
     result.truncated.push_back(static_cast<std::int64_t>(i));
   }
   EncodeInBatches(*state_->loaded.model, encodings, options.batch_tokens,
@@ -124,7 +125,7 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
                       const Tensor vector = result.vectors.ViewRows(static_cast<std::int64_t>(which[i]), 1);
                       Pool(hidden.ViewRows(sentences[i].begin, sentences[i].length), state_->reading,
                            vector.data<float>());
-                      CheckFinite(vector, *state_->loaded.model, fmt::format("embedding text {}", which[i] + 1));
+                      CheckFinite(vector, *state_->loaded.model, "embedding " + NameOf(options.name_of, which[i]));
                     }
                   });
   return result;

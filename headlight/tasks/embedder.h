@@ -1,7 +1,9 @@
 // Sentence embeddings: vectors of texts that are near one another where the texts mean the same.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +19,7 @@ namespace headlight {
 struct EmbedOptions {
   std::int64_t batch_tokens = 512;  // tokens that are encoded at once: activations of more leave the cache
   bool truncate = false;            // cuts the end of a text that is too long for the model; else that is an Error
+  std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
 };
 
 struct Embeddings {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/generate/batched.h"
 #include "headlight/models/family.h"
 
 namespace headlight {
@@ -87,29 +87,22 @@ bool Truncate(Encoding& encoding, std::int64_t longest) {
 
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,
                      const EncodedTexts& done) {
-  Check(batch_tokens >= 1, "batch_tokens must be at least 1, not {}", batch_tokens);
-  // Those of one length together: attention over texts of mixed length costs nothing more, but a batch ends at once.
-  std::vector<std::size_t> order(encodings.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, [&](std::size_t a, std::size_t b) { return encodings[a]->ids.size() > encodings[b]->ids.size(); });
-  for (std::size_t next = 0; next < order.size();) {
+  std::vector<std::size_t> sizes;
+  for (const Encoding* encoding : encodings) sizes.push_back(encoding->ids.size());
+  ForEachBatch(sizes, batch_tokens, [&](std::span<const std::size_t> which) {
     std::vector<std::int32_t> ids, types, lengths;
-    const std::size_t first = next;
-    do {
-      const Encoding& encoding = *encodings[order[next++]];
+    for (const std::size_t i : which) {
+      const Encoding& encoding = *encodings[i];
       ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
       types.insert(types.end(), encoding.type_ids.begin(), encoding.type_ids.end());
       lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
-    } while (next < order.size() &&
-             static_cast<std::int64_t>(ids.size() + encodings[order[next]]->ids.size()) <= batch_tokens);
+    }
     // A model that does not tell texts apart has one type for all, whatever the tokenizer says.
     if (model.limits().types <= 1) types.clear();
     const Sequences texts = PackedSequences(lengths);
     Context context;
-    const Tensor hidden = model.Encode(context, ids, types, texts);
-    done(context, hidden, texts, std::span(order).subspan(first, next - first));
-  }
+    done(context, model.Encode(context, ids, types, texts), texts, which);
+  });
 }
 
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding> encodings, std::int64_t batch_tokens,

@@ -51,19 +51,15 @@ std::vector<NamedSpan> Merge(const std::string& text, const Encoding& encoding, 
 
 }  // namespace
 
-struct Tagger::State {
-  EncoderFolder loaded;
-};
-
 Tagger Tagger::Load(const std::string& folder, std::optional<Compute> compute) {
   EncoderFolder loaded = LoadEncoderFolder(folder, compute);
   Check(loaded.model->heads().token_classes, "{}: the model has no head for classes of tokens", folder);
-  return Tagger(std::make_shared<State>(State{std::move(loaded)}));
+  return Tagger(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 
 std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> texts, const TagOptions& options) const {
-  const TextEncoder& model = *state_->loaded.model;
-  const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
+  const TextEncoder& model = *loaded_->model;
+  const PipelineTokenizer& tokenizer = loaded_->tokenizer;
   const std::int64_t longest = model.limits().positions;
   std::vector<Encoding> encodings;
   std::vector<Window> windows;

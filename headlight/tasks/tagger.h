@@ -14,6 +14,8 @@
 
 namespace headlight {
 
+struct EncoderFolder;
+
 struct TagOptions {
   std::int64_t batch_tokens = 512;                            // tokens that are encoded at once
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
@@ -39,9 +41,8 @@ class HEADLIGHT_API Tagger {
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
 
  private:
-  struct State;
-  explicit Tagger(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::shared_ptr<const State> state_;
+  explicit Tagger(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}
+  std::shared_ptr<const EncoderFolder> loaded_;
 };
 
 }  // namespace headlight
