@@ -85,7 +85,7 @@ void Describe(ConfigTable& table, BartConfig& config) {
   table.Default(config.start_id, config.end_id);
   table.Token("decoder_start_token_id", config.start_id, config.vocabulary);
   table.Note("forced_eos_token_id", config.end_id);
-  // The first checkpoints say what their family is; another answer would be another model.
+  // Early checkpoints state these settings; other values would be another model.
   for (const char* key : {"tie_word_embeddings", "normalize_embedding"}) table.Only(key, true);
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) table.Only(key, pre);
   for (const char* key : {"add_bias_logits", "static_position_embeddings", "is_decoder"}) table.Only(key, false);

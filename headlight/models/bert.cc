@@ -115,7 +115,7 @@ void Describe(ConfigTable& table, BertConfig& config) {
 
 namespace {
 
-// The first checkpoints call a norm's gain and bias gamma and beta.
+// Early checkpoints name a norm's gain and bias gamma and beta.
 std::string OlderName(std::string name) {
   for (const auto& [newer, older] :
        {std::pair(".LayerNorm.weight", ".LayerNorm.gamma"), std::pair(".LayerNorm.bias", ".LayerNorm.beta")}) {
@@ -154,7 +154,7 @@ extern const Family bert = MakeFamily<Bert, Load>({"bert"});
 std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& wanted) const {
   BertConfig config = config_;
   config.on_top = wanted;
-  config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // on which they stand
+  config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // which classes need
   config.scope = BertConfig().scope;
   return std::make_unique<Bert>(config, parameters_.dtype());
 }

@@ -36,7 +36,7 @@ struct BertConfig {
   std::int64_t types = 2;  // of segments: first text, second text
   std::int32_t pad_id = 0;
   TextHeadsConfig on_top = {.pooler = true};  // the heads
-  std::string scope = "bert";                 // of the encoder's names; empty where a checkpoint holds nothing else
+  std::string scope = "bert";                 // of the encoder's names; empty in checkpoints of the encoder alone
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
 // All but the model type, which RoBERTa and DeBERTa share.

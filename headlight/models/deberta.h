@@ -1,5 +1,5 @@
-// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021): a BERT in which what a word
-// means and where it stands are kept apart. models/deberta_v2.h has its versions 2 and 3.
+// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021): a BERT in which
+// content and position of a token have vectors of their own. models/deberta_v2.h has its versions 2 and 3.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ class HEADLIGHT_API DebertaEmbeddings {
   LayerNorm norm_;
 };
 
-// From what attention's heads gave: LayerNorm(x + W heads), then LayerNorm(x + FeedForward(x)).
+// From the heads' outputs of attention: LayerNorm(x + W heads), then LayerNorm(x + FeedForward(x)).
 class HEADLIGHT_API DebertaSublayers {
  public:
   DebertaSublayers(const Scope& scope, const DebertaConfig& config);

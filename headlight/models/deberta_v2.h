@@ -1,6 +1,6 @@
 // Versions 2 and 3 of DeBERTa (He et al., "DeBERTaV3: Improving DeBERTa using ELECTRA-Style Pre-Training with
-// Gradient-Disentangled Embedding Sharing", 2023), which have one layout: DeBERTa with fewer relative vectors, the
-// farther the fewer, that are projected as words are, and a convolution beside the first layer.
+// Gradient-Disentangled Embedding Sharing", 2023), which have one layout: DeBERTa with relative vectors in
+// logarithmic buckets, projected by the matrices of the tokens, and a convolution in parallel with the first layer.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace headlight {
 struct DebertaV2Config {
   DebertaConfig base = {
       .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
-  std::int64_t buckets = 256;      // where positive, distances above half of it share as many; else each has its vector
-  bool share_projections = true;   // relative vectors are projected as the words' states are
-  bool normalize_relative = true;  // they go through a norm of their own
-  std::int64_t convolution = 0;    // where positive, the width of one beside the first layer
+  std::int64_t buckets = 256;      // above half of them distances share buckets; 0: one vector per distance
+  bool share_projections = true;   // relative vectors are projected by the tokens' matrices
+  bool normalize_relative = true;  // relative vectors go through a norm
+  std::int64_t convolution = 0;    // width of the one in parallel with the first layer; 0: none
   Activation convolution_activation = Activation::tanh;
 };
 

@@ -25,7 +25,7 @@ struct Family {
   std::unique_ptr<Model> (*load)(const ModelFolder& files, const LoadModelOptions& options);
 };
 
-// The family of class M, whose file has a function `load` that makes one of a folder.
+// The family of class M, whose file has a function `load` that reads one from a folder.
 template <typename M, auto load>
 Family MakeFamily(std::vector<std::string> model_types) {
   return {std::move(model_types), typeid(M), M::kKind,
@@ -40,7 +40,7 @@ std::vector<const Family*> Families();
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 
 // The folder's family, which is of the kind and, where given, of the class. Throws Error that lists the model types
-// that would be.
+// that are.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model);
 
 // The model of a folder as Hugging Face Transformers lays it out (config.json and model.safetensors): of any family, or

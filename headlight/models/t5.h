@@ -29,12 +29,12 @@ struct T5Config {
   std::int64_t head_dim = 64;  // need not be model / heads
   std::int64_t ffn = 2048;
   Activation activation = Activation::relu;
-  bool gated = false;               // whether the feed-forward network has a gate
+  bool gated = false;               // the feed-forward network has a gate
   std::int32_t buckets = 32;        // of relative positions
-  std::int32_t max_distance = 128;  // from where on all are in one bucket
+  std::int32_t max_distance = 128;  // distances from here on share a bucket
   double dropout = 0.1;
   double norm_epsilon = 1e-6;
-  bool tie_output = true;    // the words' table also scores the output's words
+  bool tie_output = true;    // the tokens' table also scores the output's tokens
   bool scale_output = true;  // the decoder's states by model^-0.5, as T5 1.0 does
   std::int64_t vocabulary = 32128;
   std::int32_t start_id = 0, end_id = 1, pad_id = 0;
@@ -88,8 +88,8 @@ class HEADLIGHT_API T5Stack {
 
 class HEADLIGHT_API T5 : public EncoderDecoder {
  public:
-  // T5 has no table of positions and reads texts of any length, which takes time by the square of it; this bound, far
-  // beyond the 512 tokens that published models were trained on, keeps a page long line from taking hours.
+  // T5 has no table of positions and reads texts of any length, in quadratic time; this bound, far
+  // beyond the 512 tokens that published models were trained on, keeps a very long line from taking hours.
   static constexpr std::int64_t kLongest = 1 << 14;
 
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the

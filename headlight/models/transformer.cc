@@ -181,7 +181,8 @@ void Transformer::Save(const std::string& folder, Compute compute) const {
                                        {"max_length", config_.positions},
                                        {"num_beams", 4}};
   WriteFile(folder + "/generation_config.json", generation.Text());
-  // Where the output has a table of its own, Transformers ties none; and in Pegasus it looks for the sinusoids.
+  // With an untied output Transformers ties no tables, so each is written; and Pegasus expects the sinusoids in the
+  // file.
   const Tensor positions = Positions(config_);
   std::vector<StoredTensor> more;
   for (const std::string stack : {"model.encoder.", "model.decoder."}) {

@@ -1,5 +1,5 @@
-// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). On disk it is MarianMT, which is that, or, with
-// pre-norm layers, Pegasus, which is that with one more LayerNorm after each stack.
+// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). On disk it is MarianMT, or, with
+// pre-norm layers and one more LayerNorm after each stack, Pegasus.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ struct TransformerConfig {
   double dropout = 0.1;            // of embeddings and sublayers
   double attention_dropout = 0.1;  // of attention weights
   bool scale_embeddings = true;    // by sqrt(model), section 3.4
-  bool tie_source_target = true;   // one table for the words of both sides
-  bool tie_output = true;          // the target's table also scores the output's words
+  bool tie_source_target = true;   // one table for the tokens of both sides
+  bool tie_output = true;          // the target's table also scores the output's tokens
   std::int64_t source_vocabulary = 8000, target_vocabulary = 8000;
   std::int64_t positions = 512;
   std::int32_t start_id = 0, end_id = 0, pad_id = 0;

@@ -18,17 +18,17 @@ struct DecoderCache;  // nn/decoder_cache.h
 struct HEADLIGHT_API Context {
   // With a tape, parameters become its leaves and their gradients are added to Parameter::gradient.
   Tape* tape = nullptr;
-  bool training = false;   // whether dropout drops
+  bool training = false;   // dropout is active
   std::uint64_t seed = 0;  // of this pass's dropout
   DecoderCache* cache = nullptr;
-  bool draft = false;                 // whether products are those with Parameter::draft
+  bool draft = false;                 // products use Parameter::draft
   AttentionSink sink;                 // where set, receives every head of every layer
   bool last_cross_attention = false;  // the sink receives the cross-attention of the last layer alone; with a cache
 
   Tensor Use(const Parameter& parameter) const;
   ops::Weight UseWeight(const Parameter& parameter) const;
 
-  // Each place of a pass that drops asks once and gets a stream of its own; nothing is dropped outside of training.
+  // A dropout with a random stream of its own for each call in a pass; one that drops nothing outside of training.
   Dropout NextDropout(double probability);
 
  private:

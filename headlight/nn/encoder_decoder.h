@@ -21,7 +21,7 @@ class HEADLIGHT_API EncoderDecoder : public Model {
   // ids [source tokens], packed; [source tokens, model].
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const = 0;
 
-  // The hidden state after each of the ids [target tokens], each of which sees its sentence's earlier ones and its
+  // The hidden state after each of the ids [target tokens], which attends to its sentence's earlier ones and to its
   // memory; [target tokens, model]. With a cache in the context, the ids are every sentence's next tokens.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                         const Memory& memory) const = 0;

@@ -17,9 +17,9 @@ class HEADLIGHT_API LanguageModel : public Model {
  public:
   static constexpr std::string_view kKind = "language model";
 
-  // The hidden state after each of the ids [tokens], each of which sees its text's earlier ones; [tokens, model]. With
-  // a cache in the context, the ids are every text's next tokens. Throws Error for an id that there is not, and for a
-  // text that is longer than the model's positions.
+  // The hidden state after each of the ids [tokens], which attends to its text's earlier ones; [tokens, model]. With
+  // a cache in the context, the ids are every text's next tokens. Throws Error for an id outside the vocabulary, and
+  // for a text that is longer than the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
   // The output projection, a score for each next token: hidden weight^T + bias. The bias may be empty.
@@ -32,7 +32,7 @@ class HEADLIGHT_API LanguageModel : public Model {
   struct Limits {
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;  // the longest text, in tokens
-    std::int32_t end_id = -1;    // ends a text; -1 where nothing does
+    std::int32_t end_id = -1;    // ends a text; -1: none
   };
   const Limits& limits() const { return limits_; }
 

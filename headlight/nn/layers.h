@@ -97,7 +97,7 @@ class HEADLIGHT_API PositionalEncoding {
   // sin(p / 10000^(2i / model)) in the first half of the vector and the cosines in the second. The paper interleaves
   // them; as MarianMT stores them they lie in halves, which is the same up to an order of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
-  // Declares weight [first + positions, model], whose first rows no position has. It is initialised with this standard
+  // Declares weight [first + positions, model], whose first rows are unused. It is initialised with this standard
   // deviation, by default 1 / sqrt(model): that of the tokens' table, since larger positions drown the tokens.
   static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
                                     std::int32_t first = 0, std::optional<double> deviation = {});

@@ -20,8 +20,8 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
   static constexpr std::string_view kKind = "encoder of texts";
 
   // ids and types [tokens] of the texts, packed; [tokens, model]. Without types all are 0. A text's first token stands
-  // at position `first_positions[text]`, or at 0 where that is empty. Throws Error for an id or a type that there is
-  // not, and for a text that is longer than the model's positions.
+  // at position `first_positions[text]`, or at 0 where that is empty. Throws Error for an id or a type
+  // outside its table, and for a text that is longer than the model's positions.
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                         const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const = 0;
 

@@ -1,4 +1,4 @@
-// What Hugging Face's configurations call activations.
+// The names of activations in Hugging Face's configurations.
 #pragma once
 
 #include "headlight/io/config_table.h"

@@ -21,7 +21,7 @@ struct LoadModelOptions {
 struct OtherTensors {
   // A tensor that is tied to another and stored again under the first name; an Error where they differ.
   std::vector<std::pair<std::string, std::string>> tied = {};
-  std::vector<std::string> unused = {};  // a name that ends in a dot stands for all that begin with it
+  std::vector<std::string> unused = {};  // a name that ends in a dot is a prefix
 };
 
 // Fills a model's parameters from its folder, and says what its products are computed in. Throws Error as
@@ -29,10 +29,10 @@ struct OtherTensors {
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others);
 
-// The scope of a model's names as the beginning of one: with a dot, or nothing.
+// A scope as the prefix of tensor names: with a dot, or empty.
 std::string Prefix(const std::string& scope);
 
-// Writes config.json and model.safetensors into `folder`; with `more` tensors, that others may want besides.
+// Writes config.json and model.safetensors into `folder`; with `more` tensors, which other programs expect.
 void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,
                           std::vector<StoredTensor> more = {});
 

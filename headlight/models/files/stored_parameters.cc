@@ -27,7 +27,7 @@ Shape StoredShape(const Parameter& parameter) {
   return parameter.stored_transposed ? Shape{part[1], part[0]} : part;
 }
 
-// In squares whose rows stay in the cache.
+// In square tiles, whose rows stay in the cache.
 template <typename T>
 void Transpose(Matrix<const T> from, Matrix<T> to) {
   constexpr std::int64_t side = 32;
@@ -50,7 +50,7 @@ Tensor Part(const Parameter& parameter, const Tensor& value, std::size_t index) 
   return value.ViewRows(static_cast<std::int64_t>(index) * rows, rows);
 }
 
-// At most eight of them: an error is one line.
+// At most eight names, so that an error is one line.
 std::string List(const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;
   if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
@@ -213,7 +213,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
     for (const std::string& name : parameter.names) {
       const StoredType type = parameter.in_products && file.contains(name) ? file.At(name).type : StoredType::f32;
       const Shape part = PartShape(parameter);
-      if (type == StoredType::u8) {  // 4 bits a number
+      if (type == StoredType::u8) {  // 4 bits per number
         const std::int64_t groups = kernels::Int4Groups(parameter.matrix_shape()[1]);
         expect(name, {part[0], groups * kernels::kInt4GroupBytes});
         expect(GroupScaleName(name), {part[0], groups});
@@ -229,7 +229,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   Check(unknown.empty(), "{}: tensors that this model does not have: {}", path, List(unknown));
   Check(misshapen.empty(), "{}: tensors have other shapes than the configuration asks for: {}", path, List(misshapen));
 
-  // Only now is memory taken: a configuration that lies about sizes has been found out.
+  // Memory is allocated after the checks, so that a configuration with wrong sizes is refused without it.
   if (purpose != LoadFor::everything) {
     for (Parameter& parameter : parameters.all())
       LoadForComputing(parameter, file, purpose == LoadFor::computing_with_draft);

@@ -18,14 +18,14 @@ namespace headlight {
 enum class LoadFor { everything, computing, computing_with_draft };
 
 // Fills every parameter from the file. Missing tensors, wrong shapes and unused tensors are Errors that list
-// the names; `harmless` says which names a file may hold besides. A matrix of products may be stored as 8-bit integers,
+// the names; `harmless` says which other names a file may hold. A matrix of products may be stored as 8-bit integers,
 // with a scale for each output under its name and "_scale", or in 4 bits, with scales for groups besides
 // (docs/9_files.md).
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless,
                                   LoadFor purpose = LoadFor::everything);
 
-// With `more` tensors, that others may want besides. For int8 and int4, the matrices of products as LoadParameters
+// With `more` tensors, which other programs expect. For int8 and int4, the matrices of products as LoadParameters
 // describes.
 HEADLIGHT_API void SaveParameters(const Parameters& parameters, const std::string& path,
                                   std::vector<StoredTensor> more = {}, Compute compute = Compute::float32);
