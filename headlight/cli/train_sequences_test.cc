@@ -77,9 +77,9 @@ TEST(TrainSequences, ABartIsTrainedAndResumed) {
                                     "4", "--warmup", "2"});
   EXPECT_EQ(pairs.exit_code, 0) << pairs.err;
   // Texts are cut into pieces, also for a model that exists; the sizes of a new model are not for it.
-  const auto goes_on = [&](const char* task, const std::string& data, const std::vector<std::string>& more) {
+  const auto goes_on = [&](const char* task, const std::string& data, const std::vector<std::string>& flags) {
     std::vector<std::string> arguments = {"--from", setting.folder.File("further")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
     std::filesystem::remove_all(setting.folder.File("model"));
     return setting.Train(task, data, arguments);
   };
