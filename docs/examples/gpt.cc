@@ -1,7 +1,8 @@
-// Which tokens attend to which: in GPT-3, published as GPT-Neo, a token of a dense layer sees all before it, in a banded layer only the nearest.
-#include <fmt/format.h>
-
+// Which tokens attend to which: in GPT-3, published as GPT-Neo, a token of a dense layer sees all before it, in a
+// banded layer only the nearest.
 #include "headlight/models/gpt.h"
+
+#include <fmt/format.h>
 
 using namespace headlight;
 

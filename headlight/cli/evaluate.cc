@@ -86,14 +86,10 @@ void Run(const Options& options) {
   const Chrf chrf = CorpusChrf(translations, all_references, options.lowercase);
   const ReferenceLoss loss = LossOf(translator, sources, references);
   if (options.json) {
-    const Json json = Json::Object{{"bleu", bleu.score},
-                                   {"bleu_signature", bleu.signature},
-                                   {"chrf", chrf.score},
-                                   {"chrf_signature", chrf.signature},
-                                   {"loss", loss.mean()},
-                                   {"perplexity", std::exp(loss.mean())},
-                                   {"target_tokens", loss.tokens},
-                                   {"lines", sources.size()}};
+    const Json json = Json::Object{{"bleu", bleu.score},           {"bleu_signature", bleu.signature},
+                                   {"chrf", chrf.score},           {"chrf_signature", chrf.signature},
+                                   {"loss", loss.mean()},          {"perplexity", std::exp(loss.mean())},
+                                   {"target_tokens", loss.tokens}, {"lines", sources.size()}};
     return WriteResult(json.Line() + "\n");
   }
   WriteResult(fmt::format("{}\n{}\nloss {:.4f}, perplexity {:.3f} of {} target tokens\n", ToString(bleu),
