@@ -24,7 +24,10 @@ struct Options {
   bool tokens = false, json = false;
 };
 
-Json NumberOrNull(double number) { return std::isfinite(number) ? Json(number) : Json(); }
+Json NumberOrNull(double number) {
+  if (std::isfinite(number)) return number;
+  return {};
+}
 
 std::string Rows(const Generator& generator, const std::string& text, const TextScore& score, std::int64_t line,
                  const Options& options) {
@@ -39,7 +42,8 @@ std::string Rows(const Generator& generator, const std::string& text, const Text
     Json::Array pieces, probabilities;
     for (const TokenScore& token : score.tokens) {
       pieces.push_back(piece(token));
-      probabilities.push_back(token.log_probability ? Json(*token.log_probability) : Json());
+      probabilities.emplace_back();
+      if (token.log_probability) probabilities.back() = *token.log_probability;
     }
     if (options.tokens) {
       object.Set("pieces", pieces);
