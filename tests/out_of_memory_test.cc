@@ -33,6 +33,14 @@ void* operator new(std::size_t size) {
   ++live_allocations;
   return memory;
 }
+// Replaced too, since a sanitizer's own would not go with the operator delete below.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept {
   if (memory != nullptr) --live_allocations;
   std::free(memory);
