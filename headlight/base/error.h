@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-// Who has to act: whoever called (a bad file, shape or option), or we (a broken promise of this code).
+// Whose mistake it is: the caller's (a bad file, shape or option) or ours (a broken invariant of this code).
 enum class Blame { user, internal };
 
 // Its text is one line that names the thing, the place and the rule.

@@ -1,4 +1,4 @@
-// What the commands of the program share. A command is a file of this folder without a header: NAME.cc defines
+// Shared by the commands of the program. A command is a file of this folder without a header: NAME.cc defines
 // AddName, which adds it to the program, bench_NAME.cc and train_NAME.cc add to `bench` and `train`. Its options
 // follow; those that every command has are added by main.cc. cmake/commands.cmake finds the files.
 #pragma once

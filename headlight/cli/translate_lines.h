@@ -1,4 +1,4 @@
-// What `translate` and `summarize` share: lines in, lines out.
+// Shared by `translate` and `summarize`: lines in, lines out.
 #pragma once
 
 #include <string>

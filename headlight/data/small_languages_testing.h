@@ -1,5 +1,5 @@
-// Small languages on which a model shows that it learns its task: what is asked for is known from words far away, and
-// from nothing near. Each is a file as `headlight train` reads it.
+// Small languages on which a model shows that it learns its task: the answer depends on words far away, and
+// on none nearby. Each is a file as `headlight train` reads it.
 #pragma once
 
 #include <fmt/format.h>

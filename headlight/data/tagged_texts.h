@@ -23,7 +23,7 @@ struct TaggedTexts {
 // between them and are as many in every line; lines that begin with -DOCSTART- are none. Or JSON lines of {"tokens",
 // "tags"}. The words of a sentence, with a space between, are read as `Tagger` reads a text: in windows, and a token is
 // asked for in that one whose edges it is farthest from. A word's first token has its tag; so have the others, but that
-// I-X goes on where B-X begins, so that what is told of each token is a span again. A tag that is not among `labels`
+// I-X goes on where B-X begins, so that the tags of the tokens form spans again. A tag that is not among `labels`
 // is added to them where they may grow. Throws Error naming the line for what is not that.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, bool may_grow);

@@ -21,7 +21,7 @@ struct TokenBatch {
   std::vector<std::int32_t> source_ids;     // [source tokens]
   std::vector<std::int32_t> source_types;   // [source tokens]: segments; empty where there are none
   std::vector<std::int32_t> target_inputs;  // [target tokens]: of a pair start, then the target
-  std::vector<std::int32_t> labels;         // [target tokens]: of a pair the target, then end; negative: not asked
+  std::vector<std::int32_t> labels;         // [target tokens]: of a pair the target, then end; negative: ignored
   Sequences source, target;                 // [batch]
 };
 

@@ -27,7 +27,7 @@ struct BeamRules {
 struct Beam {
   std::vector<std::int32_t> ids;  // written so far
   double log_probability = 0;
-  std::vector<AttentionRow> attention = {};  // of the ids and of the step that is being decided, where asked for
+  std::vector<AttentionRow> attention = {};  // of the ids and of the step that is being decided, if requested
 };
 
 // A text that is being written.

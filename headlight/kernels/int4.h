@@ -48,7 +48,7 @@ struct Int4Rows {
 };
 void QuantizeInt4Rows(Matrix<const float> x, std::int8_t* values, std::int32_t* offsets, float* scales);
 
-// c = a * panel + bias, for the columns of one panel, with relu where asked.
+// c = a * panel + bias, for the columns of one panel, with relu if requested.
 using Int4Product = void (*)(const Int4Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu);
 
 // The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX2, plain C++.

@@ -31,7 +31,7 @@ struct Int8Rows {
 std::int64_t Int8Stride(std::int64_t depth);
 void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales);
 
-// c = a * panel + bias, for the columns of one panel, with relu where asked. May prefetch the panel `next`, unless it
+// c = a * panel + bias, for the columns of one panel, with relu if requested. May prefetch the panel `next`, unless it
 // is null.
 using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                              const std::byte* next);

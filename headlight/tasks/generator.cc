@@ -213,7 +213,7 @@ std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std:
   const auto positions = static_cast<std::size_t>(model().limits().positions);
   Check(positions >= 2, "a model that reads one token at once tells nothing of the next");
   struct Window {
-    std::size_t text, begin, scored, end;  // tokens [begin, end), of which those from `scored` on are told
+    std::size_t text, begin, scored, end;  // tokens [begin, end), of which those from `scored` on are reported
   };
   std::vector<TextScore> results(texts.size());
   std::vector<std::vector<std::int32_t>> ids(texts.size());

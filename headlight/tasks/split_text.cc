@@ -86,7 +86,7 @@ std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view tex
     if (!tokens.empty()) parts.push_back({text, tokens, std::move(spans)});
     return parts;
   }
-  // The language that a multilingual model shall write, as in ">>fra<< Hello", is of every part.
+  // The target language of a multilingual model, as in ">>fra<< Hello", belongs to every part.
   const auto first = static_cast<std::size_t>(spans[0].end);
   const bool language = text.starts_with(">>") && text.substr(0, first).ends_with("<<");
   Split(tokenizer, language ? text.substr(first) : text, std::span(tokens).first(language ? 1 : 0), most, parts);

@@ -56,8 +56,8 @@ struct Translation {
   std::int64_t tokens = 0;                   // of the source, special ones included
   std::int32_t parts = 1;                    // more than 1 where the text had more tokens than the model has positions
   bool complete = true;                      // false where max_length cut it
-  WordAlignment alignment;                   // where asked for
-  std::optional<AttentionRecord> attention;  // where asked for; of the best one only, and not of a text in parts
+  WordAlignment alignment;                   // if requested
+  std::optional<AttentionRecord> attention;  // if requested; of the best one only, and not of a text in parts
 };
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A text's translation does not

@@ -21,7 +21,7 @@ using PartLoss = std::function<Tensor(Context& context, const std::any& part, do
 
 // The sum of the gradients of a step's parts, in a binary tree that depends on their number alone: node i of a level is
 // the sum of nodes 2i and 2i + 1 of the level below, whose nodes are the parts; where there is no node 2i + 1, it is
-// node 2i. So the sum has the same bits in whichever order parts arrive, and whoever has summed some of them before.
+// node 2i. The sum has the same bits for any order of arrival, and where some nodes were summed elsewhere.
 // In the order of their indices at most log2(parts) + 1 gradients exist at a time.
 class HEADLIGHT_API GradientTree {
  public:

@@ -39,7 +39,7 @@ struct StepReport {
   double progress = 0;           // 0 to 1, by the limit that is nearest
 };
 
-// The world outside the loop. What is not set is not told.
+// Callbacks of the loop; each may be empty.
 struct TrainingObserver {
   std::function<void(const StepReport&)> step;      // after every log_every-th step
   std::function<void(const StepReport&)> progress;  // after every step

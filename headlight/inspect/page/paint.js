@@ -1,4 +1,4 @@
-// What one sees: the state of weights.js, painted.
+// Paints the state of weights.js.
 
 // Gives a canvas this size on the page at the screen's own resolution, and its cleared context.
 function sized(canvas, width, height) {

@@ -17,7 +17,7 @@ namespace headlight {
 // A text, or a pair of texts, as tokens: one entry per token in each vector.
 struct Encoding {
   std::vector<std::int32_t> ids;
-  std::vector<std::int32_t> type_ids;  // which part of the input, where the model is told: mostly 0, 1 in a second text
+  std::vector<std::int32_t> type_ids;  // of models with token types, mostly 0, and 1 in a second text
   std::vector<std::int32_t> texts;     // 0 or 1: the text that the token is in; -1: it was added, such as [CLS]
   std::vector<TextSpan> spans;         // the bytes of that text that it stands for; none for an added one
 };
