@@ -42,7 +42,7 @@ void AddConvert(CLI::App& program) {
   command.add_option("DIR", options.folder, "The model's folder")->required();
   command.add_option("OUT", options.out, "A new folder for the result, or one with a model that it replaces")
       ->required();
-  command.add_option("--compute", options.compute, "What it shall compute with")
+  command.add_option("--compute", options.compute, "Arithmetic of the converted model")
       ->required()
       ->type_name("int8|int4")
       ->check(CLI::IsMember({"int8", "int4"}).description(""));

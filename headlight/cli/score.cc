@@ -77,7 +77,7 @@ void Run(const Options& options) {
     }
   });
   if (all.scored > 0)
-    Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits a byte", line, all.scored, all.bytes,
+    Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits per byte", line, all.scored, all.bytes,
          all.perplexity(), all.bits_per_byte());
 }
 

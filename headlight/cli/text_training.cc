@@ -18,11 +18,11 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
   command.add_option("--out", options.out, "the model's folder")->required()->type_name("DIR");
   CLI::Option* from = command.add_option("--from", options.from, "a model to go on from, with its tokenizer");
   from->type_name("DIR");
-  command.add_option("--tokenizer", options.tokenizer, "a folder with the tokenizer of a model from nothing")
+  command.add_option("--tokenizer", options.tokenizer, "a folder with the tokenizer of a model from scratch")
       ->type_name("DIR");
   ModelSizes& sizes = options.sizes;
   const auto add_size = [&](const char* name, auto& value, const char* description) {
-    return command.add_option(name, value, description)->excludes(from)->group("A model from nothing");
+    return command.add_option(name, value, description)->excludes(from)->group("A model from scratch");
   };
   add_size("--layers", sizes.layers, "layers")->capture_default_str();
   add_size("--model-dim", sizes.model, "size of embeddings and layers")->capture_default_str();
@@ -44,7 +44,7 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
 void BeginTextTraining(TextTrainingOptions& options) {
   CompleteTrainingOptions(options.training);
   Check(options.from.empty() != options.tokenizer.empty(),
-        "either --from DIR, to go on from a model, or --tokenizer DIR, for one from nothing");
+        "either --from DIR, to go on from a model, or --tokenizer DIR, for one from scratch");
   CheckTrainingFolder(options.out, options.resume);
   options.batches.seed = options.training.seed;
   options.training.schedule.model = options.sizes.model;

@@ -174,7 +174,7 @@ void AddTrainEncoder(CLI::App& train) {
   const auto words = std::make_shared<EncoderOptions>();
   CLI::App& masked = AddTask(
       train, words, {"masked-language-model", "hidden words", &TextHeadsConfig::masked_words, ReadHiddenWords},
-      "Learn to guess hidden words (from nothing a BERT)", "a text a line, or JSON lines of {\"text\"}",
+      "Learn to guess hidden words (from scratch a BERT)", "a text a line, or JSON lines of {\"text\"}",
       std::string("Other tokens are hidden in each epoch. A text longer than the model is learned from in pieces.\n") +
           kFiles +
           "Example:\n"
@@ -186,7 +186,7 @@ void AddTrainEncoder(CLI::App& train) {
 
   AddTask(train, std::make_shared<EncoderOptions>(),
           {"classification", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
-          "Learn the class of a text or of two (from nothing a BERT)",
+          "Learn the class of a text or of two (from scratch a BERT)",
           "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}",
           std::string("A text longer than the model is refused. \"text_pair\" may be left out.\n") + kFiles +
               "Examples:\n"
@@ -196,7 +196,7 @@ void AddTrainEncoder(CLI::App& train) {
   AddTask(
       train, std::make_shared<EncoderOptions>(),
       {"tagging", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
-      "Learn the tags of words, such as names (from nothing a BERT)",
+      "Learn the tags of words, such as names (from scratch a BERT)",
       "a word and its tag a line, or JSON lines of {\"tokens\", \"tags\"}",
       std::string("A line of a CoNLL file is a word and, in the last column, its tag; an empty line ends a sentence, "
                   "and\n-DOCSTART- lines are none. Validated by F1 of spans where all tags are O, B-X or I-X, else "
@@ -211,7 +211,7 @@ void AddTrainEncoder(CLI::App& train) {
   AddTask(
       train, std::make_shared<EncoderOptions>(),
       {"question-answering", "answers", &TextHeadsConfig::question_spans, ReadAnswers},
-      "Learn to find answers in passages (from nothing a BERT)",
+      "Learn to find answers in passages (from scratch a BERT)",
       "JSON lines of {\"question\", \"context\", \"answers\"}",
       std::string("\"answers\" is a list of {\"text\", \"start\"}, start in characters of the context, or SQuAD's\n"
                   "{\"text\": [...], \"answer_start\": [...]}; none: the context does not say. Validated by SQuAD's "

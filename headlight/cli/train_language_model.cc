@@ -60,7 +60,7 @@ void Run(Options& options) {
 }  // namespace
 
 void AddTrainLanguageModel(CLI::App& train) {
-  CLI::App& command = *train.add_subcommand("language-model", "Learn to continue texts (from nothing a GPT-2)");
+  CLI::App& command = *train.add_subcommand("language-model", "Learn to continue texts (from scratch a GPT-2)");
   const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
   AddLabelSmoothing(command, options->label_smoothing);

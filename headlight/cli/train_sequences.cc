@@ -218,7 +218,7 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
     AddChoice<NewFamily>(command, "--family", options->family, {{"bart", NewFamily::bart}, {"t5", NewFamily::t5}},
                          "which model")
         ->excludes("--from")
-        ->group("A model from nothing");
+        ->group("A model from scratch");
     command.add_option("--prefix", options->prefix, "put before each source, as T5's \"summarize: \"")
         ->type_name("TEXT");
   } else {
@@ -249,9 +249,9 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
 }  // namespace
 
 void AddTrainSequences(CLI::App& train) {
-  AddTask(train, Task::pairs, "Learn to write a text for another (from nothing a BART or a T5)",
+  AddTask(train, Task::pairs, "Learn to write a text for another (from scratch a BART or a T5)",
           "source, tab, target a line, or .jsonl with {\"source\", \"target\"}",
-          "tokens of the longest text that a BART from nothing reads",
+          "tokens of the longest text that a BART from scratch reads",
           "\nA text longer than the model is refused. A validation's score is the share of the targets that the model\n"
           "writes word for word.\n\n"
           "Examples:\n"
@@ -259,14 +259,14 @@ void AddTrainSequences(CLI::App& train) {
           "--out model\n"
           "  headlight train seq2seq --train train.tsv --valid val.tsv --tokenizer tokens --out model --layers 3\n"
           "  headlight summarize model articles.txt --prefix 'summarize: '");
-  AddTask(train, Task::spans, "Learn to fill in hidden spans (T5's; from nothing a T5)", "a text a line",
+  AddTask(train, Task::spans, "Learn to fill in hidden spans (T5's; from scratch a T5)", "a text a line",
           "tokens of the longest text; a longer one is cut into pieces",
           "\nOther spans are hidden in each epoch.\n\n"
           "Examples:\n"
           "  headlight train tokenizer --algorithm unigram --sentinels 100 --out tokens train.en\n"
           "  headlight train span-corruption --train train.en --valid val.en --tokenizer tokens --out model\n"
           "  headlight train span-corruption --train train.en --valid val.en --from t5-small --out model");
-  AddTask(train, Task::denoising, "Learn to mend broken texts (BART's; from nothing a BART)", "a text a line",
+  AddTask(train, Task::denoising, "Learn to mend broken texts (BART's; from scratch a BART)", "a text a line",
           "tokens of the longest text; a longer one is cut into pieces",
           "\nSpans become one mask each, and sentences change places, others in each epoch.\n\n"
           "Examples:\n"

@@ -58,7 +58,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
                                         {"--tokenizer", setting.tokenizer, "--epochs", "3", "--batch-tokens", "64"});
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("40 texts"));
-  EXPECT_THAT(trained.err, HasSubstr("bits a byte"));
+  EXPECT_THAT(trained.err, HasSubstr("bits per byte"));
   EXPECT_GT(LoadModel<LanguageModel>(setting.folder.File("model"))->parameters().count(), 0);
   const Outcome again = setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer});
   EXPECT_EQ(again.exit_code, 2);

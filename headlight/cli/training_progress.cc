@@ -52,8 +52,8 @@ void TrainingProgress::Validation(const ValidationReport& report) {
           ? ""
           : fmt::format(", {} {:.2f}", report.score_name == "bleu" ? "BLEU" : report.score_name, report.score);
   for (const auto& [name, value] : report.more_scores)
-    score +=
-        name == "bits_per_byte" ? fmt::format(", {:.4f} bits a byte", value) : fmt::format(", {} {:.2f}", name, value);
+    score += name == "bits_per_byte" ? fmt::format(", {:.4f} bits per byte", value)
+                                     : fmt::format(", {} {:.2f}", name, value);
   const std::string perplexity = report.perplexity > 0 ? fmt::format(", perplexity {:.2f}", report.perplexity) : "";
   WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}{}{}{}, in {:.1f} s", report.epoch,
                         report.step, report.loss, perplexity, score, report.best ? ", the best so far" : "",

@@ -22,7 +22,7 @@ class GrowingText {
   // The prompt's last tokens are decoded with the text, and removed from it.
   explicit GrowingText(const Tokenizer& tokenizer, std::span<const std::int32_t> prompt = {});
 
-  // Whether the text has changed. A model may have more words than its tokenizer, which write nothing.
+  // True if the text has changed: ids beyond the vocabulary of the tokenizer add no text.
   bool Add(std::span<const std::int32_t> ids);
 
   std::string_view text() const { return std::string_view(text_).substr(begin_); }  // until the next Add
