@@ -106,6 +106,10 @@ int Run(int argc, char** argv) {
     }
     FlushResults();
     return 0;
+  } catch (const CLI::ValidationError& error) {
+    std::string message = error.what();  // CLI11 puts "NAME: " before what a check says
+    if (const std::size_t rule = message.find(": must "); rule != std::string::npos) message.erase(rule, 1);
+    return Refuse(kUsersMistake, message);
   } catch (const CLI::ParseError& error) {
     return Refuse(kUsersMistake, std::string(error.what()) + " (--help explains)");
   } catch (const Error& error) {

@@ -1,0 +1,27 @@
+// Checks of the values that options are given, as in ->check(AtLeast(1)). Each refuses what is not wholly a finite
+// number within its bounds, in words that follow the option's name: "must be at least 1, not 0".
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+
+namespace headlight {
+
+// Whole numbers.
+CLI::Validator AtLeast(
+    std::int64_t least);  // and at most 2^31 - 1, which fits every integer that an option is read into
+CLI::Validator Between(std::int64_t least, std::int64_t most);
+CLI::Validator Seed();  // from 0 to 2^63 - 1
+
+// Numbers of any kind.
+CLI::Validator NumberFrom(double least);
+CLI::Validator NumberFrom(double least, double most);
+CLI::Validator NumberAbove(double bound);
+CLI::Validator NumberAbove(double bound, double most);
+CLI::Validator NumberBelow(double least, double bound);  // from `least`, and below `bound`
+CLI::Validator AnyNumber();
+
+// Text of at least one byte.
+CLI::Validator NotEmpty();
+
+}  // namespace headlight
