@@ -63,6 +63,7 @@ void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths
   progress.Note(
       fmt::format("{}: {} texts, {} tokens{}", names, read.texts.size(), read.tokens,
                   read.cut > 0 ? fmt::format("; {} longer than the model are cut into pieces", read.cut) : ""));
+  for (const std::string& warning : read.warnings) progress.Note("warning: " + warning);
 }
 
 void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name,

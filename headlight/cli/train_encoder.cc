@@ -9,6 +9,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
+#include "headlight/data/classified_texts.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/classification.h"
@@ -28,8 +29,8 @@ struct Reading {
   EncoderOptions& options;
   const PipelineTokenizer& tokenizer;
   std::int64_t longest;              // tokens of the model's input
-  std::vector<std::string>& labels;  // those of the model; new ones of the training texts are added
-  bool labels_may_grow;              // if they may
+  std::vector<std::string>& labels;  // those of the model, or none yet
+  NewLabels in_training, in_validation;
   TrainingProgress& progress;
 };
 
@@ -81,7 +82,9 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
   heads.*task.has = true;
   if (has_head) heads.labels = model->heads().labels;
   const std::int64_t longest = model ? model->limits().positions : options.sizes.positions;
-  const PreparedTask prepared = task.read({options, tokenizer, longest, heads.labels, !has_head, progress});
+  const PreparedTask prepared = task.read({options, tokenizer, longest, heads.labels,
+                                           has_head ? NewLabels::refused_but_numbers : NewLabels::added,
+                                           has_head ? NewLabels::refused_but_numbers : NewLabels::refused, progress});
   if (!model) {
     model = NewBert(options, tokenizer, heads);
   } else if (!has_head) {
@@ -115,13 +118,13 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
 
 PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
-  const auto read = [&](const Paths& paths, bool may_grow) {
-    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, may_grow);
+  const auto read = [&](const Paths& paths, NewLabels rule) {
+    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule);
     NoteTexts(reading.progress, paths, found);
     return found.texts;
   };
-  sets->train = read(reading.options.train, reading.labels_may_grow);
-  sets->valid = read(reading.options.valid, false);
+  sets->train = read(reading.options.train, reading.in_training);
+  sets->valid = read(reading.options.valid, reading.in_validation);
   return {&sets->train, [sets, &batches = reading.options.batches](TextEncoder& model) {
             return ClassificationTask(model, *sets, batches);
           }};
@@ -129,13 +132,13 @@ PreparedTask ReadClasses(const Reading& reading) {
 
 PreparedTask ReadTags(const Reading& reading) {
   const auto sets = std::make_shared<TaggedSets>();
-  const auto read = [&](const Paths& paths, bool may_grow) {
-    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, may_grow);
+  const auto read = [&](const Paths& paths, NewLabels rule) {
+    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule);
     NoteTexts(reading.progress, paths, found.texts);
     return found;
   };
-  sets->train = read(reading.options.train, reading.labels_may_grow);
-  sets->valid = read(reading.options.valid, false);
+  sets->train = read(reading.options.train, reading.in_training);
+  sets->valid = read(reading.options.valid, reading.in_validation);
   return {&sets->train.texts.texts, [sets, &batches = reading.options.batches](TextEncoder& model) {
             return TaggingTask(model, *sets, batches);
           }};
@@ -165,8 +168,8 @@ CLI::App& AddTask(CLI::App& train, const std::shared_ptr<EncoderOptions>& option
 }
 
 constexpr const char* kFiles =
-    "Files whose names end in .jsonl or .jsonl.gz are JSON lines. --from a model without the head that is needed, or\n"
-    "with another, keeps its encoder and begins the head anew.\n\n";
+    "Files whose names end in .jsonl are JSON lines, in .csv CSV with a header; either may end in .gz. --from a model\n"
+    "without the head that is needed, or with another, keeps its encoder and begins the head anew.\n\n";
 
 }  // namespace
 
@@ -212,7 +215,7 @@ void AddTrainEncoder(CLI::App& train) {
       train, std::make_shared<EncoderOptions>(),
       {"question-answering", "answers", &TextHeadsConfig::question_spans, ReadAnswers},
       "Learn to find answers in passages (from scratch a BERT)",
-      "JSON lines of {\"question\", \"context\", \"answers\"}",
+      "SQuAD's .json, or JSON lines of {\"question\", \"context\", \"answers\"}",
       std::string("\"answers\" is a list of {\"text\", \"start\"}, start in characters of the context, or SQuAD's\n"
                   "{\"text\": [...], \"answer_start\": [...]}; none: the context does not say. Validated by SQuAD's "
                   "F1 and\nexact match. A context longer than the model is read in windows, as `answer` reads "

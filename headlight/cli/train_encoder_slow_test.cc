@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "headlight/cli/testing.h"
-#include "headlight/data/json_lines.h"
+#include "headlight/data/records.h"
 #include "headlight/data/small_languages_testing.h"
 #include "headlight/text/metrics/answer_score.h"
 #include "headlight/text/metrics/entities.h"
@@ -205,7 +205,7 @@ TEST(LearnedEncoder, AnswersWhereSomebodyIs) {
   const Training training(".jsonl", train, valid);
   std::string texts;
   double last = 0, none = 0, questions = 0;
-  JsonLines lines(training.valid_file);
+  Records lines(training.valid_file);
   while (const auto line = lines.Next()) {
     const std::string story = TextOf((*line)["context"]);
     std::vector<std::string> right;

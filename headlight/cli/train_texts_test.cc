@@ -163,7 +163,7 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_THAT(refused("tagging", setting.texts, {"--tokenizer", setting.tokenizer}),
               HasSubstr("texts:3: 6 columns, where the lines before have 3"));
   EXPECT_THAT(refused("question-answering", setting.texts, {"--tokenizer", setting.tokenizer}),
-              HasSubstr("texts: questions are read from JSON lines"));
+              HasSubstr("texts: questions are read from SQuAD's files"));
   EXPECT_THAT(refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--steps", "1"}),
               HasSubstr("warm-up"));
 }

@@ -1,11 +1,12 @@
 #include "headlight/data/questions.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/data/json_lines.h"
+#include "headlight/data/records.h"
 #include "headlight/text/characters.h"
 
 namespace headlight {
@@ -21,9 +22,11 @@ RightAnswer AnswerOf(std::string text, const JsonView& start) {
   return {std::move(text), start.Integer(0, kMaxLineBytes), start.place()};
 }
 
-// An array of answers, or, as SQuAD is published, an object of arrays.
-std::vector<RightAnswer> AnswersOf(const JsonView& given) {
+// An array of answers, or, in SQuAD's flat form, an object of arrays.
+std::vector<RightAnswer> AnswersOf(const JsonView& question) {
   std::vector<RightAnswer> answers;
+  if (question.Get("is_impossible", false).Bool()) return answers;  // beside it stand answers that only seem right
+  const JsonView given = question["answers"];
   if (given.value().As<Json::Array>() != nullptr) {
     for (const JsonView& answer : given.Items()) {
       const JsonView start = answer["answer_start"];
@@ -39,6 +42,48 @@ std::vector<RightAnswer> AnswersOf(const JsonView& given) {
   return answers;
 }
 
+// A question of a row of CSV, whose fields are texts.
+std::vector<RightAnswer> AnswerOfFields(const JsonView& row) {
+  const JsonView text = row["answer"], start = row["answer_start"];
+  if (!text.present()) return {};
+  const std::string digits = start.String();
+  RightAnswer answer{TextOf(text), 0, start.place()};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), answer.start);
+  Check(error == std::errc() && end == digits.data() + digits.size(), "{}: expected an integer, got {}", start.place(),
+        Quoted(digits));
+  return {answer};
+}
+
+struct Question {
+  std::string question, passage;
+  std::vector<RightAnswer> answers;
+  std::string place;
+};
+
+// Calls body(question) for each of a file.
+template <typename Body>
+void ForEachOfSquad(const std::string& path, const Body& body) {
+  const JsonView file = ReadJson(path);
+  for (const JsonView& article : file["data"].Items())
+    for (const JsonView& paragraph : article["paragraphs"].Items()) {
+      const std::string passage = TextOf(paragraph["context"]);
+      for (const JsonView& question : paragraph["qas"].Items())
+        body(Question{TextOf(question["question"]), passage, AnswersOf(question), question.place()});
+    }
+}
+
+template <typename Body>
+void ForEachOfRecords(const std::string& path, const Body& body) {
+  Records records(path);
+  if (IsCsv(path))
+    for (const char* column : {"question", "context", "answer", "answer_start"})
+      Check(std::ranges::find(records.columns(), column) != records.columns().end(), "{}: there is no column {} in it",
+            path, column);
+  while (const auto record = records.Next())
+    body(Question{TextOf((*record)["question"]), TextOf((*record)["context"]),
+                  IsCsv(path) ? AnswerOfFields(*record) : AnswersOf(*record), record->place()});
+}
+
 // Where each character of a text begins, and the text ends.
 std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   std::vector<std::int32_t> begins;
@@ -51,7 +96,8 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
 // The bytes of the passage that an answer stands at.
 TextSpan BytesOf(const RightAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
   Check(!answer.text.empty(), "{}: the answer is empty; no answer at all says that there is none", answer.place);
-  const auto begin = answer.start < std::ssize(begins) ? begins[static_cast<std::size_t>(answer.start)] : -1;
+  const auto begin =
+      answer.start >= 0 && answer.start < std::ssize(begins) ? begins[static_cast<std::size_t>(answer.start)] : -1;
   Check(begin >= 0 && passage.substr(static_cast<std::size_t>(begin)).starts_with(answer.text),
         "{}: the answer's text does not stand at character {} of the context", answer.place, answer.start);
   return {begin, begin + static_cast<std::int32_t>(answer.text.size())};
@@ -87,10 +133,10 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                             std::int64_t longest, bool to_be_scored) {
   QuestionTexts read;
-  const auto add = [&](const JsonView& line) {
-    const std::string question = TextOf(line["question"]), passage = TextOf(line["context"]);
-    const std::vector<RightAnswer> answers = AnswersOf(line["answers"]);
-    PassageWindows cut = CutPassage(tokenizer, question, passage, longest, kAnswerOverlap, line.place());
+  const auto add = [&](const Question& question) {
+    const std::string& passage = question.passage;
+    const std::vector<RightAnswer>& answers = question.answers;
+    PassageWindows cut = CutPassage(tokenizer, question.question, passage, longest, kAnswerOverlap, question.place);
     const std::vector<std::int32_t> begins = BeginsOfCharacters(passage);
     TokenRange tokens;
     for (const RightAnswer& answer : answers) {
@@ -112,9 +158,13 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
     for (const RightAnswer& answer : answers) asked.answers.push_back(answer.text);
   };
   for (const std::string& path : paths) {
-    Check(IsJsonLines(path), "{}: questions are read from JSON lines, whose names end in .jsonl or .jsonl.gz", path);
-    JsonLines lines(path);
-    while (const auto line = lines.Next()) add(*line);
+    Check(HasRecords(path) || path.ends_with(".json"),
+          "{}: questions are read from SQuAD's files (.json), JSON lines (.jsonl) and CSV (.csv), told by their names",
+          path);
+    if (HasRecords(path))
+      ForEachOfRecords(path, add);
+    else
+      ForEachOfSquad(path, add);
   }
   return read;
 }

@@ -26,10 +26,13 @@ struct QuestionTexts {
   std::vector<AskedQuestion> questions;  // where they are to be scored; their windows are the texts, in that order
 };
 
-// JSON lines of {"question", "context", "answers"}: a list of {"text", "start"} (or "answer_start"), or as the flat
-// form of SQuAD has it {"text": [...], "answer_start": [...]}. Where an answer starts is in characters (code points) of
-// the context; no answer: the context does not say. Of several the first is learned. Passages are cut as CutPassage
-// does. Throws Error naming line and key for what is not that, and for an answer that does not stand where it says.
+// Files whose names end in .json are SQuAD's, version 1.1 or 2.0: {"data": [{"paragraphs": [{"context", "qas":
+// [{"question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}. Others are JSON lines (HasRecords) of
+// {"question", "context", "answers"}, these a list of {"text", "start"} (or "answer_start") or {"text": [...],
+// "answer_start": [...]}, or CSV with the columns question, context, answer and answer_start. Where an answer starts is
+// in characters (code points) of the context; no answer: the context does not say. Of several the first is learned.
+// Passages are cut as CutPassage does. Throws Error naming line and key for what is not that, and for an answer that
+// does not stand where it says.
 HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, bool to_be_scored);
 

@@ -103,8 +103,79 @@ TEST(Questions, RefusesWhatIsBroken) {
             "a.jsonl:1: the passage has no tokens");
   EXPECT_THAT(reader.Refused(R"({"question": ")" + std::string(60, '!') + R"(", "context": "dog", "answers": []})"),
               HasSubstr("a.jsonl:1: the question has 63 tokens"));
-  EXPECT_EQ(ErrorOf([&] { ReadQuestions({"train.tsv"}, reader.tokenizer, 32, false); }),
-            "train.tsv: questions are read from JSON lines, whose names end in .jsonl or .jsonl.gz");
+  EXPECT_EQ(
+      ErrorOf([&] { ReadQuestions({"train.tsv"}, reader.tokenizer, 32, false); }),
+      "train.tsv: questions are read from SQuAD's files (.json), JSON lines (.jsonl) and CSV (.csv), told by their "
+      "names");
+}
+
+constexpr const char* kSquad = R"({"version": "v2.0", "data": [{"title": "Dogs", "paragraphs": [
+{"context": "ä the dog runs", "qas": [
+  {"id": "1", "question": "who?", "is_impossible": false, "answers": [{"text": "dog", "answer_start": 6},
+                                                                      {"text": "the dog", "answer_start": 2}]},
+  {"id": "2", "question": "why?", "is_impossible": true, "answers": [],
+   "plausible_answers": [{"text": "dog", "answer_start": 6}]}]},
+{"context": "a man", "qas": []}]}, {"title": "Men", "paragraphs": [
+{"context": "a man", "qas": [{"id": "3", "question": "who?", "answers": [{"text": "man", "answer_start": 2}]}]}]}]})";
+
+TEST(Questions, ReadsSquadAsItIsPublished) {
+  const Reader reader;
+  const QuestionTexts read = ReadQuestions({reader.folder.Write("a.json", kSquad)}, reader.tokenizer, 32, true);
+  ASSERT_EQ(read.questions.size(), 3U);
+  EXPECT_THAT(read.questions[0].answers, ElementsAre("dog", "the dog"));
+  EXPECT_EQ(read.questions[0].passage, "ä the dog runs");
+  EXPECT_TRUE(read.questions[1].answers.empty());
+  EXPECT_THAT(read.texts.texts[1].labels, ElementsAre(0, 0));
+  EXPECT_THAT(read.questions[2].answers, ElementsAre("man"));
+  const std::string impossible = R"({"question": "who?", "context": "a man", "is_impossible": true, "answers": [)"
+                                 R"({"text": "dog", "answer_start": 9}]})";
+  EXPECT_TRUE(reader.Read(impossible).questions[0].answers.empty());
+}
+
+TEST(Questions, NamesThePlaceInSquadsFile) {
+  const Reader reader;
+  const auto refused = [&](std::string json) {
+    const std::string path = reader.folder.Write("a.json", json);
+    const std::string error = ErrorOf([&] { ReadQuestions({path}, reader.tokenizer, 32, true); });
+    return error.substr(std::min(error.size(), error.find("a.json")));
+  };
+  EXPECT_EQ(refused(R"([])"), "a.json: expected an object, got an array");
+  EXPECT_EQ(refused(R"({"data": [{"title": "Dogs"}]})"),
+            "a.json: key 'data[0].paragraphs': expected an array, but there is none");
+  std::string moved = kSquad;
+  moved.replace(moved.find("answer_start\": 2}]}]}]}"), 16, "answer_start\": 3");
+  EXPECT_EQ(refused(moved),
+            "a.json: key 'data[1].paragraphs[0].qas[0].answers[0].answer_start': the answer's text does not stand at "
+            "character 3 of the context");
+}
+
+TEST(Questions, ReadsCsv) {
+  const Reader reader;
+  const auto read = [&](std::string_view text) {
+    return ReadQuestions({reader.folder.Write("a.csv", text)}, reader.tokenizer, 32, true);
+  };
+  const QuestionTexts questions =
+      read("question,context,answer,answer_start\nwho?,\"a dog, a man\",man,9\nwhy?,a dog,,\n");
+  ASSERT_EQ(questions.questions.size(), 2U);
+  EXPECT_THAT(questions.questions[0].answers, ElementsAre("man"));
+  EXPECT_TRUE(questions.questions[1].answers.empty());
+  EXPECT_THAT(ErrorOf([&] { read("question,context,answer,answer_start\nwho?,a dog,dog,1x\n"); }),
+              HasSubstr("a.csv:2: key 'answer_start': expected an integer, got '1x'"));
+  EXPECT_THAT(ErrorOf([&] { read("question,context,answer,answer_start\nwho?,a dog,dog,-2\n"); }),
+              HasSubstr("does not stand at character -2"));
+  EXPECT_THAT(ErrorOf([&] { read("question,context,answers\nwho?,a dog,\n"); }),
+              HasSubstr("a.csv: there is no column answer in it"));
+}
+
+TEST(Questions, RefusesTruncations) {
+  const Reader reader;
+  const std::string squad = kSquad;
+  for (std::size_t size = 0; size < squad.size(); size += 5) {
+    const std::string path = reader.folder.Write("a.json", squad.substr(0, size));
+    const std::string error = ErrorOf([&] { ReadQuestions({path}, reader.tokenizer, 32, true); });
+    EXPECT_THAT(error, HasSubstr("a.json")) << size;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  }
 }
 
 }  // namespace

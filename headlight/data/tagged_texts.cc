@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/data/json_lines.h"
 #include "headlight/data/lines.h"
+#include "headlight/data/records.h"
 #include "headlight/text/metrics/entities.h"
 #include "headlight/text/tokenizers/windows.h"
 
@@ -67,16 +67,32 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
   end();
 }
 
+// The items of an array, or what stands between the spaces of a text, as a field of CSV has it; item(text, place).
+template <typename Item>
+void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), const Item& item) {
+  if (list.value().As<std::string>() == nullptr) {
+    for (const JsonView& one : list.Items()) item(text_of(one), one.place());
+    return;
+  }
+  const std::string text = TextOf(list);
+  for (const std::string_view one : Columns(text)) item(std::string(one), list.place());
+}
+
 template <typename Number, typename Body>
-void ForEachOfJsonLines(const std::string& path, const Number& number, const Body& body) {
-  JsonLines lines(path);
-  while (const auto line = lines.Next()) {
-    const std::vector<JsonView> words = (*line)["tokens"].Items(), tags = (*line)["tags"].Items();
-    Check(words.size() == tags.size(), "{}: {} tokens have {} tags", line->place(), words.size(), tags.size());
+void ForEachOfRecords(const std::string& path, const Number& number, const Body& body) {
+  Records records(path);
+  while (const auto record = records.Next()) {
+    std::vector<std::int32_t> tags;
+    ForEachItem(OneOf(*record, {"tags", "ner_tags"}), LabelOf,
+                [&](const std::string& tag, const std::string& place) { tags.push_back(number(tag, place)); });
     Sentence sentence;
-    for (std::size_t i = 0; i < words.size(); ++i)
-      sentence.Add(TextOf(words[i]), number(TextOf(tags[i]), tags[i].place()), words[i].place());
-    if (!words.empty()) body(sentence);
+    std::size_t words = 0;
+    ForEachItem((*record)["tokens"], TextOf, [&](const std::string& word, const std::string& place) {
+      if (words < tags.size()) sentence.Add(word, tags[words], place);
+      ++words;
+    });
+    Check(words == tags.size(), "{}: {} tokens have {} tags", record->place(), words, tags.size());
+    if (words > 0) body(sentence);
   }
 }
 
@@ -98,10 +114,10 @@ std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encodi
 }  // namespace
 
 TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                            std::int64_t longest, std::vector<std::string>& labels, bool may_grow) {
+                            std::int64_t longest, std::vector<std::string>& labels, NewLabels rule) {
   TaggedTexts read;
   const auto number = [&](std::string_view tag, const std::string& place) {
-    return NumberOfLabel(tag, labels, may_grow, place);
+    return NumberOfLabel(tag, labels, rule, place);
   };
   // The label of the tokens behind a word's first.
   const auto going_on = [&](std::int32_t tag) {
@@ -111,7 +127,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
     const std::string goes_on = fmt::format("I-{}", meaning.name);
     const auto found = std::ranges::find(labels, goes_on);
     if (found != labels.end()) return static_cast<std::int32_t>(found - labels.begin());
-    return may_grow ? number(goes_on, "what goes on") : -1;
+    return rule == NewLabels::added ? number(goes_on, "what goes on") : -1;
   };
   const auto add = [&](const Sentence& sentence) {
     const Encoding encoding = tokenizer.Encode(sentence.text, {.read_special = false});
@@ -143,10 +159,15 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
     read.tags.push_back(sentence.tags);
   };
   for (const std::string& path : paths) {
-    if (IsJsonLines(path))
-      ForEachOfJsonLines(path, number, add);
+    if (HasRecords(path))
+      ForEachOfRecords(path, number, add);
     else
       ForEachOfConll(path, number, add);
+  }
+  if (rule == NewLabels::added) {
+    const std::vector<std::int32_t> numbers = SortLabels(labels);
+    for (TextExample& text : read.texts.texts) Renumber(numbers, text.labels);
+    for (std::vector<std::int32_t>& tags : read.tags) Renumber(numbers, tags);
   }
   return read;
 }

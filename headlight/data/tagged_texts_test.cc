@@ -25,13 +25,14 @@ struct Reader {
   PipelineTokenizer tokenizer = BertTokenizer();
   Labels labels;
 
-  TaggedTexts Read(const std::string& name, std::string_view text, std::int64_t longest = 32, bool may_grow = true) {
-    return ReadTaggedTexts({folder.Write(name, text)}, tokenizer, longest, labels, may_grow);
+  TaggedTexts Read(const std::string& name, std::string_view text, std::int64_t longest = 32,
+                   NewLabels rule = NewLabels::added) {
+    return ReadTaggedTexts({folder.Write(name, text)}, tokenizer, longest, labels, rule);
   }
   // The error's text behind the file's name.
-  std::string Refused(const std::string& name, std::string_view text, bool may_grow = true) {
+  std::string Refused(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
     labels = {"O", "X"};
-    const std::string error = ErrorOf([&] { Read(name, text, 32, may_grow); });
+    const std::string error = ErrorOf([&] { Read(name, text, 32, rule); });
     return error.substr(std::min(error.size(), error.find(name)));
   }
   // "the:O runs:B-X", of all tokens that are asked for.
@@ -52,8 +53,8 @@ TEST(TaggedTexts, ReadsConll) {
                                        "-DOCSTART- -X- O\n\nthe DT O\r\ndog \t NN  B-X\n \t\nmen\tNNS\tB-X\n"
                                        "-DOCSTART-\nman VB O");
   EXPECT_EQ(reader.Asked(read), "the:O:0 dog:B-X:1 men:B-X:0 man:O:0 ");
-  EXPECT_EQ(reader.labels, (Labels{"O", "B-X"}));
-  EXPECT_EQ(read.tags, (std::vector<Ids>{{0, 1}, {1}, {0}}));
+  EXPECT_EQ(reader.labels, (Labels{"B-X", "O"}));
+  EXPECT_EQ(read.tags, (std::vector<Ids>{{1, 0}, {0}, {1}}));
   EXPECT_EQ(read.sentence_of, (Ids{0, 1, 2}));
   EXPECT_EQ(read.texts.texts[0].ids.size(), 4U);  // with [CLS] and [SEP]
 }
@@ -67,17 +68,27 @@ TEST(TaggedTexts, ReadsJsonLines) {
   EXPECT_EQ(read.tags.size(), 1U);
 }
 
+TEST(TaggedTexts, ReadsIntegersAndCsv) {
+  Reader reader;
+  EXPECT_EQ(reader.Asked(reader.Read("a.jsonl", R"({"tokens": ["the", "dog"], "ner_tags": [10, 2]})")),
+            "the:10:0 dog:2:1 ");
+  EXPECT_EQ(reader.labels, (Labels{"2", "10"}));
+  reader.labels.clear();
+  EXPECT_EQ(reader.Asked(reader.Read("a.csv", "id,tokens,tags\n7,\"the  dog\",O B-X\n")), "the:O:0 dog:B-X:1 ");
+  EXPECT_EQ(reader.Refused("a.csv", "tokens,tags\nthe dog,O\n"), "a.csv:2: 2 tokens have 1 tags");
+}
+
 TEST(TaggedTexts, PiecesOfAWordGoOn) {
   Reader reader;
   const TaggedTexts read = reader.Read("a.conll", "play B-X\nplay I-Y\nplay O\n");
   EXPECT_EQ(reader.Asked(read), "pl:B-X:0 ##ay:I-X:-1 pl:I-Y:1 ##ay:I-Y:-1 pl:O:2 ##ay:O:-1 ");
-  EXPECT_EQ(reader.labels, (Labels{"B-X", "I-Y", "O", "I-X"}));
+  EXPECT_EQ(reader.labels, (Labels{"B-X", "I-X", "I-Y", "O"}));
 }
 
 TEST(TaggedTexts, EachTokenIsAskedForInOneWindow) {
   Reader reader;
   std::string text;
-  for (int i = 0; i < 30; ++i) text += fmt::format("{} T{}\n", i % 2 == 0 ? "dog" : "men", i);
+  for (int i = 0; i < 30; ++i) text += fmt::format("{} {}\n", i % 2 == 0 ? "dog" : "men", i);
   const TaggedTexts read = reader.Read("a.conll", text, 12);  // ten words a window, of which neighbours share three
   EXPECT_GT(read.texts.texts.size(), 3U);
   EXPECT_EQ(read.texts.cut, 1);
@@ -85,7 +96,7 @@ TEST(TaggedTexts, EachTokenIsAskedForInOneWindow) {
   for (const TextExample& example : read.texts.texts) {
     EXPECT_LE(example.ids.size(), 12U);
     for (std::size_t i = 0; i < example.ids.size(); ++i) {
-      EXPECT_EQ(example.labels[i], example.words[i]);  // word i has tag Ti
+      EXPECT_EQ(example.labels[i], example.words[i]);  // word i has tag i
       if (example.words[i] >= 0) words.push_back(example.words[i]);
     }
   }
@@ -109,7 +120,8 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
   EXPECT_EQ(reader.Refused("x.conll", "dog O\nmen\n"),
             "x.conll:2: expected a word and its tag, with a space or a tab between");
   EXPECT_EQ(reader.Refused("x.conll", "dog O\nNew York\tX\n"), "x.conll:2: 3 columns, where the lines before have 2");
-  EXPECT_EQ(reader.Refused("x.conll", "dog Y\n", false), "x.conll:1: 'Y' is none of the labels that are known: O, X");
+  EXPECT_EQ(reader.Refused("x.conll", "dog Y\n", NewLabels::refused),
+            "x.conll:1: 'Y' is none of the labels that are known: O, X");
   EXPECT_EQ(reader.Refused("x.conll", "dog O\x7F\n"),
             "x.conll:1: a label must have a name, without control characters");
   EXPECT_EQ(reader.Refused("x.conll", "dog \xFF\n"), "x.conll: line 1: byte 4 is not UTF-8");
@@ -123,8 +135,9 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
 
   const auto json = [&](std::string_view line) { return reader.Refused("a.jsonl", line); };
   EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": []})"), "a.jsonl:1: 1 tokens have 0 tags");
-  EXPECT_EQ(json(R"({"tokens": ["dog"]})"), "a.jsonl:1: key 'tags': expected an array, but there is none");
-  EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": [3]})"), "a.jsonl:1: key 'tags[0]': expected a string, got 3");
+  EXPECT_EQ(json(R"({"tokens": ["dog"]})"), "a.jsonl:1: expected one of tags, ner_tags, and there is 'tokens'");
+  EXPECT_EQ(json(R"({"tokens": [3], "tags": ["O"]})"), "a.jsonl:1: key 'tokens[0]': expected a string, got 3");
+  EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": [3.5]})"), "a.jsonl:1: key 'tags[0]': expected a string, got 3.5");
   EXPECT_EQ(json(R"({"tokens": ["dog", " "], "tags": ["O", "O"]})"), "a.jsonl:1: key 'tokens[1]': a word is empty");
   EXPECT_EQ(json(R"({"tokens": ["dog"], "tags": [""]})"),
             "a.jsonl:1: key 'tags[0]': a label must have a name, without control characters");

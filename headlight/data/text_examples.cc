@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
-#include "headlight/data/json_lines.h"
 #include "headlight/data/lines.h"
+#include "headlight/data/records.h"
 
 namespace headlight {
 namespace {
@@ -41,50 +40,12 @@ std::vector<std::int32_t> WordsOf(std::string_view text, const Encoding& encodin
 // Calls body(text) for each text of a file.
 template <typename Body>
 void ForEachText(const std::string& path, const Body& body) {
-  if (IsJsonLines(path)) {
-    JsonLines lines(path);
-    while (const auto line = lines.Next()) body(TextOf((*line)["text"]));
+  if (HasRecords(path)) {
+    Records records(path);
+    while (const auto record = records.Next()) body(TextOf((*record)["text"]));
   } else {
     LineReader lines(path);
     while (const auto line = lines.Next()) body(*line);
-  }
-}
-
-struct ClassifiedText {
-  std::string text, label, place;
-  std::optional<std::string> second;
-};
-
-// A text or two and a class, with tabs between.
-ClassifiedText OfColumns(std::string_view line, std::string place) {
-  const std::size_t last = line.rfind('\t');
-  Check(last != std::string_view::npos, "{}: expected a text, a tab and its class", place);
-  const std::string_view texts = line.substr(0, last), label = line.substr(last + 1);
-  const std::size_t between = texts.find('\t');
-  Check(between == texts.rfind('\t'), "{}: has more than two texts and a class", place);
-  ClassifiedText text{std::string(texts.substr(0, between)), std::string(label), std::move(place), {}};
-  if (between != std::string_view::npos) text.second = texts.substr(between + 1);
-  return text;
-}
-
-ClassifiedText OfObject(const JsonView& line) {
-  const JsonView label = line["label"], second = line["text_pair"];
-  const auto* number = label.value().As<std::int64_t>();
-  ClassifiedText text{
-      TextOf(line["text"]), number != nullptr ? std::to_string(*number) : TextOf(label), line.place(), {}};
-  if (second.present()) text.second = TextOf(second);
-  return text;
-}
-
-template <typename Body>
-void ForEachClassifiedText(const std::string& path, const Body& body) {
-  if (IsJsonLines(path)) {
-    JsonLines lines(path);
-    while (const auto line = lines.Next()) body(OfObject(*line));
-  } else {
-    LineReader lines(path);
-    while (const auto line = lines.Next())
-      if (!line->empty()) body(OfColumns(*line, fmt::format("{}:{}", path, lines.line_number())));
   }
 }
 
@@ -116,41 +77,6 @@ TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineToke
     }
   };
   for (const std::string& path : paths) ForEachText(path, add);
-  return read;
-}
-
-std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, bool may_grow,
-                           const std::string& place) {
-  auto found = std::ranges::find(labels, label);
-  if (found == labels.end()) {
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-    Check(!label.empty() && std::ranges::none_of(label, control),
-          "{}: a label must have a name, without control characters", place);
-    constexpr std::ptrdiff_t shown = 10;
-    constexpr std::size_t most = 1 << 14;
-    const auto some = labels.begin() + std::min(std::ssize(labels), shown);
-    Check(may_grow, "{}: '{}' is none of the labels that are known: {}{}", place, label,
-          fmt::join(labels.begin(), some, ", "), some == labels.end() ? "" : ", ...");
-    Check(labels.size() < most, "{}: more than {} different labels", place, most);
-    found = labels.insert(labels.end(), std::string(label));
-  }
-  return static_cast<std::int32_t>(found - labels.begin());
-}
-
-TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                                 std::int64_t longest, std::vector<std::string>& labels, bool may_grow) {
-  TextExamples read;
-  const auto add = [&](const ClassifiedText& text) {
-    const std::int32_t label = NumberOfLabel(text.label, labels, may_grow, text.place);
-    const Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
-                                          : tokenizer.Encode(text.text, {.read_special = false});
-    Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {}", text.place,
-          encoding.ids.size(), longest);
-    Check(!encoding.ids.empty(), "{}: the text has no tokens", text.place);
-    read.tokens += std::ssize(encoding.ids);
-    read.texts.push_back({.ids = encoding.ids, .types = encoding.type_ids, .words = {}, .labels = {label}});
-  };
-  for (const std::string& path : paths) ForEachClassifiedText(path, add);
   return read;
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "headlight/base/error.h"
+#include "headlight/data/classified_texts.h"
 #include "headlight/data/questions.h"
 #include "headlight/data/tagged_texts.h"
 #include "headlight/data/text_examples.h"
@@ -69,13 +70,13 @@ void ReadAll(const std::vector<std::string>& paths) {
   Try([&] { CheckExamples(ReadTexts(paths, tokenizer, kLongest, true), 0); });
   Try([&] {
     std::vector<std::string> labels;
-    const TextExamples read = ReadClassifiedTexts(paths, tokenizer, kLongest, labels, true);
+    const TextExamples read = ReadClassifiedTexts(paths, tokenizer, kLongest, labels, NewLabels::added);
     CheckExamples(read, labels.size());
     HashOfTexts(read.texts);
   });
   Try([&] {
     std::vector<std::string> labels = {"O"};
-    const TaggedTexts read = ReadTaggedTexts(paths, tokenizer, kLongest, labels, true);
+    const TaggedTexts read = ReadTaggedTexts(paths, tokenizer, kLongest, labels, NewLabels::added);
     CheckExamples(read.texts, labels.size());
     Require(read.sentence_of.size() == read.texts.texts.size());
     for (std::size_t i = 0; i < read.sentence_of.size(); ++i) {
@@ -100,9 +101,9 @@ void ReadAll(const std::vector<std::string>& paths) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headlight;
-  static const FuzzedFile columns(".txt"), json(".jsonl");
+  static const FuzzedFile columns(".txt"), json(".jsonl"), csv(".csv"), squad(".json");
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   ReadAll(columns.Write(bytes));
-  ReadAll(json.Write(bytes));
+  for (const FuzzedFile* file : {&json, &csv, &squad}) ReadAll(file->Write(bytes));
   return 0;
 }

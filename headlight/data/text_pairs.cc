@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/data/json_lines.h"
 #include "headlight/data/lines.h"
+#include "headlight/data/records.h"
 
 namespace headlight {
 namespace {
@@ -22,17 +22,17 @@ void ReadTabbed(const std::string& path, std::vector<TextPair>& pairs) {
   }
 }
 
-void ReadJsonLines(const std::string& path, std::vector<TextPair>& pairs) {
-  JsonLines lines(path);
-  while (const auto line = lines.Next())
-    pairs.push_back({TextOf((*line)["source"]), TextOf((*line)["target"]), line->place()});
+void ReadRecords(const std::string& path, std::vector<TextPair>& pairs) {
+  Records records(path);
+  while (const auto record = records.Next())
+    pairs.push_back({TextOf((*record)["source"]), TextOf((*record)["target"]), record->place()});
 }
 
 }  // namespace
 
 std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths) {
   std::vector<TextPair> pairs;
-  for (const std::string& path : paths) IsJsonLines(path) ? ReadJsonLines(path, pairs) : ReadTabbed(path, pairs);
+  for (const std::string& path : paths) HasRecords(path) ? ReadRecords(path, pairs) : ReadTabbed(path, pairs);
   for (const TextPair& pair : pairs)
     Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.place,
           pair.source.empty() ? "source" : "target");

@@ -13,8 +13,8 @@ struct TextPair {
   std::string place;  // file and line, to begin an error with
 };
 
-// Of JSON lines {"source": ..., "target": ...}, or a source, a tab and its target a line; empty lines are none. Throws
-// Error as JsonLines and LineReader do, naming the line for what is not that, and for a text that is empty.
+// Of records (HasRecords) of "source" and "target", or a source, a tab and its target a line; empty lines are none.
+// Throws Error as Records and LineReader do, naming the line for what is not that, and for a text that is empty.
 HEADLIGHT_API std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths);
 
 }  // namespace headlight

@@ -18,6 +18,7 @@ TEST(TextPairs, AreReadFromTabsAndFromJsonLines) {
   ASSERT_EQ(pairs.size(), 3u);
   EXPECT_EQ(pairs[1].source + "|" + pairs[1].target, "two words|deux mots");
   EXPECT_THAT(pairs[1].place, testing::EndsWith("a.tsv:3"));
+  EXPECT_EQ(ReadTextPairs({folder.Write("c.csv", "id,source,target\n1,\"a,\nb\",c\n")})[0].source, "a,\nb");
   EXPECT_EQ(pairs[2].source + "|" + pairs[2].target, "a\tb|{}");
 }
 

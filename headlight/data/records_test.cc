@@ -1,4 +1,4 @@
-#include "headlight/data/json_lines.h"
+#include "headlight/data/records.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(JsonLines, ReadsObjectsAndSkipsEmptyLines) {
+TEST(Records, ReadsObjectsAndSkipsEmptyLines) {
   const TestFolder folder;
-  JsonLines lines(folder.Write("a.jsonl",
-                               "{\"text\": \"\\u00e4 \\ud83d\\ude00\", \"n\": -3, \"more\": [[{}]]}\r\n\n"
-                               "{\"list\": [\"a\", \"\"], \"none\": null}"));
+  Records lines(folder.Write("a.jsonl",
+                             "{\"text\": \"\\u00e4 \\ud83d\\ude00\", \"n\": -3, \"more\": [[{}]]}\r\n\n"
+                             "{\"list\": [\"a\", \"\"], \"none\": null}"));
   const auto first = lines.Next();
   ASSERT_TRUE(first);
   EXPECT_EQ(TextOf((*first)["text"]), "ä 😀");
@@ -29,17 +29,18 @@ TEST(JsonLines, ReadsObjectsAndSkipsEmptyLines) {
   EXPECT_FALSE(lines.Next());
 }
 
-TEST(JsonLines, IsToldByTheName) {
-  EXPECT_TRUE(IsJsonLines("a/train.jsonl"));
-  EXPECT_TRUE(IsJsonLines("train.jsonl.gz"));
+TEST(Records, IsToldByTheName) {
+  EXPECT_TRUE(HasRecords("a/train.jsonl"));
+  EXPECT_TRUE(HasRecords("train.jsonl.gz"));
+  EXPECT_TRUE(HasRecords("train.csv"));
   for (const char* other : {"train.json", "train.gz", "jsonl", "a.jsonl/train.tsv", ""})
-    EXPECT_FALSE(IsJsonLines(other)) << other;
+    EXPECT_FALSE(HasRecords(other)) << other;
 }
 
-TEST(JsonLines, RefusesOtherLinesWithTheirPlace) {
+TEST(Records, RefusesOtherLinesWithTheirPlace) {
   const TestFolder folder;
   const std::string path = folder.Write("a.jsonl", "{}\n[]\n3\n{\"a\": 1,}\n{\"s\": 1, \"t\": [\"\", \"a\\u0000\"]}");
-  JsonLines lines(path);
+  Records lines(path);
   EXPECT_TRUE(lines.Next());
   const auto refused = [&](const auto& call) {
     const std::string error = ErrorOf(call);

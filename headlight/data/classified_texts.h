@@ -1,0 +1,24 @@
+// Texts, or pairs of texts, and their classes, to learn from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/labels.h"
+#include "headlight/data/text_examples.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+
+namespace headlight {
+
+// A text, a tab and its class a line, or two texts with a tab between and their class; or records (HasRecords) of
+// "label" and "text", perhaps with "text_pair", or of the names that GLUE's tasks have: "sentence", "sentence1" and
+// "sentence2", "question" and "sentence", "premise" and "hypothesis", "question1" and "question2". Where new labels are
+// added, all are put in order (SortLabels). A file whose columns seem to be mistaken is warned of. Throws Error naming
+// the line for what is not that, and for what has more than `longest` tokens.
+HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
+                                               const PipelineTokenizer& tokenizer, std::int64_t longest,
+                                               std::vector<std::string>& labels, NewLabels rule);
+
+}  // namespace headlight

@@ -1,0 +1,142 @@
+#include "headlight/data/classified_texts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "headlight/base/file.h"
+#include "headlight/data/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Labels = std::vector<std::string>;
+
+struct ClassifiedTexts : testing::Test {
+  TextExamples Read(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
+    return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, rule);
+  }
+  // The error's text from the file's name on.
+  std::string Refused(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
+    const std::string error = ErrorOf([&] { Read(name, text, rule); });
+    return error.substr(std::min(error.size(), error.find(name)));
+  }
+  std::string Warning(std::string_view text) {
+    labels.clear();
+    const TextExamples read = Read("a.tsv", text);
+    EXPECT_LE(read.warnings.size(), 1U);
+    return read.warnings.empty() ? "" : read.warnings[0].substr(read.warnings[0].find("a.tsv"));
+  }
+  static std::vector<std::int32_t> LabelsOf(const TextExamples& read) {
+    std::vector<std::int32_t> numbers;
+    for (const TextExample& text : read.texts) numbers.push_back(text.labels.at(0));
+    return numbers;
+  }
+  std::string TextOf(const TextExample& text) const { return tokenizer.Decode(text.ids); }
+
+  TestFolder folder;
+  PipelineTokenizer tokenizer = [] {
+    const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json";
+    return PipelineTokenizer::Parse(ReadFile(path), path);
+  }();
+  Labels labels;
+};
+
+TEST_F(ClassifiedTexts, IntegersKeepTheirOrder) {
+  EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\t2\nman\t0\ndog\t1\nman\t2\n")), ElementsAre(2, 0, 1, 2));
+  EXPECT_EQ(labels, (Labels{"0", "1", "2"}));
+  labels.clear();
+  EXPECT_THAT(LabelsOf(Read("a.jsonl", R"({"text": "dog", "label": 10})"
+                                       "\n"
+                                       R"({"text": "man", "label": -3})"
+                                       "\n"
+                                       R"({"text": "man", "label": "9"})")),
+              ElementsAre(2, 0, 1));
+  EXPECT_EQ(labels, (Labels{"-3", "9", "10"}));
+}
+
+TEST_F(ClassifiedTexts, OtherLabelsAreSorted) {
+  EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\tneutral\nman\tbad\ndog\t10\n")), ElementsAre(2, 1, 0));
+  EXPECT_EQ(labels, (Labels{"10", "bad", "neutral"}));
+}
+
+TEST_F(ClassifiedTexts, ANumberMayStandForANamedClassOfAModel) {
+  const auto numbers = NewLabels::refused_but_numbers;
+  labels = {"NEGATIVE", "POSITIVE"};
+  EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\t1\nman\tNEGATIVE\n", numbers)), ElementsAre(1, 0));
+  EXPECT_EQ(Refused("a.tsv", "dog\t2\n", numbers),
+            "a.tsv:1: '2' is none of the labels that are known: NEGATIVE, POSITIVE");
+  EXPECT_THAT(Refused("a.tsv", "dog\t1\n", NewLabels::refused), HasSubstr("'1' is none of the labels"));
+  labels = {"1", "2"};
+  EXPECT_THAT(Refused("a.tsv", "dog\t0\n", numbers), HasSubstr("'0' is none of the labels"));
+}
+
+TEST_F(ClassifiedTexts, ReadsCsvAndTheNamesOfGlue) {
+  const TextExamples csv = Read("a.csv", "idx,label,sentence1,sentence2\n7,1,\"the dog,\nruns\",a man\n8,0,dog,\n");
+  ASSERT_EQ(csv.texts.size(), 2U);
+  EXPECT_EQ(TextOf(csv.texts[0]), "the dog runs a man");
+  EXPECT_THAT(csv.texts[0].types, testing::Contains(1));
+  EXPECT_EQ(TextOf(csv.texts[1]), "dog");
+  EXPECT_THAT(csv.texts[1].types, testing::Each(0));
+  EXPECT_THAT(LabelsOf(csv), ElementsAre(1, 0));
+  for (const char* line : {R"({"premise": "dog", "hypothesis": "man", "label": 1})",
+                           R"({"question": "dog", "sentence": "man", "label": 1})",
+                           R"({"question1": "dog", "question2": "man", "label": 1})",
+                           R"({"text": "dog", "text_pair": "man", "label": 1})"})
+    EXPECT_EQ(TextOf(Read("a.jsonl", line).texts[0]), "dog man") << line;
+  EXPECT_EQ(TextOf(Read("a.csv.gz", "label,sentence\n1,dog\n").texts[0]), "dog");
+}
+
+TEST_F(ClassifiedTexts, NamesTheRecordThatDoesNotFit) {
+  EXPECT_EQ(Refused("a.csv", "review,label\nfine,1\n"),
+            "a.csv:2: expected one of text, sentence, sentence1, question, premise, question1, and there is 'review, "
+            "label'");
+  EXPECT_EQ(Refused("a.csv", "text,class\nfine,1\n"), "a.csv:2: key 'label': expected a string, but there is none");
+  EXPECT_EQ(Refused("a.csv", "text,label\nfine\n"), "a.csv:2: 1 fields, where the header has 2");
+  EXPECT_EQ(Refused("a.csv", "text,text\n"), "a.csv:1: two columns are named 'text'");
+  EXPECT_THAT(Refused("a.csv", "\n"), HasSubstr("a.csv: there is no header"));
+  EXPECT_EQ(Refused("a.jsonl", R"({"text": "dog", "label": [1]})"),
+            "a.jsonl:1: key 'label': expected a string, got an array");
+  EXPECT_THAT(Refused("a.tsv", "dog\n"), HasSubstr("a.tsv:1: expected a text, a tab and its class"));
+}
+
+TEST_F(ClassifiedTexts, WarnsOfColumnsThatSeemMistaken) {
+  EXPECT_THAT(Warning("Sentence\tLabel\ndog\t1\n"), HasSubstr("a.tsv:1: this line looks like a header"));
+  EXPECT_THAT(Warning("\ntext\tscore\ndog\t1\n"), HasSubstr("a.tsv:2: this line looks like a header"));
+  std::string swapped, pairs, good, good_pairs;
+  for (int i = 0; i < 20; ++i) {
+    const std::string number = std::to_string(i);
+    const char* label = i % 2 == 0 ? "good" : "bad";
+    swapped += fmt::format("{}\tthe dog {}\n", label, number);
+    pairs += fmt::format("dog {}\t{}\tuser {}\n", number, label, i % 5);
+    good += fmt::format("dog {}\t{}\n", number, label);
+    good_pairs += fmt::format("dog {}\tman {}\t{}\n", number, i / 2, label);
+  }
+  EXPECT_THAT(Warning(swapped), HasSubstr("a.tsv:1: 'the dog 0' is read as a class, and 20 lines have 20 different"));
+  EXPECT_THAT(Warning(pairs),
+              HasSubstr("a.tsv:1: 'good' is read as a second text, and 20 lines have only 2 different"));
+  EXPECT_EQ(Warning(good), "");
+  EXPECT_EQ(Warning(good_pairs), "");
+}
+
+// A file that was cut off anywhere is read, or refused by one line that names it.
+TEST_F(ClassifiedTexts, ReadsOrRefusesEveryTruncation) {
+  const std::string csv = "text,label,text_pair\n\"the \"\"dog\"\",\nruns\",1,\"ä\"\ndog,2,\n",
+                    json =
+                        "{\"text\": \"the \\\"dog\\\" \\u00e4\", \"label\": 1}\n{\"label\": \"x\", \"text\": \"ä\"}\n",
+                    tsv = "the dog\tä\t1\nä\tx\n";
+  for (const auto& [name, file] : {std::pair("a.csv", &csv), {"a.jsonl", &json}, {"a.tsv", &tsv}})
+    for (std::size_t size = 0; size <= file->size(); ++size) {
+      labels.clear();
+      const std::string error = ErrorOf([&] { EXPECT_LE(Read(name, file->substr(0, size)).texts.size(), 2U); });
+      if (error.empty()) continue;
+      EXPECT_THAT(error, HasSubstr(name));
+      EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+    }
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,54 @@
+#include "headlight/data/csv.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "headlight/data/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using Rows = std::vector<std::vector<std::string>>;
+
+struct CsvTest : testing::Test {
+  Rows Read(std::string_view text) const {
+    CsvReader reader(folder.Write("a.csv", text));
+    Rows rows;
+    while (auto row = reader.Next()) rows.push_back(*std::move(row));
+    return rows;
+  }
+  std::string Refused(std::string_view text) const {
+    const std::string error = ErrorOf([&] { Read(text); });
+    return error.substr(std::min(error.size(), error.find("a.csv")));
+  }
+  TestFolder folder;
+};
+
+TEST_F(CsvTest, ReadsFieldsAsRfc4180HasThem) {
+  EXPECT_EQ(Read("text,label\r\nA dog.,1\n"), (Rows{{"text", "label"}, {"A dog.", "1"}}));
+  EXPECT_EQ(Read("\"a, \"\"b\"\"\",\"\",\n\n,c"), (Rows{{"a, \"b\"", "", ""}, {"", "c"}}));
+  EXPECT_EQ(Read("\"two\r\nlines\n\n\",x\n"), (Rows{{"two\nlines\n\n", "x"}}));
+  EXPECT_EQ(Read("\xEF\xBB\xBFtext,label\n"), (Rows{{"text", "label"}}));
+  EXPECT_EQ(Read("a 5\" disk,b\n"), (Rows{{"a 5\" disk", "b"}}));
+  EXPECT_EQ(Read(""), Rows());
+}
+
+TEST_F(CsvTest, NamesTheRowThatIsBroken) {
+  EXPECT_EQ(Refused("a,b\n\nc,\"d\ne\nf"), "a.csv:3: a quote that is opened in this row is never closed");
+  EXPECT_THAT(Refused("a,b\n\"c\"d,e\n"), HasSubstr("a.csv:2: text follows a closing quote"));
+  EXPECT_THAT(Refused("a,\"b\n" + std::string(1 << 19, 'x') + "\n" + std::string(1 << 19, 'x') + "\n\"\n"),
+              HasSubstr("a.csv:1: a row is longer than 1048576 bytes"));
+  EXPECT_THAT(Refused("a,b\n\"c\n\xFF\"\n"), HasSubstr("a.csv: line 3: byte 0 is not UTF-8"));
+}
+
+TEST_F(CsvTest, IsToldByTheName) {
+  EXPECT_TRUE(IsCsv("a/train.csv"));
+  EXPECT_TRUE(IsCsv("train.csv.gz"));
+  for (const char* other : {"train.tsv", "csv", "a.csv/train", ""}) EXPECT_FALSE(IsCsv(other)) << other;
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,68 @@
+#include "headlight/data/labels.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+std::optional<std::int64_t> IntegerOf(std::string_view label) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
+  if (error != std::errc() || end != label.data() + label.size()) return std::nullopt;
+  return value;
+}
+
+bool IsInteger(std::string_view label) { return IntegerOf(label).has_value(); }
+
+}  // namespace
+
+std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, NewLabels rule,
+                           const std::string& place) {
+  auto found = std::ranges::find(labels, label);
+  if (found != labels.end()) return static_cast<std::int32_t>(found - labels.begin());
+  if (rule == NewLabels::refused_but_numbers)
+    if (const auto number = IntegerOf(label);
+        number && *number >= 0 && *number < std::ssize(labels) && std::ranges::none_of(labels, IsInteger))
+      return static_cast<std::int32_t>(*number);
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  Check(!label.empty() && std::ranges::none_of(label, control),
+        "{}: a label must have a name, without control characters", place);
+  constexpr std::ptrdiff_t shown = 10;
+  constexpr std::size_t most = 1 << 14;
+  const auto some = labels.begin() + std::min(std::ssize(labels), shown);
+  Check(rule == NewLabels::added, "{}: '{}' is none of the labels that are known: {}{}", place, label,
+        fmt::join(labels.begin(), some, ", "), some == labels.end() ? "" : ", ...");
+  Check(labels.size() < most, "{}: more than {} different labels", place, most);
+  labels.emplace_back(label);
+  return static_cast<std::int32_t>(labels.size() - 1);
+}
+
+std::vector<std::int32_t> SortLabels(std::vector<std::string>& labels) {
+  const bool integers = std::ranges::all_of(labels, IsInteger);
+  const auto rank = [&](const std::string& label) {
+    return std::tuple(integers ? *IntegerOf(label) : 0, std::string_view(label));
+  };
+  std::vector<std::int32_t> order(labels.size()), numbers(labels.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::int32_t old) { return rank(labels[static_cast<std::size_t>(old)]); });
+  std::vector<std::string> sorted;
+  for (const std::int32_t old : order) {
+    numbers[static_cast<std::size_t>(old)] = static_cast<std::int32_t>(sorted.size());
+    sorted.push_back(labels[static_cast<std::size_t>(old)]);
+  }
+  labels = std::move(sorted);
+  return numbers;
+}
+
+void Renumber(const std::vector<std::int32_t>& numbers, std::vector<std::int32_t>& labels) {
+  for (std::int32_t& label : labels)
+    if (label >= 0) label = numbers[static_cast<std::size_t>(label)];
+}
+
+}  // namespace headlight

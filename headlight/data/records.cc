@@ -1,0 +1,84 @@
+#include "headlight/data/records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+Json ObjectOf(const std::vector<std::string>& columns, std::vector<std::string> fields, const std::string& place) {
+  Check(fields.size() == columns.size(), "{}: {} fields, where the header has {}", place, fields.size(),
+        columns.size());
+  Json::Object object;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (!fields[i].empty()) object.push_back({columns[i], std::move(fields[i])});
+  return object;
+}
+
+}  // namespace
+
+bool HasRecords(std::string_view path) {
+  return IsCsv(path) || path.ends_with(".jsonl") || path.ends_with(".jsonl.gz");
+}
+
+Records::Records(const std::string& path) {
+  if (!IsCsv(path)) {
+    json_lines_.emplace(path);
+    return;
+  }
+  csv_.emplace(path);
+  columns_ = csv_->Next().value_or(std::vector<std::string>());
+  Check(!columns_.empty(), "{}: there is no header, which names the columns", path);
+  for (auto column = columns_.begin(); column != columns_.end(); ++column)
+    Check(column->empty() || std::find(column + 1, columns_.end(), *column) == columns_.end(),
+          "{}: two columns are named {}", csv_->place(), Quoted(*column));
+}
+
+std::optional<JsonView> Records::Next() {
+  if (csv_) {
+    auto row = csv_->Next();
+    if (!row) return std::nullopt;
+    const std::string place = csv_->place();
+    return JsonView(ObjectOf(columns_, *std::move(row), place), place);
+  }
+  while (const auto line = json_lines_->Next()) {
+    if (line->empty()) continue;
+    std::string place = fmt::format("{}:{}", json_lines_->name(), json_lines_->line_number());
+    Json value = ParseJson(*line, place);
+    JsonView object(std::move(value), std::move(place));
+    object.Object();  // refuses any other value
+    return object;
+  }
+  return std::nullopt;
+}
+
+JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (JsonView member = record[name]; member.present()) return member;
+  if (names.size() == 1) return record[*names.begin()];  // whose reader says that it is missing
+  std::string found;
+  for (const Json::Member& member : record.Object()) found += (found.empty() ? "" : ", ") + member.name;
+  Fail("{}: expected one of {}, and there is {}", record.place(), fmt::join(names, ", "),
+       found.empty() ? "nothing" : Quoted(found));
+}
+
+std::string TextOf(const JsonView& json) {
+  std::string text = json.String();
+  Check(text.find('\0') == std::string::npos, "{}: it holds a NUL, which no text has", json.place());
+  return text;
+}
+
+std::vector<std::string> TextsOf(const JsonView& json) {
+  std::vector<std::string> texts;
+  for (const JsonView& item : json.Items()) texts.push_back(TextOf(item));
+  return texts;
+}
+
+std::string LabelOf(const JsonView& json) {
+  const auto* number = json.value().As<std::int64_t>();
+  return number != nullptr ? std::to_string(*number) : TextOf(json);
+}
+
+}  // namespace headlight

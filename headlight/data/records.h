@@ -1,0 +1,45 @@
+// Files of records from users: JSON lines, and CSV with a header.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/data/csv.h"
+
+namespace headlight {
+
+// True for names that end in .jsonl, .jsonl.gz, .csv or .csv.gz.
+bool HasRecords(std::string_view path);
+
+// The records of such a file, plain or gzip, as objects. Empty lines are skipped. A row of CSV has the names of the
+// header's columns and strings; an empty field is left out. Places are "train.jsonl:7: key 'answers.text'".
+class Records {
+ public:
+  explicit Records(const std::string& path);
+
+  // The next object; nothing after the last. Throws Error as LineReader, ParseJson and CsvReader do, for JSON that is
+  // no object, and for a row that has not as many fields as the header.
+  std::optional<JsonView> Next();
+  const std::vector<std::string>& columns() const { return columns_; }  // of CSV
+
+ private:
+  std::optional<LineReader> json_lines_;
+  std::optional<CsvReader> csv_;
+  std::vector<std::string> columns_;
+};
+
+// The first of these members that a record has, of which it must have one.
+JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);
+
+// A string, or an array of strings, without NUL, which LineReader refuses in plain text too.
+std::string TextOf(const JsonView& json);
+std::vector<std::string> TextsOf(const JsonView& json);
+// A class: a string or an integer.
+std::string LabelOf(const JsonView& json);
+
+}  // namespace headlight
