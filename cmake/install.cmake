@@ -17,6 +17,7 @@ set(user_headers
   headlight/tasks/classifier.h
   headlight/tasks/embedder.h
   headlight/tasks/generator.h
+  headlight/tasks/load_options.h
   headlight/tasks/mask_filler.h
   headlight/tasks/tagger.h
   headlight/tasks/translator.h

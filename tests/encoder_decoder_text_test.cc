@@ -77,8 +77,8 @@ TEST(Summaries, TakeTheirSettingsFromTheFolder) {
   WriteFile(folder.File("config.json"), config.Text());
   EXPECT_EQ(Best(Translator::Load(folder.path()), texts), expected);
 
-  WriteFile(folder.File("generation_config.json"), R"({"repetition_penalty": 1.5})");
-  EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()); }), HasSubstr("repetition_penalty"));
+  WriteFile(folder.File("generation_config.json"), R"({"diversity_penalty": 1.5})");
+  EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()); }), HasSubstr("diversity_penalty"));
   WriteFile(folder.File("generation_config.json"), R"({"repetition_penalty": 1, "early_stopping": 3})");
   EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()); }), HasSubstr("early_stopping"));
   WriteFile(folder.File("generation_config.json"), R"({"max_length": 6})");
@@ -136,7 +136,7 @@ TEST(Translations, RefuseWhatTheModelDoesNotHave) {
   EXPECT_THAT(refused(t5, {.source_language = "de_DE"}), HasSubstr("no language 'de_DE'"));
   EXPECT_THAT(refused(t5, {.source_language = "<pad>"}), HasSubstr("is not told its source's language"));
   EXPECT_THAT(refused(mbart, {.target_language = "two"}), HasSubstr("no such special token"));
-  EXPECT_THAT(refused(mbart, {.no_repeat_ngram_size = -1}), HasSubstr("n-grams"));
+  EXPECT_THAT(refused(mbart, {.no_repeat_ngram_size = -1}), HasSubstr("no_repeat_ngram_size must be"));
   EXPECT_THAT(ErrorOf([&] { mbart.Attention(std::string(200, 'a')); }), HasSubstr("reads at most 38"));
 }
 

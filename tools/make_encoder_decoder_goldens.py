@@ -3,7 +3,9 @@
 makes of them.
 
     pip install torch==2.15.0 transformers==5.23.0
-    tools/make_encoder_decoder_goldens.py
+    tools/make_encoder_decoder_goldens.py [decoded]
+
+"decoded" makes only decoded.json anew, from the models that are there.
 
 One folder per model: config.json, generation_config.json and model.safetensors as save_pretrained writes them, and
 golden.safetensors: sources and targets of several lengths, padded, and for them, in double precision without dropout
@@ -24,6 +26,7 @@ import os
 import pathlib
 import random
 import shutil
+import sys
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
@@ -82,6 +85,10 @@ SETTINGS = [
     dict(num_beams=4, early_stopping=True, length_penalty=0.5),
     dict(num_beams=3, prefix=[13, 6], no_repeat_ngram_size=2, length_penalty=0.5),
     dict(num_beams=1, prefix=[13, 6], min_length=8),
+    dict(num_beams=1, repetition_penalty=1.4),
+    dict(num_beams=3, repetition_penalty=1.6),
+    dict(num_beams=3, repetition_penalty=0.7, no_repeat_ngram_size=3),
+    dict(num_beams=4, repetition_penalty=1.3, prefix=[13, 6], min_length=8),
 ]
 LONGEST = 16
 
@@ -283,7 +290,18 @@ def text_golden(name, seed, file, change, kind, config_of, general, cases):
     print(name, [result["expected"] for result in results])
 
 
+def write_decoded(model, folder):
+    cases = [dict(settings, sentences=decoded(model, settings)) for settings in SETTINGS]
+    lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
+    (folder / "decoded.json").write_text(f"[\n{lines}\n]\n")
+    print(folder.name, [[len(hypotheses[0][0]) for hypotheses in case["sentences"]] for case in cases])
+
+
 def main():
+    if sys.argv[1:] == ["decoded"]:
+        for name in DECODED:
+            write_decoded(MODELS[name][0].from_pretrained(OUT / name, attn_implementation="eager").eval(), OUT / name)
+        return
     shutil.rmtree(OUT, ignore_errors=True)
     for seed, (name, (kind, config, side)) in enumerate(MODELS.items()):
         folder = OUT / name
@@ -296,10 +314,7 @@ def main():
             teach(model, random.Random(seed))
         model.save_pretrained(folder)
         if name in DECODED:
-            cases = [dict(settings, sentences=decoded(model, settings)) for settings in SETTINGS]
-            lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
-            (folder / "decoded.json").write_text(f"[\n{lines}\n]\n")
-            print(name, [[len(hypotheses[0][0]) for hypotheses in case["sentences"]] for case in cases])
+            write_decoded(model, folder)
         golden(model, folder, side)
         print(name, sum(file.stat().st_size for file in folder.iterdir()), "bytes",
               sorted(load_file(folder / "model.safetensors"))[:3])

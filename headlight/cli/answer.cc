@@ -51,7 +51,7 @@ using Reply = std::function<void(const std::vector<Question>& questions, const N
 
 // For a model that finds answers in passages.
 Reply Finds(const Options& options) {
-  const Answerer answerer = Answerer::Load(options.folder, options.compute);
+  const Answerer answerer = Answerer::Load(options.folder, {.compute = options.compute});
   AnswerOptions ask{.may_decline = !options.always};
   ask.longest_answer = options.max_length.value_or(ask.longest_answer);
   return [answerer, ask, json = options.json](const std::vector<Question>& questions, const NameOf& name_of) mutable {

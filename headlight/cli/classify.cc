@@ -42,7 +42,7 @@ std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem 
 }
 
 void Run(const Options& options) {
-  const Classifier classifier = Classifier::Load(options.folder, options.compute);
+  const Classifier classifier = Classifier::Load(options.folder, {.compute = options.compute});
   const std::vector<std::string>& labels = classifier.labels();
   ForEachLineBatch(
       options.input, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), [&](const LineBatch& batch) {

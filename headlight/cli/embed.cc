@@ -57,7 +57,7 @@ struct Found {
 void Run(const Options& options) {
   Check(options.top >= 1, "--top must be at least 1, not {}", options.top);
   if (!options.out.empty()) CheckWritable(options.out);
-  const Embedder embedder = Embedder::Load(options.folder, options.compute);
+  const Embedder embedder = Embedder::Load(options.folder, {.compute = options.compute});
   const std::int64_t columns = embedder.dimension();
   std::vector<float> query;
   if (!options.search.empty()) query = embedder.Embed({&options.search, 1}).vectors.ToVector<float>();

@@ -22,7 +22,7 @@ struct Options {
 
 void Run(const Options& options) {
   Check(options.top >= 1, "--top must be at least 1, not {}", options.top);
-  const MaskFiller filler = MaskFiller::Load(options.folder, options.compute);
+  const MaskFiller filler = MaskFiller::Load(options.folder, {.compute = options.compute});
   ForEachLineBatch(options.input, "lines filled", BytesAhead(FillOptions().batch_tokens), [&](const LineBatch& batch) {
     const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
     for (std::size_t line = 0; line < filled.size(); ++line) {

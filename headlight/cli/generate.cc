@@ -1,4 +1,5 @@
 // headlight generate: continuations of prompts by a language model.
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +9,9 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/nn/language_model.h"
 #include "headlight/tasks/generator.h"
 
 namespace headlight {
@@ -23,7 +26,16 @@ struct Options {
   bool json = false;
 };
 
-const char* NameOf(TextEnd end) { return end == TextEnd::end_token ? "end" : end == TextEnd::stop ? "stop" : "length"; }
+const char* NameOf(TextEnd end) {
+  return std::array{"end", "stop", "length", "positions"}[static_cast<std::size_t>(end)];
+}
+
+// `place` names the prompt.
+void NoteFull(const GeneratedText& generated, const std::string& place, const Generator& generator) {
+  if (generated.end == TextEnd::positions)
+    Note("{}: the text ends after {} tokens: with the prompt's {} they fill the model's {} positions", place,
+         generated.tokens, generated.prompt_tokens, generator.model().limits().positions);
+}
 
 std::string OnOneLine(std::string_view text) {
   std::string line;
@@ -45,13 +57,17 @@ std::string Row(const std::string& prompt, const GeneratedText& generated, bool 
 
 void RunPrompt(const Generator& generator, Options options) {
   // A line end in the PROMPT argument is part of it.
-  if (!options.json)
+  const bool streamed = !options.json && options.generate.n_best == 1;
+  if (streamed)
     options.generate.on_text = [](std::size_t, std::string_view piece) {
       WriteResult(piece);
       FlushResults();
     };
-  const GeneratedText generated = generator.Generate({&*options.prompt, 1}, options.generate).front();
-  WriteResult(options.json ? Row(*options.prompt, generated, true) : "\n");
+  for (const GeneratedText& generated : generator.Generate({&*options.prompt, 1}, options.generate)) {
+    WriteResult(streamed ? "\n" : Row(*options.prompt, generated, options.json));
+    FlushResults();
+    NoteFull(generated, "the prompt", generator);
+  }
 }
 
 void RunFile(const Generator& generator, const Options& options) {
@@ -67,12 +83,15 @@ void RunFile(const Generator& generator, const Options& options) {
         Fail("{}, prompts from line {} on: {}", batch.file, batch.first, error.what());
       }
     }();
-    for (std::size_t i = 0; i < texts.size(); ++i) WriteResult(Row(batch.lines[i], texts[i], options.json));
+    for (const GeneratedText& text : texts) {
+      WriteResult(Row(batch.lines[text.prompt], text, options.json));
+      NoteFull(text, batch.name_of(text.prompt), generator);
+    }
   });
 }
 
 void Run(const Options& options) {
-  const Generator generator = Generator::Load(options.folder, options.compute, options.draft);
+  const Generator generator = Generator::Load(options.folder, {.compute = options.compute, .draft = options.draft});
   generator.Generate({}, options.generate);  // refuses impossible options before anything is read
   options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
 }
@@ -97,22 +116,11 @@ void AddGenerate(CLI::App& program) {
       .add_option("--length-penalty", generate.length_penalty,
                   "With beams a text scores its log-probability / length^ALPHA [1]")
       ->type_name("ALPHA");
-  auto* sample = command.add_flag_callback(
-      "--sample", [&generate] { generate.sample = true; },
-      "Draw words by their probabilities; each of the next three asks for it, too");
   command
-      .add_flag_callback(
-          "--no-sample", [&generate] { generate.sample = false; }, "Do not, whatever the model says")
-      ->excludes(sample);
-  command.add_option("--temperature", generate.temperature, "Divide logits by it before [1]")->type_name("T");
-  command.add_option("--top-k", generate.top_k, "Draw from so many likeliest words; 0: from all [0]")->type_name("K");
-  command.add_option("--top-p", generate.top_p, "Draw from the likeliest words whose probabilities sum to it [1]")
-      ->type_name("P");
-  command.add_option("--seed", generate.seed, "The same seed draws the same words [0]")->type_name("N");
-  command
-      .add_option("--repetition-penalty", generate.repetition_penalty,
-                  "Divide the logits of words that were there before by it, multiply negative ones [1]")
-      ->type_name("X");
+      .add_option("--n-best", generate.n_best, "Write N texts for each prompt: the best of the beams, or samples [1]")
+      ->type_name("N")
+      ->check(Between(1, 1024));
+  AddSamplingOptions(command, generate);
   command
       .add_option("--no-repeat-ngram-size", generate.no_repeat_ngram_size,
                   "Let no so many words in a row come twice; 0: any may [0]")
@@ -122,9 +130,10 @@ void AddGenerate(CLI::App& program) {
       ->allow_extra_args(false);
   command.add_option("--batch-tokens", generate.batch_tokens, "Tokens of prompts that are read at once [2048]")
       ->type_name("TOKENS");
-  command.add_flag("--json", options.json,
-                   "Print a JSON object a prompt: prompt, text, end (\"end\", \"stop\" or \"length\"),\nprompt_tokens, "
-                   "tokens, log_probability");
+  command.add_flag(
+      "--json", options.json,
+      "Print a JSON object a prompt: prompt, text, end (\"end\", \"stop\", \"length\" or\n\"positions\", which "
+      "the model has no more of), prompt_tokens, tokens, log_probability");
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
   command.footer(

@@ -44,11 +44,37 @@ TEST_F(GenerateTest, ContinuesPrompts) {
   EXPECT_EQ(drawn("1"), drawn("1"));
   EXPECT_NE(drawn("1"), drawn("2"));
 
-  EXPECT_THAT(RefusalOf({"generate", model, "A", "--top-p", "0"}), HasSubstr("must be above 0 and at most 1"));
+  EXPECT_THAT(RefusalOf({"generate", model, "A", "--top-p", "0"}), HasSubstr("--top-p"));
+  EXPECT_THAT(RefusalOf({"generate", model, "A", "--max-new-tokens", "3", "--min-new-tokens", "4"}),
+              HasSubstr("min_new_tokens must be from 0 to max_new_tokens, 3, not 4"));
   std::string many;
   for (int i = 0; i < 41; ++i) many += " dog";
   EXPECT_THAT(RefusalOf({"generate", model}, many + "\n"), HasSubstr("standard input, prompts from line 1 on: "));
   EXPECT_NE(RunProgram({"generate", model, "A", "--prompts", "file"}).exit_code, 0);
+}
+
+TEST_F(GenerateTest, NotesThatTheModelsPositionsAreFull) {
+  const Outcome alone = RunProgram({"generate", model, "A dog", "--max-new-tokens", "60"});
+  EXPECT_EQ(alone.exit_code, 0);
+  EXPECT_THAT(alone.err, HasSubstr("the prompt: the text ends after "));
+  EXPECT_THAT(alone.err, HasSubstr("they fill the model's 40 positions"));
+  const Outcome lines = RunProgram({"generate", model, "--max-new-tokens", "60", "--json"}, "A dog\nTwo\n");
+  EXPECT_THAT(lines.err, HasSubstr("standard input: line 2: the text ends after "));
+  EXPECT_THAT(lines.out, HasSubstr("\"end\":\"positions\""));
+  EXPECT_EQ(RunProgram({"generate", model, "A dog", "--max-new-tokens", "9"}).err, "");
+}
+
+TEST_F(GenerateTest, WritesSeveralTextsForAPrompt) {
+  const std::vector<std::string> arguments = {"--temperature", "3", "--n-best", "3", "--max-new-tokens", "6"};
+  std::vector<std::string> one = {"generate", model, "A dog"}, all = {"generate", model};
+  one.insert(one.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const std::vector<std::string> drawn = Lines(RunProgram(one).out),
+                                 of_both = Lines(RunProgram(all, "A dog\nTwo\n").out);
+  ASSERT_EQ(drawn.size(), 3U);
+  ASSERT_EQ(of_both.size(), 6U);
+  EXPECT_EQ(std::vector(of_both.begin(), of_both.begin() + 3), drawn);
+  EXPECT_NE(drawn[0], drawn[1]);
 }
 
 TEST_F(GenerateTest, LookTakesALanguageModel) {

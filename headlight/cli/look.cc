@@ -39,7 +39,7 @@ AttentionRecord OfEncoderDecoder(const Options& options) {
 
 AttentionRecord OfTextEncoder(const Options& options) {
   Check(options.text.has_value(), "{}: an encoder reads one text: say which with --text", options.folder);
-  return AttentionOf(LoadEncoderFolder(options.folder, std::nullopt), *options.text, options.second);
+  return AttentionOf(LoadEncoderFolder(options.folder), *options.text, options.second);
 }
 
 AttentionRecord OfLanguageModel(const Options& options) {

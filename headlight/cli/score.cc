@@ -63,7 +63,7 @@ std::string Rows(const Generator& generator, const std::string& text, const Text
 }
 
 void Run(const Options& options) {
-  const Generator generator = Generator::Load(options.folder, options.compute);
+  const Generator generator = Generator::Load(options.folder, {.compute = options.compute});
   generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
   TextScore all;
   std::int64_t line = 0;

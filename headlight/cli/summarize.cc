@@ -1,5 +1,6 @@
 // headlight summarize: texts in, their summaries out, a line each.
 #include "headlight/cli/commands.h"
+#include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translate_lines.h"
 #include "headlight/cli/translation_options.h"
 
@@ -12,6 +13,7 @@ void AddSummarize(CLI::App& program) {
   command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
+  AddSamplingOptions(command, options.translate);
   command.footer(
       "\nSummaries come out in the order in which their texts came in. An empty line stays empty. A line with more\n"
       "tokens than the model reads is refused, since the summaries of its parts would be none of the whole.\n\n"

@@ -19,7 +19,7 @@ struct Options {
 };
 
 void Run(const Options& options) {
-  const Tagger tagger = Tagger::Load(options.folder, options.compute);
+  const Tagger tagger = Tagger::Load(options.folder, {.compute = options.compute});
   ForEachLineBatch(options.input, "lines tagged", BytesAhead(TagOptions().batch_tokens), [&](const LineBatch& batch) {
     const auto tagged = tagger.Tag(batch.lines, {.name_of = batch.name_of});
     for (std::size_t line = 0; line < tagged.size(); ++line) {

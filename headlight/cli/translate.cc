@@ -1,5 +1,6 @@
 // headlight translate: lines in, lines out.
 #include "headlight/cli/commands.h"
+#include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translate_lines.h"
 #include "headlight/cli/translation_options.h"
 
@@ -13,9 +14,25 @@ void AddTranslate(CLI::App& program) {
   AddTaskOptions(command, options.translate);
   command
       .add_option("--n-best", options.translate.n_best,
-                  "Print so many translations of each line, best first, as\n"
-                  "LINE<tab>SCORE<tab>TRANSLATION [1]")
+                  "Print the N best translations of each line, or N samples, as LINE<tab>SCORE<tab>TRANSLATION [1]")
       ->type_name("N");
+  AddSamplingOptions(command, options.translate);
+  command
+      .add_option_function<std::string>(
+          "--target-prefix",
+          [&translate = options.translate](const std::string& prefix) { translate.target_prefix = {prefix}; },
+          "Begin each translation with this text, which the model continues")
+      ->type_name("TEXT");
+  command
+      .add_option("--target-prefixes", options.target_prefixes,
+                  "Begin each translation with its line of this file, which has as many lines as the input; - is "
+                  "standard input")
+      ->type_name("FILE")
+      ->excludes("--target-prefix");
+  command.add_flag(
+      "--scores", options.translate.token_scores,
+      "Print a tab and the log-probability of each word after each translation and its alignment; - for words "
+      "of a target prefix");
   command.add_flag("--alignments", options.translate.alignment,
                    "After each translation print <tab> and, for each of its words, the source words that it comes\n"
                    "from, as SOURCE-TARGET, counted from 0 between spaces. They are read off the cross-attention of\n"
@@ -34,6 +51,8 @@ void AddTranslate(CLI::App& program) {
       "  echo 'Ein Hund läuft.' | headlight translate model\n"
       "  headlight translate model news.de.gz --beam-size 5 --length-penalty 0.6 > news.en\n"
       "  headlight translate model --n-best 3 --alignments < sentences.de\n"
+      "  headlight translate model news.de --target-prefixes beginnings.en --scores\n"
+      "  headlight translate model news.de --temperature 0.8 --top-k 10 --seed 7 --n-best 5\n"
       "  headlight translate t5-small news.en --prefix 'translate English to German: '\n"
       "  headlight translate mbart-large-50-many-to-many-mmt news.de --source-language de_DE --target-language en_XX");
 }

@@ -1,9 +1,13 @@
 #include "headlight/cli/translate_lines.h"
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +15,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/data/lines.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/nn/encoder_decoder.h"
@@ -56,6 +61,52 @@ class AttentionFile {
   std::size_t bytes_ = 0;
 };
 
+// Of each word the log-probability of its tokens; "-" where they were all given.
+std::string WordScores(const Translation& translation) {
+  std::vector<std::optional<double>> scores(static_cast<std::size_t>(CountWords(translation.text)));
+  for (const TranslatedToken& token : translation.token_scores)
+    if (token.word >= 0 && token.log_probability) {
+      std::optional<double>& score = scores.at(static_cast<std::size_t>(token.word));
+      score = score.value_or(0) + *token.log_probability;
+    }
+  std::string text;
+  for (const std::optional<double>& score : scores)
+    text += (text.empty() ? "" : " ") + (score ? fmt::format("{:.4f}", *score) : "-");
+  return text;
+}
+
+// Gives each line of a batch its own target prefix, from a file of as many lines.
+class TargetPrefixes {
+ public:
+  explicit TargetPrefixes(const LineTranslation& options) {
+    const std::string& path = options.target_prefixes;
+    if (path.empty()) return;
+    Check(path != "-" || options.input != "-", "FILE and --target-prefixes are both standard input");
+    reader_.emplace(path == "-" ? LineReader(STDIN_FILENO, "standard input") : LineReader(path));
+  }
+
+  void Read(const LineBatch& batch, TranslateOptions& options) {
+    if (!reader_) return;
+    options.target_prefix.clear();
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      const std::optional<std::string_view> prefix = reader_->Next();
+      Check(prefix.has_value(), "{}: it has {} lines, and none for {}", reader_->name(), reader_->line_number(),
+            batch.name_of(i));
+      options.target_prefix.emplace_back(*prefix);
+    }
+  }
+
+  // Throws Error where a line is left.
+  void CheckAllRead(const std::string& input) {
+    const std::int64_t lines = reader_ ? reader_->line_number() : 0;
+    Check(!reader_ || !reader_->Next(), "{}: it has more lines than {}, which has {}", reader_ ? reader_->name() : "",
+          input == "-" ? "standard input" : input, lines);
+  }
+
+ private:
+  std::optional<LineReader> reader_;
+};
+
 std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
   std::string row;
   if (options.n_best > 1) row = fmt::format("{}\t{:.6f}\t", line, translation.score);
@@ -65,6 +116,7 @@ std::string Row(const Translation& translation, std::int64_t line, const Transla
     for (const WordPair& pair : translation.alignment)
       row += fmt::format("{}{}-{}", row.ends_with('\t') ? "" : " ", pair.source, pair.target);
   }
+  if (options.token_scores) row += '\t' + WordScores(translation);
   return row + '\n';
 }
 
@@ -95,11 +147,14 @@ void TranslateLines(const LineTranslation& options) {
   translate.attention = !options.attention_file.empty();
   translator.TranslateBatch({}, translate);  // refuses impossible options before anything is read
   AttentionFile attention(options.attention_file);
+  TargetPrefixes prefixes(options);
   // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
   ForEachLineBatch(options.input, options.summarize ? "lines summarized" : "lines translated", ahead,
                    [&](const LineBatch& batch) {
                      if (options.summarize) RefuseLongTexts(translator, batch, translate);
+                     prefixes.Read(batch, translate);
+                     translate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
                      const auto translations = translator.TranslateBatch(batch.lines, translate);
                      for (std::size_t i = 0; i < translations.size(); ++i) {
                        const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
@@ -110,6 +165,7 @@ void TranslateLines(const LineTranslation& options) {
                        if (best.attention) attention.Add(line - 1, *best.attention);
                      }
                    });
+  prefixes.CheckAllRead(options.input);
   attention.Write();
 }
 

@@ -8,7 +8,7 @@
 namespace headlight {
 
 struct LineTranslation {
-  std::string folder, input = "-", attention_file;
+  std::string folder, input = "-", attention_file, target_prefixes;
   TranslateOptions translate;
   LoadOptions load;
   bool summarize = false;

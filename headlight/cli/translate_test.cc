@@ -161,12 +161,12 @@ TEST_F(TranslateTest, EndsWhenItsTerminalIsGone) {
 
 TEST_F(TranslateTest, RefusesImpossibleOptions) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--beam-size", "0"}, "beam size"},
-      {{"--beam-size", "-1"}, "beam size"},
+      {{"--beam-size", "0"}, "must be from 1 to 1024, not 0"},
+      {{"--beam-size", "-1"}, "must be"},
       {{"--beam-size", "many"}, "--beam-size"},
-      {{"--n-best", "5"}, "beam size 4"},
+      {{"--n-best", "5"}, "n_best must be from 1 to beam_size, 4, not 5"},
       {{"--n-best", "0"}, "from 1 to"},
-      {{"--length-penalty", "nan"}, "length penalty"},
+      {{"--length-penalty", "nan"}, "must be a finite number, not nan"},
       {{"--max-length", "41"}, "40 positions"},
       {{"--max-length", "-2"}, "positions"},
       {{"--batch-tokens", "0"}, "batch"},

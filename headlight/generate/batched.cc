@@ -35,7 +35,7 @@ std::vector<std::vector<Hypothesis>> DecodeInBatches(const EncoderDecoder& model
       ids.insert(ids.end(), sources[i].begin(), sources[i].end());
       lengths.push_back(static_cast<std::int32_t>(sources[i].size()));
     }
-    auto hypotheses = Decode(model, ids, PackedSequences(lengths), options);
+    auto hypotheses = Decode(model, ids, PackedSequences(lengths), options, which);
     for (std::size_t i = 0; i < which.size(); ++i) results[which[i]] = std::move(hypotheses[i]);
   });
   return results;

@@ -12,6 +12,7 @@ namespace {
 struct Candidate {
   std::size_t beam = 0;
   std::int32_t word = 0;
+  float score = 0;  // the word's log-probability
   double log_probability = 0;
 };
 
@@ -28,7 +29,8 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
     };
     for (std::size_t i = row * k; i < (row + 1) * k; ++i)
       if (!std::isinf(likeliest.values[i]) && !is_banned(likeliest.columns[i]))
-        candidates.push_back({beam, likeliest.columns[i], search.beams[beam].log_probability + likeliest.values[i]});
+        candidates.push_back({beam, likeliest.columns[i], likeliest.values[i],
+                              search.beams[beam].log_probability + likeliest.values[i]});
   }
   count = std::min(count, candidates.size());
   std::ranges::partial_sort(
@@ -40,9 +42,11 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
 }
 
 void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int32_t length, const BeamRules& rules) {
-  Hypothesis hypothesis{search.beams[candidate.beam].ids, candidate.log_probability,
-                        rules.Score(candidate.log_probability, length), ends, search.beams[candidate.beam].attention};
+  const Beam& beam = search.beams[candidate.beam];
+  Hypothesis hypothesis{beam.ids,       candidate.log_probability, rules.Score(candidate.log_probability, length), ends,
+                        beam.attention, beam.token_scores};
   if (!ends) hypothesis.ids.push_back(candidate.word);
+  if (rules.token_scores) hypothesis.token_scores.push_back(candidate.score);
   const auto place =
       std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
   search.finished.insert(place, std::move(hypothesis));
@@ -52,7 +56,7 @@ void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int3
 }  // namespace
 
 double BeamRules::Score(double log_probability, std::int32_t length) const {
-  return log_probability / std::pow(static_cast<double>(length - given), length_penalty);
+  return log_probability / std::pow(static_cast<double>(length), length_penalty);
 }
 
 std::int64_t BeamRules::candidates() const {
@@ -69,8 +73,8 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   if (candidates.empty()) {  // all probability is on tokens that are not allowed
     const Beam& best = search.beams.front();
     if (search.finished.empty())
-      search.finished.push_back(
-          {best.ids, best.log_probability, rules.Score(best.log_probability, length), false, best.attention});
+      search.finished.push_back({best.ids, best.log_probability, rules.Score(best.log_probability, length), false,
+                                 best.attention, best.token_scores});
     search.done = true;
     return {};
   }
@@ -84,8 +88,9 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
       if (rank < beam_size) Finish(search, candidate, ends, length, rules);
     } else if (beams.size() < beam_size) {
       const Beam& beam = search.beams[candidate.beam];
-      beams.push_back({beam.ids, candidate.log_probability, beam.attention});
+      beams.push_back({beam.ids, candidate.log_probability, beam.attention, beam.token_scores});
       beams.back().ids.push_back(candidate.word);
+      if (rules.token_scores) beams.back().token_scores.push_back(candidate.score);
       from.push_back(candidate.beam);
     }
   }

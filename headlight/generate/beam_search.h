@@ -17,7 +17,7 @@ struct BeamRules {
   double length_penalty = 1;               // alpha: a finished text scores log-probability / length^alpha
   std::vector<std::int32_t> end_ids = {};  // each ends a text
   Stopping stopping = Stopping::no_better;
-  std::int32_t given = 0;  // tokens of the prefix of every text, which do not count in its score
+  bool token_scores = false;  // whether to keep Hypothesis::token_scores
 
   double Score(double log_probability, std::int32_t length) const;
   // How many of the likeliest tokens after each beam are needed, so that enough remain where all ends are among them.
@@ -28,20 +28,21 @@ struct Beam {
   std::vector<std::int32_t> ids;  // written so far
   double log_probability = 0;
   std::vector<AttentionRow> attention = {};  // of the ids and of the step that is being decided, if requested
+  std::vector<float> token_scores = {};      // if requested
 };
 
 // A text that is being written.
 struct BeamSearch {
-  std::int32_t max_length = 0;       // tokens, the end included
+  std::int32_t max_length = 0;       // tokens to choose, the end included; a prefix that was given does not count
   std::vector<Beam> beams = {{}};    // running, best first
   std::vector<Hypothesis> finished;  // best first, at most beam_size
   bool done = false;
 };
 
-// Extends every running beam by its `length`-th token. The beams' rows of `likeliest`, and of `banned` (tokens that are
-// not allowed) where it is not empty, begin at `first`. Candidates that end become finished hypotheses, the best of the
-// others the new beams. Ties go to the earlier beam and the smaller id. Returns which of the old beams each new one
-// continues.
+// Extends every running beam by its `length`-th chosen token. The beams' rows of `likeliest`, and of `banned` (tokens
+// that are not allowed) where it is not empty, begin at `first`. Candidates that end become finished hypotheses, the
+// best of the others the new beams. Ties go to the earlier beam and the smaller id. Returns which of the old beams each
+// new one continues.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
                                  std::int32_t length, const BeamRules& rules,
                                  std::span<const std::vector<std::int32_t>> banned = {});

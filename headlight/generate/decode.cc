@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/base/random.h"
 #include "headlight/generate/beam_search.h"
+#include "headlight/generate/choose_words.h"
 #include "headlight/generate/draft.h"
 #include "headlight/generate/output_words.h"
 #include "headlight/nn/decoder_cache.h"
@@ -19,6 +23,10 @@ namespace {
 // A sentence that is being translated.
 struct Search : BeamSearch {
   std::size_t sentence = 0;
+  std::vector<std::int32_t> inputs;  // the decoder's first: the start and what is given of the translation
+  Random random{0};
+
+  std::int32_t given() const { return static_cast<std::int32_t>(inputs.size()) - 1; }
 };
 
 class Decoding {
@@ -27,33 +35,35 @@ class Decoding {
       : model_(model),
         options_(options),
         prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix) {
-    rules_ = {options.beam_size,
-              options.length_penalty,
-              {model.limits().end_id},
-              options.stopping,
-              static_cast<std::int32_t>(prefix_.size()) - 1};
+    rules_ = {
+        options.beam_size, options.length_penalty, {model.limits().end_id}, options.stopping, options.token_scores};
     const std::int64_t positions = model.limits().positions;
-    Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
+    Check(options.beam_size >= 1 && options.beam_size <= 1024, "beam_size must be from 1 to 1024, not {}",
           options.beam_size);
-    Check(options.n_best >= 1 && options.n_best <= options.beam_size,
-          "the number of best translations must be from 1 to the beam size {}, not {}", options.beam_size,
-          options.n_best);
-    Check(std::isfinite(options.length_penalty), "the length penalty must be a finite number");
+    Check(options.n_best >= 1 && options.n_best <= options.beam_size, "n_best must be from 1 to beam_size, {}, not {}",
+          options.beam_size, options.n_best);
+    Check(std::isfinite(options.length_penalty), "length_penalty must be a finite number, not {}",
+          options.length_penalty);
     Check(options.max_length >= 0 && options.max_length <= positions,
-          "the longest translation must be from 1 to the model's {} positions, not {}", positions, options.max_length);
-    Check(options.min_length >= 0, "the shortest translation must have at least 0 tokens, not {}", options.min_length);
-    Check(options.no_repeat_ngram_size >= 0, "the size of n-grams must be at least 0, not {}",
-          options.no_repeat_ngram_size);
-    const std::int64_t words = model.limits().target_vocabulary;
-    for (const std::int32_t id : prefix_)
-      Check(id >= 0 && id < words, "a prefix has the token {}, of a vocabulary of {}", id, words);
-    Check(!options.first_token || (*options.first_token >= 0 && *options.first_token < words),
-          "the first token is {}, of a vocabulary of {}", options.first_token.value_or(0), words);
+          "max_length must be from 1 to the model's {} positions, not {}", positions, options.max_length);
     const std::int64_t longest = options.max_length != 0 ? options.max_length : positions;
+    Check(options.min_length >= 0 && options.min_length <= longest, "min_length must be from 0 to {}, {}, not {}",
+          options.max_length != 0 ? "max_length" : "the model's positions", longest, options.min_length);
+    CheckRules(RulesOf(options));
+    CheckTokens(prefix_);
+    if (options.first_token) CheckTokens({&*options.first_token, 1});
     Check(std::ssize(prefix_) <= longest, "a prefix of {} tokens does not fit into {}", prefix_.size(), longest);
+    for (const DecodingOptions::Source& source : options.sources) {
+      CheckTokens(source.target_prefix);
+      Check(std::ssize(InputsFor(source)) <= longest,
+            "a target prefix of {} tokens leaves no room in a longest translation of {}", source.target_prefix.size(),
+            longest);
+    }
   }
 
-  std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources) {
+  // `which`: the index of each sentence in options.sources.
+  std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources,
+                                           std::span<const std::size_t> which) {
     for (const Sequence& source : sources)
       Check(source.length >= 1 && source.length <= model_.limits().positions,
             "a source sentence must have from 1 to {} tokens, not {}", model_.limits().positions, source.length);
@@ -61,9 +71,14 @@ class Decoding {
     if (sources.empty()) return results;
     std::vector<Search> searches(sources.size());
     for (std::size_t i = 0; i < searches.size(); ++i) {
-      searches[i].sentence = i;
-      searches[i].max_length = MaxLength(sources[i].length);
-      searches[i].beams = {{{prefix_.begin() + 1, prefix_.end()}, 0}};
+      Search& search = searches[i];
+      const DecodingOptions::Source source =
+          options_.sources.empty() ? DecodingOptions::Source{{}, which[i]} : options_.sources.at(which[i]);
+      search.sentence = i;
+      search.inputs = InputsFor(source);
+      search.max_length = MaxLength(sources[i].length, search.given()) - search.given();
+      search.beams = {{{search.inputs.begin() + 1, search.inputs.end()}, 0}};
+      search.random = Random(options_.seed, source.stream);
     }
 
     Context context;
@@ -77,12 +92,11 @@ class Decoding {
         if (!context.draft) attention_.push_back(RowsOf(seen.weights));
       };
     }
-    const auto first = static_cast<std::int32_t>(prefix_.size());
-    const bool may_draft =
-        model_.parameters().have_draft() && options_.beam_size == 1 && options_.no_repeat_ngram_size == 0;
-    for (std::int32_t length = first; !searches.empty();) {
+    const bool may_draft = model_.parameters().have_draft() && options_.beam_size == 1 &&
+                           options_.no_repeat_ngram_size == 0 && !ChangesScores();
+    for (std::int32_t length = 1; !searches.empty();) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
-      if (may_draft && length > first && searches.size() == 1) {
+      if (may_draft && length > 1 && searches.size() == 1) {
         length += DraftedStep(context, memory, output, searches.front(), length);
       } else {
         Step(context, memory, output, searches, length);
@@ -116,36 +130,58 @@ class Decoding {
     return rows;
   }
 
-  std::int32_t MaxLength(std::int32_t source_length) const {
+  void CheckTokens(std::span<const std::int32_t> ids) const {
+    const std::int64_t words = model_.limits().target_vocabulary;
+    for (const std::int32_t id : ids)
+      Check(id >= 0 && id < words, "a prefix has the token {}, of a vocabulary of {}", id, words);
+  }
+
+  std::vector<std::int32_t> InputsFor(const DecodingOptions::Source& source) const {
+    std::vector<std::int32_t> inputs = prefix_;
+    if (source.target_prefix.empty()) return inputs;
+    if (options_.first_token && prefix_.size() == 1) inputs.push_back(*options_.first_token);
+    inputs.insert(inputs.end(), source.target_prefix.begin(), source.target_prefix.end());
+    return inputs;
+  }
+
+  // Whether the choice is among other scores than the model's own.
+  bool ChangesScores() const { return options_.sample || options_.repetition_penalty != 1; }
+
+  // With the tokens that are given.
+  std::int32_t MaxLength(std::int32_t source_length, std::int32_t given) const {
     if (options_.max_length != 0) return options_.max_length;
-    const std::int64_t before = options_.min_length + rules_.given;
+    const std::int64_t before = options_.min_length + given;
     return static_cast<std::int32_t>(
         std::min<std::int64_t>(3 * std::int64_t{source_length} + 50 + before, model_.limits().positions));
   }
 
-  // Extends every running beam by its `length`-th token.
+  // Extends every running beam by its `length`-th chosen token.
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) {
-    const bool first = length == std::ssize(prefix_);
-    std::vector<std::int32_t> last_words, last_rows;
+    const bool first = length == 1;
+    const auto may_end = [&](const Search& search) { return length + search.given() > options_.min_length; };
+    const bool all_may_end = std::ranges::all_of(searches, may_end),
+               any_may_end = std::ranges::any_of(searches, may_end);
+    std::vector<std::int32_t> last_words, last_rows, counts;
     std::vector<std::size_t> sentences;
-    std::vector<std::vector<std::int32_t>> repeating;
-    std::size_t most_repeating = 0;
+    std::vector<std::vector<std::int32_t>> banned;  // of each beam; empty where none has any
+    std::size_t most_banned = 0;
     for (const Search& search : searches)
       for (const Beam& beam : search.beams) {
         if (first)
-          last_words.insert(last_words.end(), prefix_.begin(), prefix_.end());
+          last_words.insert(last_words.end(), search.inputs.begin(), search.inputs.end());
         else
           last_words.push_back(beam.ids.back());
         last_rows.push_back(static_cast<std::int32_t>(last_words.size()) - 1);
+        counts.push_back(first ? static_cast<std::int32_t>(search.inputs.size()) : 1);
         sentences.push_back(search.sentence);
-        if (options_.no_repeat_ngram_size == 0) continue;
+        if (ChangesScores() || (options_.no_repeat_ngram_size == 0 && all_may_end == any_may_end)) continue;
         std::vector<std::int32_t> inputs = {prefix_.front()};
         inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
-        repeating.push_back(Repeating(inputs, options_.no_repeat_ngram_size));
-        most_repeating = std::max(most_repeating, repeating.back().size());
+        banned.push_back(Repeating(inputs, options_.no_repeat_ngram_size));
+        if (!may_end(search)) banned.back().push_back(model_.limits().end_id);
+        most_banned = std::max(most_banned, banned.back().size());
       }
-    const std::vector<std::int32_t> counts(sentences.size(), first ? static_cast<std::int32_t>(prefix_.size()) : 1);
     attention_.clear();
     Tensor hidden = model_.Decode(context, last_words, PackedSequences(counts), memory);
     for (auto rows = attention_.begin(); Search & search : searches)
@@ -153,35 +189,69 @@ class Decoding {
         if (options_.attention) beam.attention.insert(beam.attention.end(), rows->begin(), rows->end()), ++rows;
     if (last_words.size() > last_rows.size()) hidden = ops::Embedding(hidden, last_rows);
     kernels::TopLogits<float> likeliest =
-        output.Likeliest(context, hidden, sentences, length > options_.min_length,
-                         rules_.candidates() + static_cast<std::int64_t>(most_repeating));
+        ChangesScores() ? Chosen(context, hidden, output, searches, sentences, length)
+                        : output.Likeliest(context, hidden, sentences, any_may_end,
+                                           rules_.candidates() + static_cast<std::int64_t>(most_banned));
     CheckScores(likeliest, length);
-    if (length == 1 && options_.first_token) {
-      likeliest = {likeliest.rows, 1};
-      std::ranges::fill(likeliest.columns, *options_.first_token);
-      std::ranges::fill(likeliest.values, 0.0F);
-    }
+    if (first && options_.first_token) ForceFirst(likeliest, searches);
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
     for (Search& search : searches) {
       const auto rows = static_cast<std::int64_t>(search.beams.size());
-      for (const std::size_t beam : Advance(search, likeliest, row, length, rules_, repeating))
+      for (const std::size_t beam : Advance(search, likeliest, row, length, rules_, banned))
         continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
       row += rows;
     }
     context.cache->Select(continued);
   }
 
-  // Extends the only sentence left by its `length`-th token and the accepted drafts after it; returns how many.
+  // The likeliest tokens, or sampled ones, after each beam's hidden state under the penalties.
+  kernels::TopLogits<float> Chosen(Context& context, const Tensor& hidden, const OutputWords& output,
+                                   std::vector<Search>& searches, std::span<const std::size_t> sentences,
+                                   std::int32_t length) const {
+    const std::vector<std::int32_t> pad = {model_.limits().pad_id}, pad_and_end = {pad[0], model_.limits().end_id};
+    const std::span<const std::int32_t> start = std::span(prefix_).first(1);
+    std::vector<Unfinished> texts;
+    for (Search& search : searches)
+      for (const Beam& beam : search.beams)
+        texts.push_back(
+            {start, beam.ids, length + search.given() > options_.min_length ? pad : pad_and_end, &search.random});
+    const std::int64_t vocabulary = model_.limits().target_vocabulary, at_once = LogitRowsAtOnce(vocabulary);
+    kernels::TopLogits<float> result(hidden.rows(), std::min(rules_.candidates(), vocabulary));
+    for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
+      const std::int64_t rows = std::min(at_once, hidden.rows() - begin);
+      const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(rows);
+      const Tensor logits = output.Logits(context, hidden.ViewRows(begin, rows), sentences.subspan(first, count));
+      const kernels::TopLogits<float> top = ChooseWords(
+          model_, logits.matrix<float>(), std::span(texts).subspan(first, count), RulesOf(options_), length, result.k);
+      std::ranges::copy(top.values, result.values.begin() + begin * result.k);
+      std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
+    }
+    return result;
+  }
+
+  // The first token of every sentence that nothing is given of becomes options.first_token, with probability 1.
+  void ForceFirst(kernels::TopLogits<float>& likeliest, std::span<const Search> searches) const {
+    for (std::size_t i = 0; i < searches.size(); ++i) {  // each has one beam
+      if (searches[i].given() > 0) continue;
+      const auto k = static_cast<std::size_t>(likeliest.k);
+      std::fill_n(likeliest.values.begin() + static_cast<std::ptrdiff_t>(i * k), k,
+                  -std::numeric_limits<float>::infinity());
+      likeliest.values[i * k] = 0;
+      likeliest.columns[i * k] = *options_.first_token;
+    }
+  }
+
+  // Extends the only sentence left by its `length`-th chosen token and the accepted drafts after it; returns how many.
   std::int32_t DraftedStep(Context& context, const Memory& memory, const OutputWords& output, Search& search,
                            std::int32_t length) {
     const auto read = [&](std::span<const std::int32_t> words) {
       attention_.clear();
       const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}}, memory);
       kernels::TopLogits<float> likeliest =
-          output.Likeliest(context, hidden, std::vector(words.size(), search.sentence), length > options_.min_length,
-                           rules_.candidates());
+          output.Likeliest(context, hidden, std::vector(words.size(), search.sentence),
+                           length + search.given() > options_.min_length, rules_.candidates());
       CheckScores(likeliest, length);
       return likeliest;
     };
@@ -190,8 +260,8 @@ class Decoding {
       auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
       rows.push_back(attention_.front()[static_cast<std::size_t>(its_length - length)]);
     };
-    return WriteDrafted(context, search, length, UntilRulesChange(search, length, options_.min_length), rules_, read,
-                        written);
+    const std::int32_t until = UntilRulesChange(search, length, options_.min_length - search.given());
+    return WriteDrafted(context, search, length, until, rules_, read, written);
   }
 
   const EncoderDecoder& model_;
@@ -204,14 +274,19 @@ class Decoding {
 }  // namespace
 
 std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
-                                            const Sequences& sources, const DecodingOptions& options) {
+                                            const Sequences& sources, const DecodingOptions& options,
+                                            std::span<const std::size_t> which) {
+  std::vector<std::size_t> all(which.empty() ? sources.size() : 0);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (which.empty()) which = all;
+  Ensure(which.size() == sources.size(), "Decode: {} indices of {} sources", which.size(), sources.size());
   // With enough rows, threads divide the sentences instead of every operation, without waiting for one another: 128
   // sentences took an eighth less time, with beams of 4 a sixth, 32 sentences the same.
   constexpr std::int64_t fewest_rows = 32;  // of a thread
   const auto count = static_cast<std::int64_t>(sources.size());
   const std::int64_t threads = Threads();
   if (threads == 1 || count < threads || count * options.beam_size < threads * fewest_rows)
-    return Decoding(model, options).Run(source_ids, sources);
+    return Decoding(model, options).Run(source_ids, sources, which);
 
   std::mutex asking;
   DecodingOptions shared = options;
@@ -224,14 +299,16 @@ std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::sp
   ParallelFor(threads, [&](std::int64_t thread) {
     // Strided, since neighbours are of similar length.
     std::vector<std::int32_t> ids, lengths;
+    std::vector<std::size_t> its_which;
     for (std::int64_t i = thread; i < count; i += threads) {
+      its_which.push_back(which[static_cast<std::size_t>(i)]);
       const Sequence& source = sources[static_cast<std::size_t>(i)];
       lengths.push_back(source.length);
       const auto its_ids =
           source_ids.subspan(static_cast<std::size_t>(source.begin), static_cast<std::size_t>(source.length));
       ids.insert(ids.end(), its_ids.begin(), its_ids.end());
     }
-    auto hypotheses = Decoding(model, shared).Run(ids, PackedSequences(lengths));
+    auto hypotheses = Decoding(model, shared).Run(ids, PackedSequences(lengths), its_which);
     for (std::size_t i = 0; i < hypotheses.size(); ++i)
       results[static_cast<std::size_t>(thread) + i * static_cast<std::size_t>(threads)] = std::move(hypotheses[i]);
   });

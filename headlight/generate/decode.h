@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -20,16 +21,31 @@ struct DecodingOptions {
   // Tokens of a target sentence, its end included; 0: three times the source's and 50 more, to bound a model that
   // repeats itself. At most the model's positions.
   std::int32_t max_length = 0;
-  std::int32_t min_length = 0;  // tokens before which the end is not a candidate
+  std::int32_t min_length = 0;  // tokens before which the end is not a candidate; those of a prefix count
   Stopping stopping = Stopping::no_better;
   // The decoder's first inputs; if empty, the model's start token. Those after the first are part of every target
   // sentence, but not of its score.
   std::vector<std::int32_t> prefix = {};
-  // The forced first token of every target sentence, with probability 1: a language's. Not with a prefix of several.
+  // The forced first token of every target sentence, with probability 1: a language's. Not with a prefix of several;
+  // before a Source::target_prefix it is part of that.
   std::optional<std::int32_t> first_token = {};
   std::int32_t no_repeat_ngram_size = 0;  // if positive, no n-gram of this size, the start included, is repeated
-  const Shortlist* shortlist = nullptr;   // limits each sentence's vocabulary; null: the whole vocabulary
-  bool attention = false;                 // whether to keep Hypothesis::attention
+  // As GenerationOptions (generate.h) has them; the tokens that were there before are the target's, its start included.
+  double repetition_penalty = 1;
+  bool sample = false;  // with a beam_size of 1
+  double temperature = 1;
+  std::int32_t top_k = 0;
+  double top_p = 1;
+  std::uint64_t seed = 0;  // with Source::stream
+  // What is each source's own, by index; empty: no prefixes, and the index is the stream.
+  struct Source {
+    std::vector<std::int32_t> target_prefix = {};  // the translation's first tokens, after `prefix` and first_token
+    std::uint64_t stream = 0;                      // of random numbers
+  };
+  std::vector<Source> sources = {};
+  const Shortlist* shortlist = nullptr;  // limits each sentence's vocabulary; null: the whole vocabulary
+  bool attention = false;                // whether to keep Hypothesis::attention
+  bool token_scores = false;             // whether to keep Hypothesis::token_scores
   // Called between steps, by any thread, one at a time; where it returns true, Decode throws Cancelled.
   std::function<bool()> cancelled = {};
 };
@@ -39,10 +55,12 @@ struct DecodingOptions {
 // excluded without renormalising the other probabilities. One departure: forced_eos_token_id, which published models
 // set, is ignored; a sentence that reaches max_length is cut (Hypothesis::ended). A sentence's hypotheses do not depend
 // on its batch. A model with a draft (LoadFor::computing_with_draft) uses speculative decoding for a single sentence
-// with greedy choice and no_repeat_ngram_size 0; the result has the same bits. Throws Error where a sentence is empty
-// or longer than the model's positions and for impossible options.
+// with greedy choice and without penalties; the result has the same bits. `which` has the index in options.sources of
+// each sentence; unless given, that is its place here. Throws Error where a sentence is empty or longer than the
+// model's positions, where a prefix leaves no room, and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model,
                                                           std::span<const std::int32_t> source_ids,
-                                                          const Sequences& sources, const DecodingOptions& options);
+                                                          const Sequences& sources, const DecodingOptions& options,
+                                                          std::span<const std::size_t> which = {});
 
 }  // namespace headlight

@@ -27,25 +27,18 @@ class Generation {
       : model_(model), prompts_(prompts), options_(options) {
     rules_ = {options.beam_size, options.length_penalty, options.end_ids, options.stopping};
     const LanguageModel::Limits& limits = model.limits();
-    Check(options.beam_size >= 1 && options.beam_size <= 1024, "the beam size must be from 1 to 1024, not {}",
+    Check(options.beam_size >= 1 && options.beam_size <= 1024, "beam_size must be from 1 to 1024, not {}",
           options.beam_size);
-    Check(options.n_best >= 1 && options.n_best <= options.beam_size,
-          "the number of best texts must be from 1 to the beam size {}, not {}", options.beam_size, options.n_best);
-    Check(std::isfinite(options.length_penalty), "the length penalty must be a finite number");
-    Check(!options.sample || options.beam_size == 1, "words are drawn one after another, not with a beam size of {}",
-          options.beam_size);
-    Check(options.temperature > 0 && std::isfinite(options.temperature),
-          "the temperature must be a finite number above 0, not {}", options.temperature);
-    Check(options.top_k >= 0, "the number of likeliest words to draw from must be at least 0, not {}", options.top_k);
-    Check(options.top_p > 0 && options.top_p <= 1, "the probability to draw from must be above 0 and at most 1, not {}",
-          options.top_p);
-    Check(options.repetition_penalty > 0 && std::isfinite(options.repetition_penalty),
-          "the repetition penalty must be a finite number above 0, not {}", options.repetition_penalty);
-    Check(options.no_repeat_ngram_size >= 0, "the words in a row that come only once must be at least 0, not {}",
-          options.no_repeat_ngram_size);
-    Check(options.max_new_tokens >= 1, "the most new tokens must be at least 1, not {}", options.max_new_tokens);
-    Check(options.min_new_tokens >= 0, "the fewest new tokens must be at least 0, not {}", options.min_new_tokens);
-    Check(!options.on_token || options.beam_size == 1, "with beams no word is certain before the end");
+    Check(options.n_best >= 1 && options.n_best <= options.beam_size, "n_best must be from 1 to beam_size, {}, not {}",
+          options.beam_size, options.n_best);
+    Check(std::isfinite(options.length_penalty), "length_penalty must be a finite number, not {}",
+          options.length_penalty);
+    CheckRules(RulesOf(options));
+    Check(options.max_new_tokens >= 1, "max_new_tokens must be at least 1, not {}", options.max_new_tokens);
+    Check(options.min_new_tokens >= 0 && options.min_new_tokens <= options.max_new_tokens,
+          "min_new_tokens must be from 0 to max_new_tokens, {}, not {}", options.max_new_tokens,
+          options.min_new_tokens);
+    Check(!options.on_token || options.beam_size == 1, "on_token is for a beam_size of 1: no token of a beam is final");
     for (const std::int32_t end : options.end_ids)
       Check(end >= 0 && end < limits.vocabulary, "an end's id {} is outside the vocabulary of {}", end,
             limits.vocabulary);
@@ -112,8 +105,10 @@ class Generation {
   // Extends every running beam by its `length`-th token.
   void Step(Context& context, const Tensor& hidden, std::vector<Search>& searches, std::int32_t length) const {
     std::vector<Unfinished> texts;
+    std::span<const std::int32_t> never;
+    if (length <= options_.min_new_tokens) never = options_.end_ids;
     for (Search& search : searches)
-      for (const Beam& beam : search.beams) texts.push_back({prompts_[search.prompt], beam.ids, &search.random});
+      for (const Beam& beam : search.beams) texts.push_back({prompts_[search.prompt], beam.ids, never, &search.random});
     const kernels::TopLogits<float> likeliest =
         NextWords(model_, context, hidden, texts, options_, length, rules_.candidates());
 
@@ -183,7 +178,7 @@ std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<
     for (std::int32_t row = text.begin; row + 1 < text.end(); ++row) before.push_back(row);
   Context context;
   const Tensor hidden = model.Decode(context, ids, texts);
-  const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model));
+  const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model.limits().vocabulary));
   for (std::size_t begin = 0; begin < before.size(); begin += at_once) {
     const auto rows = std::span(before).subspan(begin, std::min(at_once, before.size() - begin));
     const Tensor scores_of_words = model.Logits(context, ops::Embedding(hidden, rows));

@@ -89,6 +89,23 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
   return top;
 }
 
+Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const {
+  if (words_.empty()) return model_.Logits(context, hidden);
+  const Tensor of_list = Tensor::Empty({hidden.rows(), packed_.columns()});
+  kernels::Gemm<float>(hidden.matrix<float>(), packed_, of_list.matrix<float>(),
+                       bias_.empty() ? nullptr : bias_.data<float>());
+  const Tensor logits = Tensor::Empty({hidden.rows(), model_.limits().target_vocabulary});
+  logits.Fill(kImpossible);
+  for (std::int64_t row = 0; row < hidden.rows(); ++row) {
+    float* const scores = logits.matrix<float>().row(row);
+    for (std::size_t column = 0; column < words_.size(); ++column)
+      scores[words_[column]] = of_list.matrix<float>().row(row)[column];
+    for (const std::int32_t column : outside_[sentences[static_cast<std::size_t>(row)]])
+      scores[words_[static_cast<std::size_t>(column)]] = kImpossible;
+  }
+  return logits;
+}
+
 std::int32_t OutputWords::ColumnOf(std::int32_t word) const {
   return words_.empty() ? word : static_cast<std::int32_t>(std::ranges::lower_bound(words_, word) - words_.begin());
 }

@@ -24,6 +24,9 @@ class OutputWords {
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
                                       bool may_end, std::int64_t count) const;
 
+  // The logits of the whole vocabulary, [rows, vocab]; -infinity outside a sentence's list.
+  Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const;
+
  private:
   std::int32_t ColumnOf(std::int32_t word) const;
 

@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-Answerer Answerer::Load(const std::string& folder, std::optional<Compute> compute) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+Answerer Answerer::Load(const std::string& folder, const LoadOptions& options) {
+  EncoderFolder loaded = LoadEncoderFolder(folder, options);
   Check(loaded.model->heads().question_spans, "{}: the model has no head for answers", folder);
   return Answerer(std::make_shared<EncoderFolder>(std::move(loaded)));
 }

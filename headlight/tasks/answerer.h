@@ -1,16 +1,18 @@
 // Answers to questions, as spans of a passage.
+//   const Answerer answerer = Answerer::Load("bert-squad");
+//   Answer answer = answerer.Ask({{"Who slept?", "The dog ran. The cat slept."}})[0];  // answer.text is "The cat"
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
+#include "headlight/tasks/load_options.h"
 
 namespace headlight {
 
@@ -40,7 +42,7 @@ class HEADLIGHT_API Answerer {
  public:
   // A folder of an encoder with a head for answers. Throws Error naming the file and what is wrong with it or not
   // supported.
-  static Answerer Load(const std::string& folder, std::optional<Compute> compute = {});
+  static Answerer Load(const std::string& folder, const LoadOptions& options = {});
 
   // Each question's best answer. A span's score is the probability that an answer begins with its first token times the
   // probability that it ends with its last, among the passage's tokens and the first token of the input, to which a
@@ -48,6 +50,9 @@ class HEADLIGHT_API Answerer {
   // question is longer than the model's positions or 384 tokens is read in windows: the best span of any counts, and
   // the lowest score of no answer. Throws Error for a question that leaves no room for a passage.
   std::vector<Answer> Ask(std::span<const Question> questions, const AnswerOptions& options = {}) const;
+  std::vector<Answer> Ask(std::initializer_list<Question> questions, const AnswerOptions& options = {}) const {
+    return Ask(std::span(questions.begin(), questions.size()), options);
+  }
 
  private:
   explicit Answerer(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}

@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-Classifier Classifier::Load(const std::string& folder, std::optional<Compute> compute) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+Classifier Classifier::Load(const std::string& folder, const LoadOptions& options) {
+  EncoderFolder loaded = LoadEncoderFolder(folder, options);
   Check(loaded.model->heads().sequence_classes, "{}: the model has no head for classes of texts", folder);
   return Classifier(std::make_shared<EncoderFolder>(std::move(loaded)));
 }

@@ -1,17 +1,21 @@
 // Classification of texts and of pairs of texts.
+//   const Classifier classifier = Classifier::Load("sst2");
+//   Tensor scores = classifier.Classify({{"A fine film."}, {"It rains.", "It is wet."}}).scores;  // [2, labels]
+//   classifier.labels()[0]  // the label of column 0
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/nn/problem.h"
+#include "headlight/tasks/load_options.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
@@ -39,13 +43,18 @@ class HEADLIGHT_API Classifier {
  public:
   // A folder of an encoder with a head for classes of texts. Throws Error naming the file and what is wrong with it or
   // not supported.
-  static Classifier Load(const std::string& folder, std::optional<Compute> compute = {});
+  static Classifier Load(const std::string& folder, const LoadOptions& options = {});
 
+  // The scores of every label for each text or pair. Throws Error naming the text where one is not UTF-8, has no
+  // tokens, or is too long and not to be truncated.
   Classified Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
+  Classified Classify(std::initializer_list<TextOrPair> texts, const ClassifyOptions& options = {}) const {
+    return Classify(std::span(texts.begin(), texts.size()), options);
+  }
 
-  const std::vector<std::string>& labels() const;
-  Problem problem() const;
-  std::int64_t longest() const;  // tokens, special ones included
+  const std::vector<std::string>& labels() const;  // by column of the scores
+  Problem problem() const;                         // one label for each text, any number, or a number
+  std::int64_t longest() const;                    // tokens, special ones included
 
  private:
   explicit Classifier(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}

@@ -99,9 +99,9 @@ struct Embedder::State {
   std::int64_t longest;
 };
 
-Embedder Embedder::Load(const std::string& folder, std::optional<Compute> compute) {
+Embedder Embedder::Load(const std::string& folder, const LoadOptions& options) {
   const Reading reading = ReadModules(folder);
-  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+  EncoderFolder loaded = LoadEncoderFolder(folder, options);
   const std::int64_t positions = loaded.model->limits().positions;
   const std::int64_t longest = std::min(positions, reading.longest.value_or(positions));
   return Embedder(std::make_shared<State>(State{std::move(loaded), reading, longest}));
@@ -129,6 +129,11 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
                     }
                   });
   return result;
+}
+
+std::vector<float> Embedder::Embed(std::string_view text, const EmbedOptions& options) const {
+  const std::string texts[] = {std::string(text)};
+  return Embed(texts, options).vectors.ToVector<float>();
 }
 
 std::int64_t Embedder::dimension() const { return state_->loaded.model->limits().model; }

@@ -1,23 +1,27 @@
 // Sentence embeddings: vectors of texts that are near one another where the texts mean the same.
+//   const Embedder embedder = Embedder::Load("all-MiniLM-L6-v2");
+//   std::vector<float> vector = embedder.Embed("A dog runs.");
+//   Tensor vectors = embedder.Embed({"A dog runs.", "A cat sleeps."}).vectors;  // [2, dimension]
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
+#include "headlight/tasks/load_options.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
 
 struct EmbedOptions {
-  std::int64_t batch_tokens = 512;  // tokens that are encoded at once: activations of more leave the cache
+  std::int64_t batch_tokens = 512;  // tokens that are encoded at once, at least 1: activations of more leave the cache
   bool truncate = false;            // cuts the end of a text that is too long for the model; else that is an Error
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
 };
@@ -34,13 +38,19 @@ class HEADLIGHT_API Embedder {
   // A folder of any text encoder, plain or of sentence-transformers, whose `modules.json` gives pooling and
   // normalisation; without that file a vector is the mean of the tokens' states. Throws Error naming the file and what
   // is wrong with it or not supported, and where the processor has no instructions for `compute`.
-  static Embedder Load(const std::string& folder, std::optional<Compute> compute = {});
+  static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Throws Error where a text is not UTF-8, or too long and not to be truncated.
+  // Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
+  Embeddings Embed(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
+    return Embed(std::span(texts.begin(), texts.size()), options);
+  }
 
-  std::int64_t dimension() const;
-  std::int64_t longest() const;  // tokens of a text, [CLS] and [SEP] included
+  // The vector of one text, [dimension].
+  std::vector<float> Embed(std::string_view text, const EmbedOptions& options = {}) const;
+
+  std::int64_t dimension() const;  // numbers of a vector
+  std::int64_t longest() const;    // tokens of a text, [CLS] and [SEP] included
 
  private:
   struct State;

@@ -54,7 +54,8 @@ TEST(Embedder, IsBatchInvariant) {
   const Tensor together = embedder.Embed(texts).vectors, few = embedder.Embed(texts, {.batch_tokens = 8}).vectors;
   EXPECT_EQ(together.ToVector<float>(), few.ToVector<float>());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const Tensor alone = embedder.Embed({&texts[i], 1}).vectors;
+    const Tensor alone = embedder.Embed({texts[i]}).vectors;
+    EXPECT_EQ(embedder.Embed(texts[i]), alone.ToVector<float>());
     EXPECT_EQ(Furthest(alone.data<float>(), together.matrix<float>().row(static_cast<std::int64_t>(i)), 12), 0) << i;
   }
 }

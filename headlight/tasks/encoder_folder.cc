@@ -30,9 +30,11 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<Compute> compute) {
+EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options) {
+  Check(!options.shortlist, "{}: shortlist is for a Translator: an encoder chooses no words", folder);
+  Check(!options.draft, "{}: draft is for a Translator or a Generator: an encoder writes no text", folder);
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
-  auto model = LoadModel<TextEncoder>(folder, {.compute = compute, .purpose = LoadFor::computing});
+  auto model = LoadModel<TextEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), model->limits().vocabulary);
   return {std::move(model), std::move(tokenizer)};

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/nn/text_encoder.h"
+#include "headlight/tasks/load_options.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/windows.h"
 
@@ -23,8 +23,9 @@ struct EncoderFolder {
   PipelineTokenizer tokenizer;
 };
 
-// Throws Error where the folder does not hold a text encoder, or its tokenizer has more tokens than the model.
-EncoderFolder LoadEncoderFolder(const std::string& folder, std::optional<Compute> compute);
+// Throws Error where the folder does not hold a text encoder, or its tokenizer has more tokens than the model, and for
+// options that encoders do not have.
+EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {});
 
 // The name of a text in errors, by its index: "text 1" for the first, unless `name` is given.
 using TextName = std::function<std::string(std::size_t text)>;

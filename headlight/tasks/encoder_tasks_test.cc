@@ -88,6 +88,17 @@ TEST(Classifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { Classifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
 }
 
+TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
+  EXPECT_EQ(Classifier::Load(kFolders + "classify").Classify({{"dog"}, {"A dog.", "Two men."}}).scores.rows(), 2);
+  EXPECT_EQ(Tagger::Load(kFolders + "tag").Tag({"A dog.", "Two men."}).size(), 2U);
+  EXPECT_EQ(MaskFiller::Load(kFolders + "fill_mask").Fill({"A <mask>."}, {.top = 2})[0][0].size(), 2U);
+  EXPECT_EQ(Answerer::Load(kFolders + "answer").Ask({{"Who?", "A dog."}}).size(), 1U);
+  EXPECT_THAT(ErrorOf([] { Tagger::Load(kFolders + "tag", {.shortlist = true}); }),
+              HasSubstr("shortlist is for a Translator"));
+  EXPECT_THAT(ErrorOf([] { Answerer::Load(kFolders + "answer", {.draft = true}); }),
+              HasSubstr("draft is for a Translator"));
+}
+
 TEST(Tagger, EqualsTransformersPipeline) {
   const Tagger tagger = Tagger::Load(kFolders + "tag");
   const JsonView golden = Golden("tag");

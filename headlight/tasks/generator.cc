@@ -40,17 +40,9 @@ GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits
   const auto integer = [&](const char* name, std::int32_t& value, std::int64_t least) {
     value = static_cast<std::int32_t>(json.Get(name, value).Integer(least, most));
   };
-  integer("num_beams", defaults.beam_size, 1);
-  integer("no_repeat_ngram_size", defaults.no_repeat_ngram_size, 0);
-  integer("top_k", defaults.top_k, 0);
   integer("max_new_tokens", defaults.max_new_tokens, 1);
   integer("min_new_tokens", defaults.min_new_tokens, 0);
-  defaults.length_penalty = json.Get("length_penalty", 1.0).Number();
-  defaults.sample = json.Get("do_sample", false).Bool();
-  defaults.temperature = json.Get("temperature", 1.0).Number();
-  defaults.top_p = json.Get("top_p", 1.0).Number(0, 1);
-  defaults.repetition_penalty = json.Get("repetition_penalty", 1.0).Number();
-  defaults.stopping = ReadStopping(json, defaults.stopping);
+  ReadChoices(json, defaults);
   RefuseUnusual(json, {{"num_beam_groups", 1},
                        {"diversity_penalty", 0.0},
                        {"typical_p", 1.0},
@@ -92,10 +84,12 @@ std::size_t Certain(const GrowingText& growing, const std::vector<std::string>& 
 double TextScore::perplexity() const { return std::exp(-log_probability / static_cast<double>(scored)); }
 double TextScore::bits_per_byte() const { return -log_probability / std::numbers::ln2 / static_cast<double>(bytes); }
 
-Generator Generator::Load(const std::string& folder, std::optional<Compute> compute, bool draft) {
+Generator Generator::Load(const std::string& folder, const LoadOptions& options) {
+  Check(!options.shortlist, "{}: shortlist is for a Translator: a language model has none", folder);
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   auto model = LoadModel<LanguageModel>(
-      folder, {.compute = compute, .purpose = draft ? LoadFor::computing_with_draft : LoadFor::computing});
+      folder,
+      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const LanguageModel::Limits& limits = model->limits();
   Check(tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), limits.vocabulary);
@@ -113,33 +107,20 @@ const PipelineTokenizer& Generator::tokenizer() const { return state_->tokenizer
 std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prompts,
                                                const GenerateOptions& options) const {
   GenerationOptions generation = state_->defaults;
-  const auto set = [](auto& value, const auto& asked) {
-    if (asked) value = *asked;
-  };
-  set(generation.beam_size, options.beam_size);
-  set(generation.length_penalty, options.length_penalty);
-  if (options.temperature || options.top_k || options.top_p) generation.sample = true;
-  if (options.beam_size && *options.beam_size > 1 && !options.temperature && !options.top_k && !options.top_p)
-    generation.sample = false;
-  set(generation.sample, options.sample);
-  if (generation.sample && !options.beam_size) generation.beam_size = 1;
-  set(generation.temperature, options.temperature);
-  set(generation.top_k, options.top_k);
-  set(generation.top_p, options.top_p);
-  set(generation.repetition_penalty, options.repetition_penalty);
-  set(generation.no_repeat_ngram_size, options.no_repeat_ngram_size);
-  set(generation.max_new_tokens, options.max_new_tokens);
-  set(generation.min_new_tokens, options.min_new_tokens);
-  generation.seed = options.seed.value_or(0);
-  generation.first_stream = options.first_stream;
+  ApplyChoices(options, generation);
+  CheckDraft(model(), generation);
+  generation.max_new_tokens = options.max_new_tokens.value_or(generation.max_new_tokens);
+  if (options.max_new_tokens)  // fewer than the folder's fewest
+    generation.min_new_tokens = std::min(generation.min_new_tokens, std::max(0, *options.max_new_tokens));
+  generation.min_new_tokens = options.min_new_tokens.value_or(generation.min_new_tokens);
   generation.batch_tokens = options.batch_tokens;
   generation.cancelled = options.cancelled;
-  Check(generation.beam_size > 1 || !options.length_penalty, "a length penalty is for a beam size above 1");
-  Check(generation.sample || !options.seed, "a seed is for words that are drawn, by a temperature, top_k or top_p");
-  Check(!model().parameters().have_draft() ||
-            (generation.beam_size == 1 && !generation.sample && generation.repetition_penalty == 1 &&
-             generation.no_repeat_ngram_size == 0),
-        "a draft is for the likeliest words, without beams, draws, a repetition penalty and no_repeat_ngram_size");
+  Check(generation.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
+  // Samples are texts of their own, each with a random stream; with beams they are the hypotheses of one.
+  Check(options.n_best >= 1 && options.n_best <= 1024, "n_best must be from 1 to 1024, not {}", options.n_best);
+  const auto n_best = static_cast<std::size_t>(options.n_best), samples = generation.sample ? n_best : 1;
+  if (!generation.sample) generation.n_best = options.n_best;
+  generation.first_stream = options.first_stream * samples;
   for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
 
   const std::int64_t positions = model().limits().positions;
@@ -147,19 +128,20 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   std::vector<GrowingText> texts;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     if (ValidUtf8(prompts[i]) < prompts[i].size()) CheckUtf8(prompts[i], fmt::format("prompt {}", i + 1));
-    ids.push_back(tokenizer().Encode(prompts[i]).ids);
-    if (ids.back().empty()) {
+    std::vector<std::int32_t> prompt = tokenizer().Encode(prompts[i]).ids;
+    if (prompt.empty()) {
       Check(state_->first_id >= 0, "prompt {}: it has no tokens, and the model has no first one to begin with", i + 1);
-      ids.back().push_back(state_->first_id);
+      prompt.push_back(state_->first_id);
     }
-    Check(static_cast<std::int64_t>(ids.back().size()) <= positions,
-          "prompt {}: it has {} tokens, and the model reads at most {}", i + 1, ids.back().size(), positions);
-    texts.emplace_back(tokenizer(), ids.back());
+    Check(static_cast<std::int64_t>(prompt.size()) <= positions,
+          "prompt {}: it has {} tokens, and the model reads at most {}", i + 1, prompt.size(), positions);
+    for (std::size_t text = 0; text < n_best; ++text) texts.emplace_back(tokenizer(), prompt);
+    for (std::size_t sample = 0; sample < samples; ++sample) ids.push_back(prompt);
   }
 
   // Bytes reported of each text, and whether a stop string has ended it.
-  std::vector<std::size_t> told(prompts.size());
-  std::vector<bool> stopped(prompts.size());
+  std::vector<std::size_t> told(texts.size());
+  std::vector<bool> stopped(texts.size());
   const auto tell = [&](std::size_t i, std::string_view text, std::size_t certain) {
     if (options.on_text && certain > told[i]) options.on_text(i, text.substr(told[i], certain - told[i]));
     told[i] = std::max(told[i], certain);
@@ -174,23 +156,33 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
     };
   const std::vector<std::vector<Hypothesis>> found = headlight::Generate(model(), ids, generation);
 
-  std::vector<GeneratedText> results(prompts.size());
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    const Hypothesis& best = found[i].front();
-    GeneratedText& result = results[i];
-    if (!generation.on_token) texts[i].Add(best.ids);
-    result.text = texts[i].text();
-    result.end = best.ended ? TextEnd::end_token : TextEnd::length;
-    if (const std::size_t stop = FindStop(result.text, options.stop); stop != std::string::npos) {
-      result.text.resize(stop);
-      result.end = TextEnd::stop;
+  std::vector<GeneratedText> results;
+  for (std::size_t prompt = 0; prompt < ids.size(); ++prompt)
+    for (std::size_t rank = 0; rank < found[prompt].size(); ++rank) {
+      const Hypothesis& hypothesis = found[prompt][rank];
+      const std::size_t i = results.size();
+      GrowingText& text = texts[prompt * (n_best / samples) + rank];
+      if (!generation.on_token) text.Add(hypothesis.ids);
+      GeneratedText& result = results.emplace_back();
+      result.text = text.text();
+      result.prompt = prompt / samples;
+      result.prompt_tokens = std::ssize(ids[prompt]);
+      result.tokens = std::ssize(hypothesis.ids);
+      const bool full = result.tokens < generation.max_new_tokens && result.prompt_tokens + result.tokens > positions;
+      result.end = hypothesis.ended ? TextEnd::end_token : full ? TextEnd::positions : TextEnd::length;
+      if (const std::size_t stop = FindStop(result.text, options.stop); stop != std::string::npos) {
+        result.text.resize(stop);
+        result.end = TextEnd::stop;
+      }
+      result.log_probability = hypothesis.log_probability;
+      tell(i, result.text, result.text.size());
     }
-    result.prompt_tokens = std::ssize(ids[i]);
-    result.tokens = std::ssize(best.ids);
-    result.log_probability = best.log_probability;
-    tell(i, result.text, result.text.size());
-  }
   return results;
+}
+
+GeneratedText Generator::Generate(std::string_view prompt, const GenerateOptions& options) const {
+  const std::string prompts[] = {std::string(prompt)};
+  return Generate(prompts, options).front();
 }
 
 AttentionRecord Generator::Attention(std::string_view text) const {

@@ -1,8 +1,11 @@
 // Text generation and scoring with a language model: load a folder once, call it from any number of threads.
+//   const Generator generator = Generator::Load("gpt2");
+//   std::string text = generator.Generate("Once upon a time", {.temperature = 0.8, .seed = 7, .stop = {"."}}).text;
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
 #include "headlight/inspect/attention_record.h"
+#include "headlight/tasks/load_options.h"
 #include "headlight/text/text_span.h"
 
 namespace headlight {
@@ -20,35 +23,48 @@ namespace headlight {
 class LanguageModel;      // nn/language_model.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
-// As GenerationOptions (generate/generate.h) has them. Unless set: as generation_config.json says (num_beams,
-// length_penalty, early_stopping, do_sample, temperature, top_k, top_p, repetition_penalty, no_repeat_ngram_size,
-// max_new_tokens, min_new_tokens; its eos_token_id ends a text), or else as there. Where words are drawn, its num_beams
-// does not count. A length penalty without beams and a seed without a draw are refused.
+// Options that are not set are those of the folder's generation_config.json, under the names in brackets; where it
+// gives none, those after "else". Its eos_token_id ends a text.
 struct GenerateOptions {
-  std::optional<std::int32_t> beam_size = {};
-  std::optional<double> length_penalty = {};
-  std::optional<bool> sample = {};  // if not set, true where one of the next three is
-  std::optional<double> temperature = {};
-  std::optional<std::int32_t> top_k = {};
-  std::optional<double> top_p = {};
-  std::optional<double> repetition_penalty = {};
-  std::optional<std::int32_t> no_repeat_ngram_size = {};
-  std::optional<std::int32_t> max_new_tokens = {};
-  std::optional<std::int32_t> min_new_tokens = {};
-  std::optional<std::uint64_t> seed = {};  // of drawn words; else 0
-  std::uint64_t first_stream = 0;
-  std::int64_t batch_tokens = 2048;
-  std::vector<std::string> stop = {};  // a text ends before the first of these
+  // The search. Beams keep the beam_size best texts; 1 is greedy, or sampling.
+  std::optional<std::int32_t> beam_size = {};  // 1 to 1024 [num_beams], else 1
+  std::optional<double> length_penalty = {};   // with beams: alpha of score = log-probability / length^alpha, else 1
+  std::int32_t n_best = 1;                     // texts for each prompt: at most beam_size, or the samples drawn
+
+  // Sampling: the next token is drawn from softmax(logits / temperature), of the top_k likeliest, and of those of the
+  // likeliest whose probabilities sum to top_p. [num_beams] does not count then.
+  std::optional<bool> sample = {};         // [do_sample], else whether one of the next three is set
+  std::optional<double> temperature = {};  // above 0, else 1
+  std::optional<std::int32_t> top_k = {};  // 0: all, else 0
+  std::optional<double> top_p = {};        // above 0 to 1, else 1
+
+  std::optional<double> repetition_penalty = {};  // above 1 makes tokens that were there before less likely, else 1
+  std::optional<std::int32_t> no_repeat_ngram_size = {};  // no n-gram of this many tokens comes twice, else 0: any may
+  std::optional<std::int32_t> max_new_tokens = {};        // of a text, its end included, else 128
+  std::optional<std::int32_t> min_new_tokens = {};        // before which the end is not chosen, else 0
+
+  std::optional<std::uint64_t> seed = {};  // of sampling: the same seed draws the same texts, else 0
+  std::uint64_t first_stream = 0;          // prompt i draws from the random stream (seed, first_stream + i)
+  std::int64_t batch_tokens = 2048;        // of prompts, that are read at once
+  std::vector<std::string> stop = {};      // a text ends before the first of these
   // Called between tokens; where it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
-  // Called with each piece of a text as soon as it is final, in whole characters; with beams once, at the end.
+  // Called with each piece of a text as soon as it is final, in whole characters; with beams once, at the end. `text`
+  // is its place in the result.
   std::function<void(std::size_t text, std::string_view piece)> on_text = {};
 };
 
-enum class TextEnd { end_token, stop, length };  // length: max_new_tokens, or the model's positions
+// Why a text ended.
+enum class TextEnd {
+  end_token,
+  stop,       // before a stop string
+  length,     // max_new_tokens; or no token was allowed
+  positions,  // before max_new_tokens: prompt and text fill the model's positions
+};
 
 struct GeneratedText {
-  std::string text;  // what follows the prompt
+  std::string text;        // what follows the prompt
+  std::size_t prompt = 0;  // its prompt's place among the prompts
   TextEnd end = TextEnd::end_token;
   std::int64_t prompt_tokens = 0, tokens = 0;  // the end is not counted
   double log_probability = 0;                  // of the tokens and the end
@@ -73,15 +89,21 @@ struct TextScore {
 class HEADLIGHT_API Generator {
  public:
   // A folder of a language model with its tokenizer. Throws Error naming the file and what is wrong with it or not
-  // supported, and where the processor does not have the type to compute in. `draft`: whether to keep an int8
-  // copy of the weights, which drafts what is written alone and greedily (Generate); nothing else may be asked for
-  // then.
-  static Generator Load(const std::string& folder, std::optional<Compute> compute = {}, bool draft = false);
+  // supported, and where the processor does not have the type to compute in.
+  //   Generator::Load("gpt2-xl", {.compute = Compute::int4})
+  static Generator Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Continues each prompt. A special token that stands in one is that token; an empty one is the model's first token,
-  // where it has one. Throws Error where a prompt is not UTF-8, is empty though the model has no first token or is
-  // longer than the model's positions, and for impossible options.
+  // Continues each prompt; the n_best texts of a prompt follow one another, the best first, sampled ones in the order
+  // in which they were drawn. A special token that stands in a prompt is that token; an empty prompt is the model's
+  // first token, where it has one. Throws Error where a prompt is not UTF-8, is empty though the model has no first
+  // token or is longer than the model's positions, and for impossible options, naming them.
   std::vector<GeneratedText> Generate(std::span<const std::string> prompts, const GenerateOptions& options = {}) const;
+  std::vector<GeneratedText> Generate(std::initializer_list<std::string> prompts,
+                                      const GenerateOptions& options = {}) const {
+    return Generate(std::span(prompts.begin(), prompts.size()), options);
+  }
+  // Of one prompt the best text.
+  GeneratedText Generate(std::string_view prompt, const GenerateOptions& options = {}) const;
 
   // The log-probability of each token of each text. The model's first token, where it has one, is put before a text;
   // else the text's own first token has no score. A text longer than the model's positions is read in windows of that

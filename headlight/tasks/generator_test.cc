@@ -88,6 +88,36 @@ TEST_F(GeneratorTest, DefaultsToTheFoldersSettings) {
   EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path()); }), HasSubstr("to generate with 0.5 is not supported"));
 }
 
+TEST_F(GeneratorTest, SaysWhyATextEnded) {
+  const Generator generator = Generator::Load(folder.path());
+  const std::int64_t prompt = generator.Generate("A dog", {.max_new_tokens = 1}).prompt_tokens;
+  const auto most = static_cast<std::int32_t>(41 - prompt);  // of 40 positions; the last token is not read
+  const GeneratedText full = generator.Generate("A dog", {.max_new_tokens = most + 1});
+  ASSERT_EQ(full.tokens, most);
+  EXPECT_EQ(full.end, TextEnd::positions);
+  EXPECT_EQ(generator.Generate("A dog", {.max_new_tokens = most}).end, TextEnd::length);
+  EXPECT_EQ(generator.Generate("A dog", {.max_new_tokens = 3}).end, TextEnd::length);
+}
+
+TEST_F(GeneratorTest, WritesSeveralTextsForAPrompt) {
+  const Generator generator = Generator::Load(folder.path());
+  const GenerateOptions draws{.n_best = 3, .temperature = 3, .max_new_tokens = 8, .seed = 2};
+  const std::vector<GeneratedText> drawn = generator.Generate(kPrompts, draws);
+  ASSERT_EQ(drawn.size(), 3 * kPrompts.size());
+  EXPECT_NE(drawn[0].text, drawn[1].text);
+  for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(drawn[i].prompt, i / 3);
+  GenerateOptions second = draws;
+  second.first_stream = 1;
+  EXPECT_EQ(generator.Generate({kPrompts[1]}, second)[2].text, drawn[5].text);
+
+  const GenerateOptions beams{.beam_size = 4, .n_best = 2, .max_new_tokens = 8};
+  const std::vector<GeneratedText> best = generator.Generate({"A dog", "Two"}, beams);
+  ASSERT_EQ(best.size(), 4U);
+  EXPECT_EQ(best[2].prompt, 1U);
+  EXPECT_NE(best[2].text, best[3].text);
+  EXPECT_EQ(best[2].text, generator.Generate("Two", {.beam_size = 4, .max_new_tokens = 8}).text);
+}
+
 TEST_F(GeneratorTest, ScoresEveryToken) {
   const Generator generator = Generator::Load(folder.path());
   std::string text = "A dog runs across the meadow.";
@@ -128,15 +158,21 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(refusal(many), HasSubstr(" tokens, and the model reads at most 40"));
   EXPECT_THAT(refusal("\xFF"), HasSubstr("prompt 1: byte 0 is not UTF-8"));
   EXPECT_THAT(refusal("a", {.stop = {""}}), HasSubstr("must not be empty"));
-  EXPECT_THAT(refusal("a", {.temperature = 0}), HasSubstr("the temperature must be"));
+  EXPECT_THAT(refusal("a", {.temperature = 0}), HasSubstr("temperature must be"));
   EXPECT_THAT(refusal("a", {.top_p = 1.5}), HasSubstr("at most 1, not 1.5"));
-  EXPECT_THAT(refusal("a", {.beam_size = 2, .sample = true}), HasSubstr("not with a beam size of 2"));
-  EXPECT_THAT(refusal("a", {.repetition_penalty = 0}), HasSubstr("the repetition penalty must be"));
+  EXPECT_THAT(refusal("a", {.beam_size = 2, .sample = true}), HasSubstr("sampling is for a beam_size of 1"));
+  EXPECT_THAT(refusal("a", {.repetition_penalty = 0}), HasSubstr("repetition_penalty must be"));
   EXPECT_THAT(refusal("a", {.max_new_tokens = 0}), HasSubstr("at least 1, not 0"));
-  EXPECT_THAT(refusal("a", {.length_penalty = 0.5}), HasSubstr("a length penalty is for a beam size above 1"));
-  EXPECT_THAT(refusal("a", {.seed = 1}), HasSubstr("a seed is for words that are drawn"));
-  const Generator drafting = Generator::Load(folder.path(), {}, /*draft=*/true);
-  EXPECT_THAT(ErrorOf([&] { drafting.Generate(kPrompts, {.beam_size = 2}); }), HasSubstr("a draft is for"));
+  EXPECT_THAT(refusal("a", {.length_penalty = 0.5}), HasSubstr("length_penalty is for a beam_size above 1"));
+  EXPECT_THAT(refusal("a", {.seed = 1}), HasSubstr("seed is for sampling"));
+  const Generator drafting = Generator::Load(folder.path(), {.draft = true});
+  EXPECT_THAT(ErrorOf([&] { drafting.Generate(kPrompts, {.beam_size = 2}); }), HasSubstr("draft is for greedy choice"));
+  EXPECT_THAT(refusal("a", {.max_new_tokens = 3, .min_new_tokens = 4}),
+              HasSubstr("min_new_tokens must be from 0 to max_new_tokens, 3, not 4"));
+  EXPECT_THAT(refusal("a", {.sample = false, .top_k = 3}), HasSubstr("which sample = false excludes"));
+  EXPECT_THAT(refusal("a", {.beam_size = 2, .n_best = 3}), HasSubstr("n_best must be from 1 to beam_size, 2"));
+  EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path(), {.shortlist = true}); }),
+              HasSubstr("shortlist is for a Translator"));
   int asked = 0;
   const GenerateOptions cancelled{.cancelled = [&] { return ++asked == 3; }};
   EXPECT_THROW(generator.Generate({kPrompts.data(), 1}, cancelled), Cancelled);

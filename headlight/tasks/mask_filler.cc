@@ -20,8 +20,8 @@ struct MaskFiller::State {
   std::int32_t mask_id;
 };
 
-MaskFiller MaskFiller::Load(const std::string& folder, std::optional<Compute> compute) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+MaskFiller MaskFiller::Load(const std::string& folder, const LoadOptions& options) {
+  EncoderFolder loaded = LoadEncoderFolder(folder, options);
   Check(loaded.model->heads().masked_words, "{}: the model has no head for masked words", folder);
   for (const char* mask : {"[MASK]", "<mask>"})
     if (const auto id = loaded.tokenizer.Find(mask); id && loaded.tokenizer.IsSpecial(*id))

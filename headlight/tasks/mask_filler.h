@@ -1,16 +1,18 @@
 // Predictions for the masked tokens of texts.
+//   const MaskFiller filler = MaskFiller::Load("bert-base-uncased");
+//   for (const FilledWord& word : filler.Fill({"A dog [MASK] across the meadow."})[0][0]) ...  // "runs", "walks", ...
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
+#include "headlight/tasks/load_options.h"
 
 namespace headlight {
 
@@ -32,10 +34,14 @@ class HEADLIGHT_API MaskFiller {
  public:
   // A folder of an encoder with a head for masked words. Throws Error naming the file and what is wrong with it or not
   // supported, and where its tokenizer has no mask.
-  static MaskFiller Load(const std::string& folder, std::optional<Compute> compute = {});
+  static MaskFiller Load(const std::string& folder, const LoadOptions& options = {});
 
   // For each text its masks in order. Throws Error for a text without a mask, or with more tokens than the model reads.
   std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;
+  std::vector<std::vector<FilledMask>> Fill(std::initializer_list<std::string> texts,
+                                            const FillOptions& options = {}) const {
+    return Fill(std::span(texts.begin(), texts.size()), options);
+  }
 
   const std::string& mask() const;  // as it stands in a text, such as [MASK]
 

@@ -51,8 +51,8 @@ std::vector<NamedSpan> Merge(const std::string& text, const Encoding& encoding, 
 
 }  // namespace
 
-Tagger Tagger::Load(const std::string& folder, std::optional<Compute> compute) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, compute);
+Tagger Tagger::Load(const std::string& folder, const LoadOptions& options) {
+  EncoderFolder loaded = LoadEncoderFolder(folder, options);
   Check(loaded.model->heads().token_classes, "{}: the model has no head for classes of tokens", folder);
   return Tagger(std::make_shared<EncoderFolder>(std::move(loaded)));
 }

@@ -1,16 +1,18 @@
 // Token classification: names and other spans of texts.
+//   const Tagger tagger = Tagger::Load("bert-ner");
+//   for (const NamedSpan& span : tagger.Tag({"Ada lived in London."})[0]) ...  // PER "Ada", LOC "London"
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "headlight/base/compute.h"
 #include "headlight/base/export.h"
+#include "headlight/tasks/load_options.h"
 
 namespace headlight {
 
@@ -33,12 +35,17 @@ class HEADLIGHT_API Tagger {
  public:
   // A folder of an encoder with a head for classes of tokens. Throws Error naming the file and what is wrong with it or
   // not supported.
-  static Tagger Load(const std::string& folder, std::optional<Compute> compute = {});
+  static Tagger Load(const std::string& folder, const LoadOptions& options = {});
 
   // The spans of each text in their order: a span begins where a label B-X stands, or I-X or X behind another X's, and
   // goes on while tokens are I-X or X; O is no label. A text of more tokens than the model reads is read in windows, of
   // which neighbours share a quarter, and a token's label is the one from the window whose edges it is farthest from.
+  // Throws Error naming the text where one is not UTF-8 or has no tokens.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
+  std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
+                                          const TagOptions& options = {}) const {
+    return Tag(std::span(texts.begin(), texts.size()), options);
+  }
 
  private:
   explicit Tagger(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}

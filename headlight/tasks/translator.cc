@@ -52,10 +52,10 @@ struct Translator::State {
 
   DecodingOptions DecodingFor(const TranslateOptions& options) const {
     DecodingOptions decoding = SettingsFor(options).decoding;
-    decoding.beam_size = options.beam_size.value_or(decoding.beam_size);
-    decoding.length_penalty = options.length_penalty.value_or(decoding.length_penalty);
-    decoding.no_repeat_ngram_size = options.no_repeat_ngram_size.value_or(decoding.no_repeat_ngram_size);
-    decoding.n_best = options.n_best;
+    ApplyChoices(options, decoding);
+    CheckDraft(*model, decoding);
+    Check(options.n_best >= 1 && options.n_best <= 1024, "n_best must be from 1 to 1024, not {}", options.n_best);
+    if (!decoding.sample) decoding.n_best = options.n_best;
     if (options.max_length != 0) {  // a shorter length than the folder's shortest
       decoding.max_length = options.max_length;
       decoding.min_length = std::min(decoding.min_length, std::max(0, options.max_length - 1));
@@ -69,13 +69,24 @@ struct Translator::State {
       else
         decoding.prefix = {language};
     }
-    Check(!model->parameters().have_draft() || (decoding.beam_size == 1 && decoding.no_repeat_ngram_size == 0),
-          "a draft is for a beam size of 1 without no_repeat_ngram_size, not for {} and {}", decoding.beam_size,
-          decoding.no_repeat_ngram_size);
     decoding.shortlist = shortlist ? &*shortlist : nullptr;
     decoding.attention = options.alignment;
+    decoding.token_scores = options.token_scores;
     decoding.cancelled = options.cancelled;
     return decoding;
+  }
+
+  // The tokens of options.target_prefix for each of so many texts, or of the one for all.
+  std::vector<std::vector<std::int32_t>> TargetPrefixes(const TranslateOptions& options, std::size_t texts) const {
+    const std::vector<std::string>& prefixes = options.target_prefix;
+    Check(prefixes.size() <= 1 || prefixes.size() == texts, "there are {} of target_prefix, for {} texts",
+          prefixes.size(), texts);
+    std::vector<std::vector<std::int32_t>> tokens;
+    for (std::size_t i = 0; i < prefixes.size(); ++i) {
+      CheckUtf8(prefixes[i], fmt::format("target prefix {}", i + 1));
+      tokens.push_back(tokenizer->Encode(prefixes[i], Side::target));
+    }
+    return tokens;
   }
 
   // The special tokens before and after a source's.
@@ -128,14 +139,31 @@ struct Source {
   std::vector<std::int32_t> words;  // of each id but the special ones at the end; empty unless words are aligned
 };
 
+// `words` has the word of each of the hypothesis's ids.
+void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
+                  const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
+  const std::size_t all = hypothesis.ids.size() + (hypothesis.ended ? 1 : 0);
+  const std::size_t given = all - hypothesis.token_scores.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    TranslatedToken& token = translation.token_scores.emplace_back();
+    token.piece = tokenizer.Piece(i == words.size() ? model.limits().end_id : hypothesis.ids[i]);
+    const auto word = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(),
+                                   [](std::int32_t its_word) { return its_word >= 0; });
+    if (word != words.end()) token.word = *word + words_before;
+    if (i >= given) token.log_probability = hypothesis.token_scores[i - given];
+  }
+}
+
 void Append(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer, const Source& source,
             std::int32_t start, const Hypothesis& hypothesis, const TranslateOptions& options, bool keep_attention) {
   if (keep_attention) translation.attention = Attend(model, tokenizer, source.ids, start, hypothesis.ids);
-  if (options.alignment) {
+  if (options.alignment || options.token_scores) {
     const std::int32_t words_before = CountWords(translation.text);
-    for (const WordPair& pair :
-         AlignWords(hypothesis.attention, {source.words, TargetWords(tokenizer, hypothesis.ids)}))
-      translation.alignment.push_back({pair.source, pair.target + words_before});
+    const std::vector<std::int32_t> words = TargetWords(tokenizer, hypothesis.ids);
+    if (options.alignment)
+      for (const WordPair& pair : AlignWords(hypothesis.attention, {source.words, words}))
+        translation.alignment.push_back({pair.source, pair.target + words_before});
+    if (options.token_scores) AppendScores(translation, model, tokenizer, hypothesis, words, words_before);
   }
   std::string words = tokenizer.Decode(hypothesis.ids);
   std::ranges::replace_if(
@@ -193,15 +221,20 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
 const EncoderDecoder& Translator::model() const { return *state_->model; }
 const Tokenizer& Translator::tokenizer() const { return *state_->tokenizer; }
 
-std::string Translator::Translate(std::string_view text) const {
+std::string Translator::Translate(std::string_view text, const TranslateOptions& options) const {
   const std::string texts[] = {std::string(text)};
-  return TranslateBatch(texts).front().front().text;
+  return TranslateBatch(texts, options).front().front().text;
 }
 
 std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const std::string> texts,
                                                                  const TranslateOptions& options) const {
-  const DecodingOptions decoding = state_->DecodingFor(options);
+  DecodingOptions decoding = state_->DecodingFor(options);
+  const std::vector<std::vector<std::int32_t>> prefixes = state_->TargetPrefixes(options, texts.size());
+  if (prefixes.size() == 1) decoding.sources = {{prefixes.front(), 0}};
   Decode(model(), {}, {}, decoding);  // refuses impossible options even where there is nothing to translate
+  decoding.sources.clear();
+  // Samples are decoded as sources of their own, each with a random stream.
+  const std::size_t samples = decoding.sample ? static_cast<std::size_t>(options.n_best) : 1;
 
   const auto [before, after] = state_->Around(options);
   const std::string prefix = state_->PrefixFor(options);
@@ -211,7 +244,7 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   std::vector<Source> sources;
   std::vector<std::vector<std::int32_t>> ids;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (ValidUtf8(texts[i]) < texts[i].size()) CheckUtf8(texts[i], fmt::format("text {}", i));
+    if (ValidUtf8(texts[i]) < texts[i].size()) CheckUtf8(texts[i], fmt::format("text {}", i + 1));
     const std::vector<TextPart> parts = SplitText(tokenizer(), texts[i], state_->positions() - around);
     const auto words = SourceWords(texts[i], options.alignment ? parts : std::vector<TextPart>());
     for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -227,7 +260,12 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
                             words[part].end());
       }
       source.ids.insert(source.ids.end(), after.begin(), after.end());
-      ids.push_back(source.ids);
+      for (std::size_t sample = 0; sample < samples; ++sample) {
+        ids.push_back(source.ids);
+        decoding.sources.push_back({{}, ((options.first_stream + i) << 32U) + (part << 12U) + sample});
+        if (part == 0 && !prefixes.empty())
+          decoding.sources.back().target_prefix = prefixes[prefixes.size() == 1 ? 0 : i];
+      }
     }
   }
   const std::vector<std::vector<Hypothesis>> decoded = DecodeInBatches(model(), ids, decoding, options.batch_tokens);
@@ -236,16 +274,19 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   for (std::size_t begin = 0, end; begin < sources.size(); begin = end) {
     std::vector<Translation>& translations = results[sources[begin].text];
     for (end = begin + 1; end < sources.size() && sources[end].text == sources[begin].text; ++end) continue;
-    std::size_t candidates = decoded[begin].size();
-    for (std::size_t i = begin; i < end; ++i) candidates = std::min(candidates, decoded[i].size());
+    const auto hypothesis = [&](std::size_t i, std::size_t rank) -> const Hypothesis& {
+      return decoding.sample ? decoded[i * samples + rank].front() : decoded[i][rank];
+    };
+    std::size_t candidates = decoding.sample ? samples : decoded[begin].size();
+    for (std::size_t i = begin; i < end && !decoding.sample; ++i) candidates = std::min(candidates, decoded[i].size());
     for (std::size_t rank = 0; rank < candidates; ++rank) {
       Translation& translation = translations.emplace_back();
       translation.parts = static_cast<std::int32_t>(end - begin);
       const bool keep_attention = options.attention && rank == 0 && translation.parts == 1;
       for (std::size_t i = begin; i < end; ++i)
         Append(translation, model(), tokenizer(), sources[i],
-               decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front(), decoded[i][rank], options,
-               keep_attention);
+               decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front(), hypothesis(i, rank),
+               options, keep_attention);
     }
   }
   for (std::vector<Translation>& translations : results)
@@ -277,7 +318,7 @@ AttentionRecord Translator::Attention(std::string_view source, std::optional<std
   source_ids.insert(source_ids.end(), tokens.begin(), tokens.end());
   source_ids.insert(source_ids.end(), after.begin(), after.end());
 
-  const DecodingOptions decoding = state_->DecodingFor(options);
+  DecodingOptions decoding = state_->DecodingFor(options);
   const std::int32_t start = decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front();
   std::vector<std::int32_t> written;
   if (target) {
@@ -286,6 +327,9 @@ AttentionRecord Translator::Attention(std::string_view source, std::optional<std
     written.insert(written.end(), own.begin(), own.end());
   } else {
     const Sequences sentence = {{0, static_cast<std::int32_t>(source_ids.size())}};
+    decoding.sources = {{{}, options.first_stream << 32U}};
+    for (const std::vector<std::int32_t>& prefix : state_->TargetPrefixes(options, 1))
+      decoding.sources.front().target_prefix = prefix;
     written = Decode(model(), source_ids, sentence, decoding)[0][0].ids;
   }
   return Attend(model(), tokenizer(), source_ids, start, written);

@@ -161,15 +161,109 @@ TEST_F(TranslatorTest, RecordsTheAttentionOfEveryHead) {
   EXPECT_EQ(own.maps.back().weights, best.attention.value().maps.back().weights);
 }
 
+TEST_F(TranslatorTest, TakesOneTextOrAList) {
+  const TranslateOptions two{.beam_size = 2};
+  EXPECT_EQ(translator->Translate("Hund", two), translator->TranslateBatch(texts, two)[4][0].text);
+  const auto batch = translator->TranslateBatch({"Hund", "Ein Hund läuft."}, two);
+  ASSERT_EQ(batch.size(), 2U);
+  EXPECT_EQ(batch[0][0].text, translator->Translate("Hund", two));
+  EXPECT_TRUE(translator->TranslateBatch({}).empty());
+}
+
+TEST_F(TranslatorTest, BeginsWithTheTargetPrefix) {
+  const auto all = translator->TranslateBatch(texts, {.target_prefix = {"A dog"}});
+  for (std::size_t i : {0, 2, 4, 5}) EXPECT_THAT(all[i][0].text, testing::StartsWith("A dog")) << i;
+  EXPECT_EQ(all[1][0].text, "");
+  const auto each =
+      translator->TranslateBatch({"Hund", "Hund", "Ein Hund läuft."}, {.target_prefix = {"A dog", "", "Two"}});
+  EXPECT_EQ(each[0][0].text, all[4][0].text);
+  EXPECT_EQ(each[1][0].text, translator->Translate("Hund"));
+  EXPECT_THAT(each[2][0].text, testing::StartsWith("Two"));
+  // A text in parts begins with it once.
+  const std::string sentence = "Zwei Kinder spielen, sie lachen.", twice = sentence + " " + sentence;
+  const TranslateOptions dog{.target_prefix = {"A dog"}};
+  EXPECT_EQ(translator->Translate(twice, dog),
+            translator->Translate(sentence, dog) + " " + translator->Translate(sentence));
+  EXPECT_EQ(translator->Attention("Hund", {}, dog).target_tokens[1], "▁");
+}
+
+TEST_F(TranslatorTest, SamplesTheSameInAnyBatch) {
+  TranslateOptions options{.n_best = 3, .temperature = 2, .seed = 5};
+  const auto together = translator->TranslateBatch(texts, options);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    options.first_stream = i;
+    const auto alone = translator->TranslateBatch({texts[i]}, options)[0];
+    ASSERT_EQ(alone.size(), together[i].size());
+    for (std::size_t n = 0; n < alone.size(); ++n) EXPECT_EQ(alone[n].text, together[i][n].text);
+  }
+  ASSERT_EQ(together[2].size(), 3U);
+  EXPECT_NE(together[2][0].text, together[2][1].text);
+  options = {.temperature = 2, .seed = 5};
+  EXPECT_EQ(translator->TranslateBatch(texts, options)[2][0].text, together[2][0].text);
+  options.seed = 6;
+  EXPECT_NE(translator->TranslateBatch(texts, options)[2][0].text, together[2][0].text);
+}
+
+TEST_F(TranslatorTest, ScoresEveryTokenOfATranslation) {
+  TranslateOptions options{.target_prefix = {"A dog"}, .token_scores = true};
+  const std::string sentence = "Zwei Kinder spielen, sie lachen.";
+  for (const std::string& text : {sentence, sentence + " " + sentence}) {
+    const Translation one = translator->TranslateBatch({text}, options)[0][0];
+    ASSERT_FALSE(one.token_scores.empty());
+    EXPECT_FALSE(one.token_scores[0].log_probability);
+    EXPECT_EQ(one.token_scores[0].word, 0);
+    EXPECT_EQ(one.token_scores[0].piece, "▁");
+    std::int32_t last = 0;
+    for (const TranslatedToken& token : one.token_scores) {
+      if (token.word < 0) continue;
+      EXPECT_TRUE(token.word == last || token.word == last + 1);
+      last = token.word;
+      if (token.log_probability) {
+        EXPECT_LT(*token.log_probability, 0);
+      }
+    }
+    EXPECT_EQ(last + 1, CountWords(one.text));
+  }
+  const Translation plain = translator->TranslateBatch({sentence}, {.length_penalty = 0, .token_scores = true})[0][0];
+  double sum = 0;
+  for (const TranslatedToken& token : plain.token_scores) sum += token.log_probability.value();
+  EXPECT_NEAR(plain.score, sum, 1e-4);
+  EXPECT_EQ(plain.complete, plain.token_scores.back().piece == "</s>");
+}
+
+TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
+  const std::string path = folder.File("generation_config.json");
+  WriteFile(path, R"({"num_beams": 4, "do_sample": true, "temperature": 2.0, "top_k": 9, "repetition_penalty": 1.5})");
+  const Translator other = Translator::Load(folder.path());
+  const TranslateOptions same{.repetition_penalty = 1.5, .temperature = 2, .top_k = 9};
+  EXPECT_EQ(other.Translate(texts[2]), translator->Translate(texts[2], same));
+  EXPECT_EQ(other.Translate(texts[2], {.beam_size = 3}),
+            translator->Translate(texts[2], {.beam_size = 3, .repetition_penalty = 1.5}));
+  WriteFile(path, R"({"repetition_penalty": 0})");
+  EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()).Translate("a"); }),
+              HasSubstr("repetition_penalty must be"));
+}
+
 TEST_F(TranslatorTest, RefusesImpossibleRequests) {
   const auto refused = [&](const std::string& text, const TranslateOptions& options) {
     return ErrorOf([&] { translator->TranslateBatch({{text}}, options); });
   };
-  EXPECT_EQ(refused("ab\xff", {}), "text 0: byte 2 is not UTF-8");
-  EXPECT_THAT(refused("", {.beam_size = 0}), HasSubstr("beam size"));
-  EXPECT_THAT(refused("", {.beam_size = 2, .n_best = 3}), HasSubstr("beam size 2"));
+  EXPECT_EQ(refused("ab\xff", {}), "text 1: byte 2 is not UTF-8");
+  EXPECT_THAT(refused("", {.beam_size = 0}), HasSubstr("beam_size must be"));
+  EXPECT_THAT(refused("", {.beam_size = 2, .n_best = 3}), HasSubstr("from 1 to beam_size, 2"));
   EXPECT_THAT(refused("", {.max_length = 41}), HasSubstr("40"));
   EXPECT_THAT(refused("", {.batch_tokens = 0}), HasSubstr("batch"));
+  EXPECT_THAT(refused("", {.max_length = 5, .min_length = 6}), HasSubstr("min_length must be from 0 to max_length, 5"));
+  EXPECT_THAT(refused("", {.beam_size = 2, .top_k = 4}), HasSubstr("sampling is for a beam_size of 1"));
+  EXPECT_THAT(refused("", {.seed = 4}), HasSubstr("seed is for sampling"));
+  EXPECT_THAT(refused("", {.sample = false, .temperature = 1}), HasSubstr("which sample = false excludes"));
+  EXPECT_THAT(refused("", {.target_prefix = {"a", "b"}}), HasSubstr("2 of target_prefix, for 1 texts"));
+  EXPECT_THAT(refused("", {.target_prefix = {"\xff"}}), HasSubstr("target prefix 1: byte 0"));
+  EXPECT_THAT(refused("", {.target_prefix = {std::string(200, 'a')}}), HasSubstr("leaves no room"));
+  const Translator drafting = Translator::Load(folder.path(), {.draft = true});
+  EXPECT_THAT(ErrorOf([&] { drafting.Translate(""); }),
+              HasSubstr("draft is for greedy choice: beam_size must be 1, not 4"));
+  EXPECT_THAT(ErrorOf([&] { drafting.Translate("", {.top_k = 4}); }), HasSubstr("draft is for greedy choice"));
   EXPECT_THAT(ErrorOf([&] { translator->Attention(" "); }), HasSubstr("no words"));
   EXPECT_THAT(ErrorOf([&] { translator->Attention(std::string(200, 'a')); }), HasSubstr("at most 39"));
   EXPECT_THAT(ErrorOf([&] { translator->Attention("a", "\xc3"); }), HasSubstr("the target: byte 0"));

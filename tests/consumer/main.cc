@@ -19,9 +19,14 @@ int main(int argc, char** argv) {
     std::cerr << "refused as it should be: " << error.what() << "\n";
   }
 
-  const headlight::Translator translator = headlight::Translator::Load(argv[1]);
+  const headlight::Translator translator =
+      headlight::Translator::Load(argv[1], {.compute = headlight::Compute::float32});
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) lines.push_back(line);
+
+  const headlight::TranslateOptions greedy{.beam_size = 1};
+  const auto both = translator.TranslateBatch({"eins hund", "zwei katze"}, greedy);
+  if (both[1][0].text != translator.Translate("zwei katze", greedy)) return 1;
 
   std::vector<std::vector<std::string>> translations(4);
   std::vector<std::thread> callers;

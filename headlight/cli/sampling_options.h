@@ -1,0 +1,38 @@
+// The options of commands that can sample.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "headlight/cli/checks.h"
+
+namespace headlight {
+
+// Binds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty to the fields of these
+// names of GenerateOptions or TranslateOptions, which must outlive the program.
+template <typename Options>
+void AddSamplingOptions(CLI::App& command, Options& options) {
+  auto* sample = command.add_flag_callback(
+      "--sample", [&options] { options.sample = true; },
+      "Sample tokens by their probabilities; --temperature, --top-k and --top-p imply it");
+  command
+      .add_flag_callback(
+          "--no-sample", [&options] { options.sample = false; }, "Do not sample, whatever generation_config.json says")
+      ->excludes(sample);
+  command.add_option("--temperature", options.temperature, "Divide the logits by X before sampling [1]")
+      ->check(NumberAbove(0))
+      ->type_name("X");
+  command.add_option("--top-k", options.top_k, "Sample from the N most probable tokens; 0: from all [0]")
+      ->check(AtLeast(0))
+      ->type_name("N");
+  command.add_option("--top-p", options.top_p, "Sample from the most probable tokens whose probabilities sum to X [1]")
+      ->check(NumberAbove(0, 1))
+      ->type_name("X");
+  command.add_option("--seed", options.seed, "Random seed of the sampling [0]")->check(Seed())->type_name("N");
+  command
+      .add_option("--repetition-penalty", options.repetition_penalty,
+                  "Divide the logits of tokens that occurred before by X, multiply negative ones [1]")
+      ->check(NumberAbove(0))
+      ->type_name("X");
+}
+
+}  // namespace headlight
