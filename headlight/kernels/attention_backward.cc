@@ -8,18 +8,19 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/profile.h"
+#include "headlight/kernels/attention_parts.h"
 #include "headlight/kernels/attention_tile-inl.h"
 #include "headlight/kernels/dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
+using kernels::BackwardPart;
 using kernels::kBackwardKeys;
 using kernels::kBackwardQueries;
 
@@ -198,22 +199,14 @@ class BackwardHead {
 };
 
 template <typename T>
-void BackwardWhole(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head) {
-  BackwardHead<T>(arguments, sentence, head).Everything();
+void BackwardOf(const kernels::BackwardArguments<T>& arguments, const BackwardPart& part, std::int32_t sentence,
+                std::int32_t head_index) {
+  BackwardHead<T> head(arguments, sentence, head_index);
+  if (part.kind == BackwardPart::whole) head.Everything();
+  if (part.kind == BackwardPart::keys) head.KeyBlock(part.tile);
+  if (part.kind == BackwardPart::queries) head.QueryBlock(part.tile);
 }
-template <typename T>
-void BackwardKeys(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
-                  std::int32_t key) {
-  BackwardHead<T>(arguments, sentence, head).KeyBlock(key);
-}
-template <typename T>
-void BackwardQueries(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head,
-                     std::int32_t query) {
-  BackwardHead<T>(arguments, sentence, head).QueryBlock(query);
-}
-HEADLIGHT_KERNEL(BackwardWhole);
-HEADLIGHT_KERNEL(BackwardKeys);
-HEADLIGHT_KERNEL(BackwardQueries);
+HEADLIGHT_KERNEL(BackwardOf);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
@@ -222,19 +215,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace headlight::kernels {
 
-HEADLIGHT_EXPORT(BackwardWhole);
-HEADLIGHT_EXPORT(BackwardKeys);
-HEADLIGHT_EXPORT(BackwardQueries);
+HEADLIGHT_EXPORT(BackwardOf);
 
 namespace {
-
-// A unit of work, done for one key head and its query heads: all gradients of the sentences order[first] to order[last
-// - 1], one after another; or those of one block of keys or queries of a long sentence.
-struct Part {
-  enum Kind { whole, keys, queries } kind;
-  std::size_t first, last;
-  std::int32_t tile = 0;  // first key or query
-};
 
 // Sets to 0 the rows that no sequence names, of a gradient that is overwritten.
 template <typename T>
@@ -248,78 +231,11 @@ void ZeroUnnamed(const GradientTo<T>& gradient, std::span<const Sequence> sequen
     if (named[static_cast<std::size_t>(row)] == 0) std::fill_n(gradient.to.row(row), gradient.to.columns, T{0});
 }
 
-// Reorders sentences, so that those whose keys share rows come one after another, and marks the last of each such
-// group: `ends[place]`. Groups stay in the order of their first sentences.
 template <typename T>
-void GroupByKeys(const AttentionInput<T>& input, std::vector<std::int32_t>& order, std::vector<char>& ends) {
-  thread_local std::vector<std::int32_t> owner, group;  // of a row: a place in the order; of a place: an earlier one
-  owner.assign(static_cast<std::size_t>(input.key.rows), -1);
-  group.resize(order.size());
-  const auto first_of = [&](std::int32_t place) {
-    while (group[static_cast<std::size_t>(place)] != place) place = group[static_cast<std::size_t>(place)];
-    return place;
-  };
-  bool shared = false;
-  for (std::int32_t place = 0; place < std::ssize(order); ++place) {
-    group[static_cast<std::size_t>(place)] = place;
-    const Sequence keys = input.keys[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
-    for (std::int32_t i = 0; i < keys.length; ++i) {
-      std::int32_t& of_row = owner[static_cast<std::size_t>(keys.row(i))];
-      if (of_row >= 0 && of_row != place) {
-        const std::int32_t one = first_of(of_row), other = first_of(place);
-        group[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
-        shared = true;
-      }
-      of_row = place;
-    }
-  }
-  ends.assign(order.size(), 1);
-  if (!shared) return;
-  std::vector<std::pair<std::int32_t, std::int32_t>> sorted;  // the group's first place, the place
-  for (std::int32_t place = 0; place < std::ssize(order); ++place) sorted.emplace_back(first_of(place), place);
-  std::ranges::sort(sorted);
-  const std::vector<std::int32_t> before = order;
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    order[place] = before[static_cast<std::size_t>(sorted[place].second)];
-    ends[place] = place + 1 == order.size() || sorted[place + 1].first != sorted[place].first;
-  }
-}
-
-// The sentences in the order of their keys, and the parts of the work. Sentences whose keys share rows are one part, so
-// that no two threads add to the same row. A sentence that alone would keep one of `threads` busy longer than the
-// others is cut into blocks (with 0 none is); the result has the same bits, for 7 products of tiles instead of 5.
-template <typename T>
-void Divide(const AttentionInput<T>& input, int threads, std::vector<std::int32_t>& order, std::vector<Part>& parts) {
-  thread_local std::vector<char> ends;
-  order.resize(input.keys.size());
-  std::int64_t scores = 0;
-  for (std::size_t sentence = 0; sentence < order.size(); ++sentence) {
-    order[sentence] = static_cast<std::int32_t>(sentence);
-    scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
-  }
-  std::ranges::sort(order, {}, [&](std::int32_t sentence) { return std::pair(input.keys[sentence].begin, sentence); });
-  GroupByKeys(input, order, ends);
-  parts.clear();
-  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
-    last = first + 1;
-    while (ends[last - 1] == 0) ++last;
-    const std::int32_t queries = input.queries[order[first]].length, keys = input.keys[order[first]].length;
-    if (last == first + 1 && std::int64_t{queries} * keys * threads > scores * KeyHeads(input)) {
-      for (std::int32_t key = 0; key < keys; key += kBackwardKeys) parts.push_back({Part::keys, first, last, key});
-      for (std::int32_t query = 0; query < queries; query += kBackwardQueries) {
-        parts.push_back({Part::queries, first, last, query});
-      }
-    } else {
-      parts.push_back({Part::whole, first, last});
-    }
-  }
-}
-
-template <typename T>
-void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t key_head,
+void Compute(const BackwardPart& part, std::span<const std::int32_t> order, std::int32_t key_head,
              BackwardArguments<T> arguments) {
   const std::int32_t group = arguments.input.heads / KeyHeads(arguments.input);
-  if (part.kind == Part::whole && part.last - part.first > 1) {  // they share keys: all are added
+  if (part.kind == BackwardPart::whole && part.last - part.first > 1) {  // they share keys: all are added
     for (GradientTo<T>* gradient : {&arguments.d_key, &arguments.d_value}) {
       const std::int64_t columns = gradient->to.columns / KeyHeads(arguments.input);
       if (!gradient->wanted()) continue;
@@ -332,20 +248,8 @@ void Compute(const Part& part, std::span<const std::int32_t> order, std::int32_t
     }
   }
   for (std::int32_t head = key_head * group; head < (key_head + 1) * group; ++head) {
-    for (std::size_t place = part.first; place < part.last; ++place) {
-      const std::int32_t sentence = order[place];
-      switch (part.kind) {
-        case Part::whole:
-          HEADLIGHT_DISPATCH(BackwardWhole, T)(arguments, sentence, head);
-          break;
-        case Part::keys:
-          HEADLIGHT_DISPATCH(BackwardKeys, T)(arguments, sentence, head, part.tile);
-          break;
-        case Part::queries:
-          HEADLIGHT_DISPATCH(BackwardQueries, T)(arguments, sentence, head, part.tile);
-          break;
-      }
-    }
+    for (std::size_t place = part.first; place < part.last; ++place)
+      HEADLIGHT_DISPATCH(BackwardOf, T)(arguments, part, order[place], head);
     arguments.d_key.add = arguments.d_value.add = true;  // the group's other query heads
   }
 }
@@ -382,35 +286,32 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
   const BackwardArguments<T> arguments{input, output, d_output, log_sum_exp, d_query, d_key, d_value};
   const std::int32_t key_heads = KeyHeads(input);
   BiasGradientParts<T> bias_parts(input, given.bias);
-  thread_local std::vector<std::int32_t> kept_order;
-  thread_local std::vector<Part> kept_parts;
   // With parts of a bias's gradient the cuts must not depend on the number of threads; a computed bias allows none.
-  constexpr int threads_of_bias = 8;
+  const int threads = bias_parts.needed() ? 8 : Threads();
   const bool may_cut = d_query.wanted() && (d_key.wanted() || d_value.wanted()) &&
                        (input.bias.computed == nullptr || !input.bias.computed->has_gradient());
-  Divide(input, !may_cut ? 0 : bias_parts.needed() ? threads_of_bias : Threads(), kept_order, kept_parts);
-  const std::span<const std::int32_t> order = kept_order;
-  const std::span<const Part> parts = kept_parts;
+  const BackwardPlan& plan = PlanBackward(input.queries, input.keys, input.key.rows, key_heads, may_cut ? threads : 0);
   if (bias_parts.needed()) {
-    const std::int64_t count = std::ssize(parts), groups = bias_parts.Allocate(count);
+    const std::int64_t count = std::ssize(plan.parts), groups = bias_parts.Allocate(count);
     const auto work = [&](std::int64_t item) {  // the parts of a group in order, for one key head
       const std::int64_t group = item / key_heads;
       AttentionInput<T> of_group = input;
       of_group.bias.d_values = bias_parts.Part(group);
       const BackwardArguments<T> own{of_group, output, d_output, log_sum_exp, d_query, d_key, d_value};
       for (std::int64_t part = group * count / groups; part < (group + 1) * count / groups; ++part)
-        Compute(parts[static_cast<std::size_t>(part)], order, static_cast<std::int32_t>(item % key_heads), own);
+        Compute(plan.parts[static_cast<std::size_t>(part)], plan.order, static_cast<std::int32_t>(item % key_heads),
+                own);
     };
     ParallelFor(groups * key_heads, std::ref(work));
     bias_parts.AddUp();
     return;
   }
-  const std::int64_t pairs = static_cast<std::int64_t>(parts.size()) * key_heads;
+  const std::int64_t pairs = std::ssize(plan.parts) * key_heads;
   const std::int64_t chunk = PairsPerPiece(input, pairs, key_heads);
   const auto work = [&](std::int64_t piece) {
     for (std::int64_t pair = piece * chunk; pair < std::min(pairs, (piece + 1) * chunk); ++pair) {
-      Compute(parts[static_cast<std::size_t>(pair / key_heads)], order, static_cast<std::int32_t>(pair % key_heads),
-              arguments);
+      Compute(plan.parts[static_cast<std::size_t>(pair / key_heads)], plan.order,
+              static_cast<std::int32_t>(pair % key_heads), arguments);
     }
   };
   ParallelFor((pairs + chunk - 1) / chunk, std::ref(work));
