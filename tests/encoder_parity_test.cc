@@ -10,8 +10,8 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
-#include "headlight/models/deberta_v2.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/disentangled_attention.h"
 #include "tests/encoder_parity_testing.h"
 
 namespace headlight {
@@ -124,18 +124,16 @@ TEST(Encoders, ComputeInEveryPrecision) {
 
 TEST(DebertaV2, PutsDistancesIntoBuckets) {
   for (const auto& [name, rows] : ReadJson(kFolders + "buckets.json").Members()) {
-    DebertaV2Config config;
-    config.buckets = std::stoll(name);
-    config.base.farthest = std::stoll(name.substr(name.find(',') + 1));
+    const std::int64_t buckets = std::stoll(name), farthest = std::stoll(name.substr(name.find(',') + 1));
     std::int64_t distance = 0;
     for (const JsonView& row : rows.Items()) {
-      const std::int64_t bucket = std::min(row.Integer(), config.buckets - 1);
-      EXPECT_EQ(RelativeRow(config, distance), config.buckets + bucket) << name << ": " << distance;
-      EXPECT_EQ(RelativeRow(config, -distance), config.buckets - row.Integer()) << name << ": " << -distance;
+      const std::int64_t bucket = std::min(row.Integer(), buckets - 1);
+      EXPECT_EQ(RelativeRow(distance, buckets, farthest), buckets + bucket) << name << ": " << distance;
+      EXPECT_EQ(RelativeRow(-distance, buckets, farthest), buckets - row.Integer()) << name << ": " << -distance;
       ++distance;
     }
-    EXPECT_EQ(RelativeRow(config, 1 << 20), 2 * config.buckets - 1);
-    EXPECT_EQ(RelativeRow(config, -(1 << 20)), 0);
+    EXPECT_EQ(RelativeRow(1 << 20, buckets, farthest), 2 * buckets - 1);
+    EXPECT_EQ(RelativeRow(-(1 << 20), buckets, farthest), 0);
   }
 }
 

@@ -88,7 +88,6 @@ HEADLIGHT_BENCH(Add, 3, AddRows<float>(a, b, c))->Args({4096, 256})->Args({32, 5
 HEADLIGHT_BENCH(ColumnSums, 1, AddColumnSums<float>(a, bias))->Args({4096, 256})->Args({4096, 1024});
 HEADLIGHT_BENCH(Softmax, 2, SoftmaxRows<float>(a, b))->Args({4096, 256})->Args({32, 32000});
 HEADLIGHT_BENCH(SoftmaxGradient, 3, SoftmaxRowsGradient<float>(a, b, c))->Args({4096, 256});
-HEADLIGHT_BENCH(LogSoftmax, 2, LogSoftmaxRows<float>(a, b))->Args({160, 8000});
 HEADLIGHT_BENCH(Drop, 2, DropoutRows<float>(a, dropout, b))->Args({4096, 256});
 HEADLIGHT_BENCH(ResidualDropout, 3, ResidualRows<float>(a, b, dropout, c))->Args({4096, 256});
 HEADLIGHT_BENCH(LayerNorm, 2, LayerNormRows<float>(a, gain, bias, 1e-5, b, {moments, moments + a.rows}))

@@ -8,8 +8,6 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include <cmath>
-
 #include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/functions-inl.h"
@@ -56,45 +54,8 @@ void SoftmaxGradientChunk(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x)
   }
 }
 
-template <typename T>
-void LogSoftmaxChunk(Matrix<const T> x, Matrix<T> y) {
-  const hn::ScalableTag<T> d;
-  for (std::int64_t row = 0; row < x.rows; ++row) {
-    const T* const in = x.row(row);
-    T* const out = y.row(row);
-    const T highest = MaxOverLanes(d, x.columns, in);
-    const auto max = hn::Set(d, highest);
-    const T sum = SumOverLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      return WeightOf(d, hn::Sub(LoadLanes(d, in + column, lanes), max));
-    });
-    const auto log_sum = hn::Set(d, std::log(sum));  // apart from max, which may be large
-    ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto difference = hn::Sub(LoadLanes(d, in + column, lanes), max);
-      StoreLanes(hn::Sub(difference, log_sum), d, out + column, lanes);
-    });
-  }
-}
-
-template <typename T>
-void LogSoftmaxGradientChunk(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x) {
-  const hn::ScalableTag<T> d;
-  for (std::int64_t row = 0; row < y.rows; ++row) {
-    const T *const logs = y.row(row), *const d_logs = d_y.row(row);
-    T* const out = d_x.row(row);
-    const auto sum = hn::Set(d, SumOverLanes(d, y.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-                               return LoadLanes(d, d_logs + column, lanes);
-                             }));
-    ForLanes(d, y.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      const auto weight = WeightOf(d, LoadLanes(d, logs + column, lanes));
-      StoreLanes(hn::NegMulAdd(weight, sum, LoadLanes(d, d_logs + column, lanes)), d, out + column, lanes);
-    });
-  }
-}
-
 HEADLIGHT_KERNEL(SoftmaxChunk);
 HEADLIGHT_KERNEL(SoftmaxGradientChunk);
-HEADLIGHT_KERNEL(LogSoftmaxChunk);
-HEADLIGHT_KERNEL(LogSoftmaxGradientChunk);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
@@ -105,8 +66,6 @@ namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(SoftmaxChunk);
 HEADLIGHT_EXPORT(SoftmaxGradientChunk);
-HEADLIGHT_EXPORT(LogSoftmaxChunk);
-HEADLIGHT_EXPORT(LogSoftmaxGradientChunk);
 
 template <typename T>
 void SoftmaxRows(Matrix<const T> x, Matrix<T> y) {
@@ -125,31 +84,10 @@ void SoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x) 
   });
 }
 
-template <typename T>
-void LogSoftmaxRows(Matrix<const T> x, Matrix<T> y) {
-  const Profiled profiled("log-softmax", 0, BytesOf(x, 2));
-  const auto chunk = HEADLIGHT_DISPATCH(LogSoftmaxChunk, T);
-  ForRowChunks(x.rows, x.columns,
-               [&](std::int64_t first, std::int64_t rows) { chunk(x.Rows(first, rows), y.Rows(first, rows)); });
-}
-
-template <typename T>
-void LogSoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x) {
-  const Profiled profiled("log-softmax gradient", 0, BytesOf(y, 3));
-  const auto chunk = HEADLIGHT_DISPATCH(LogSoftmaxGradientChunk, T);
-  ForRowChunks(y.rows, y.columns, [&](std::int64_t first, std::int64_t rows) {
-    chunk(y.Rows(first, rows), d_y.Rows(first, rows), d_x.Rows(first, rows));
-  });
-}
-
 template void SoftmaxRows(Matrix<const float>, Matrix<float>);
 template void SoftmaxRows(Matrix<const double>, Matrix<double>);
 template void SoftmaxRowsGradient(Matrix<const float>, Matrix<const float>, Matrix<float>);
 template void SoftmaxRowsGradient(Matrix<const double>, Matrix<const double>, Matrix<double>);
-template void LogSoftmaxRows(Matrix<const float>, Matrix<float>);
-template void LogSoftmaxRows(Matrix<const double>, Matrix<double>);
-template void LogSoftmaxRowsGradient(Matrix<const float>, Matrix<const float>, Matrix<float>);
-template void LogSoftmaxRowsGradient(Matrix<const double>, Matrix<const double>, Matrix<double>);
 
 }  // namespace headlight::kernels
 #endif

@@ -1,5 +1,5 @@
-// Softmax along rows: y[i] = exp(x[i]) / sum of exp(x), and its logarithm. T is float or double; results may overwrite
-// inputs. -infinity gets no weight; a row with a NaN, with +infinity, or of -infinity alone becomes NaN.
+// Softmax along rows: y[i] = exp(x[i]) / sum of exp(x). T is float or double; results may overwrite inputs. -infinity
+// gets no weight; a row with a NaN, with +infinity, or of -infinity alone becomes NaN.
 #pragma once
 
 #include "headlight/base/matrix.h"
@@ -12,13 +12,5 @@ void SoftmaxRows(Matrix<const T> x, Matrix<T> y);
 // d_x = y * (d_y - sum of (y * d_y)), from the result y.
 template <typename T>
 void SoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x);
-
-// y[i] = x[i] - log(sum of exp(x))
-template <typename T>
-void LogSoftmaxRows(Matrix<const T> x, Matrix<T> y);
-
-// d_x = d_y - exp(y) * sum of d_y, from the result y.
-template <typename T>
-void LogSoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x);
 
 }  // namespace headlight::kernels

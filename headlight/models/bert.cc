@@ -12,23 +12,15 @@
 
 namespace headlight {
 
-BertLayer::BertLayer(const Scope& scope, const BertConfig& config, int layer)
-    : dropout_(config.dropout),
-      attention_(scope / "attention",
-                 {.model = config.model,
-                  .heads = config.heads,
-                  .dropout = config.attention_dropout,
-                  .names = {"self.query", "self.key", "self.value", "output.dense"}},
-                 AttentionKind::encoder_self, layer),
-      attention_norm_(scope / "attention" / "output" / "LayerNorm", config.model, config.norm_epsilon),
-      feed_forward_(scope, config.model, config.ffn, config.activation, {"intermediate.dense", "output.dense"}),
-      feed_forward_norm_(scope / "output" / "LayerNorm", config.model, config.norm_epsilon) {}
-
-Tensor BertLayer::operator()(Context& context, const Tensor& x, const Sequences& texts) const {
-  const Tensor attended = PostNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-    return attention_.Self(context, input, texts, /*causal=*/false);
-  });
-  return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
+TransformerLayerConfig LayerOf(const BertConfig& config, EncoderLayerNames names) {
+  return {.model = config.model,
+          .heads = config.heads,
+          .ffn = config.ffn,
+          .activation = config.activation,
+          .dropout = config.dropout,
+          .attention_dropout = config.attention_dropout,
+          .norm_epsilon = config.norm_epsilon,
+          .names = std::move(names)};
 }
 
 BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config)
@@ -42,8 +34,13 @@ BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config)
       types_(&(scope / "embeddings" / "token_type_embeddings")
                   .Declare("weight", {config.types, config.model}, Initialisation::Normal(0.02))),
       embedding_norm_(scope / "embeddings" / "LayerNorm", config.model, config.norm_epsilon) {
-  for (int layer = 0; layer < config.layers; ++layer)
-    layers_.emplace_back(scope / "encoder" / "layer" / layer, config, layer);
+  const TransformerLayerConfig layer =
+      LayerOf(config, {.attention = "attention",
+                       .attention_norm = "attention.output.LayerNorm",
+                       .projections = {"self.query", "self.key", "self.value", "output.dense"},
+                       .feed_forward = {"intermediate.dense", "output.dense"},
+                       .feed_forward_norm = "output.LayerNorm"});
+  for (int i = 0; i < config.layers; ++i) layers_.emplace_back(scope / "encoder" / "layer" / i, layer, i);
 }
 
 Tensor BertEncoder::operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -55,7 +52,7 @@ Tensor BertEncoder::operator()(Context& context, std::span<const std::int32_t> i
       ops::Embedding(context.Use(*types_), types.empty() ? std::span<const std::int32_t>(zeros) : types);
   const Tensor sum = embedding_norm_.AfterResidual(context, words_and_positions, segments, 0);
   Tensor hidden = ops::Drop(sum, context.NextDropout(dropout_));
-  for (const BertLayer& layer : layers_) hidden = layer(context, hidden, texts);
+  for (const EncoderLayer& layer : layers_) hidden = layer(context, hidden, texts);
   return hidden;
 }
 

@@ -11,10 +11,10 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
-#include "headlight/nn/attention.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/text_encoder.h"
+#include "headlight/nn/transformer_layers.h"
 
 namespace headlight {
 
@@ -42,19 +42,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
 // All but the model type, which RoBERTa and DeBERTa share.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
-// LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)): the Transformer's layer under BERT's names.
-class HEADLIGHT_API BertLayer {
- public:
-  BertLayer(const Scope& scope, const BertConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts) const;  // [tokens, model] to the same
-
- private:
-  double dropout_;
-  MultiHeadAttention attention_;
-  LayerNorm attention_norm_;
-  FeedForward feed_forward_;
-  LayerNorm feed_forward_norm_;
-};
+// The Transformer's layer (section 3) under these names.
+TransformerLayerConfig LayerOf(const BertConfig& config, EncoderLayerNames names);
 
 // The sum of three embeddings, normalized, and the layers.
 class HEADLIGHT_API BertEncoder {
@@ -71,7 +60,7 @@ class HEADLIGHT_API BertEncoder {
   Embedding embedding_;
   const Parameter* types_;
   LayerNorm embedding_norm_;
-  std::deque<BertLayer> layers_;
+  std::deque<EncoderLayer> layers_;
 };
 
 class HEADLIGHT_API Bert : public TextEncoder {

@@ -1,7 +1,10 @@
 #include "headlight/models/deberta.h"
 
 #include <algorithm>
+#include <deque>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
+#include "headlight/nn/disentangled_attention.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
@@ -75,75 +79,6 @@ TextHeadsLayout DebertaHeads(const DebertaConfig& config, const std::string& fam
           .class_pooler_dropout = config.pooler_dropout,
           .sequence_dropout = config.bert.classifier_dropout.value_or(config.bert.dropout),
           .token_dropout = config.bert.dropout};
-}
-
-DebertaLayer::DebertaLayer(const Scope& scope, const DebertaConfig& config, int layer)
-    : attention_{config.bert.heads, config.content_to_position, config.position_to_content,
-                 config.bert.attention_dropout, layer},
-      dropout_(config.bert.dropout),
-      query_key_value_(scope / "attention" / "self", {"in_proj"}, config.bert.model, 3 * config.bert.model,
-                       /*bias=*/false),
-      query_bias_(&(scope / "attention" / "self").Declare("q_bias", {config.bert.model}, Initialisation::Constant(0))),
-      value_bias_(&(scope / "attention" / "self").Declare("v_bias", {config.bert.model}, Initialisation::Constant(0))),
-      sublayers_(scope, config) {
-  const Scope self = scope / "attention" / "self";
-  const std::vector<std::string> key = {"pos_proj"}, query = {"pos_q_proj"};
-  if (config.relative_positions && config.content_to_position)
-    relative_key_.emplace(self, key, config.bert.model, config.bert.model, /*bias=*/false);
-  if (config.relative_positions && config.position_to_content)
-    relative_query_.emplace(self, query, config.bert.model, config.bert.model);
-}
-
-Tensor DebertaLayer::operator()(Context& context, const Tensor& x, const Sequences& texts,
-                                const RelativeVectors& relative) const {
-  // The projection's rows go head by head, in each query, key and value: put all queries first, then keys, then values.
-  const std::int64_t model = x.columns();
-  const std::int32_t heads = attention_.heads;
-  std::vector<std::int32_t> order;
-  order.reserve(static_cast<std::size_t>(3 * heads * x.rows()));
-  for (std::int32_t token = 0; token < x.rows(); ++token)
-    for (std::int32_t part = 0; part < 3; ++part)
-      for (std::int32_t head = 0; head < heads; ++head) order.push_back((token * heads + head) * 3 + part);
-  const Tensor pieces = ops::Reshape(query_key_value_(context, x), {std::ssize(order), model / heads});
-  const Tensor projected = ops::Reshape(ops::Embedding(pieces, order), {x.rows(), 3 * model});
-  const Tensor query = ops::Add(ops::Columns(projected, 0, model), context.Use(*query_bias_));
-  const Tensor value = ops::Add(ops::Columns(projected, 2 * model, model), context.Use(*value_bias_));
-
-  Tensor relative_key, relative_query;
-  if (!relative.vectors.empty()) {
-    const Tensor vectors = ops::Drop(relative.vectors, context.NextDropout(dropout_));
-    if (relative_key_) relative_key = (*relative_key_)(context, vectors);
-    if (relative_query_) relative_query = (*relative_query_)(context, vectors);
-  }
-  return sublayers_(context, x,
-                    attention_(context, query, ops::Columns(projected, model, model), value, texts, relative,
-                               relative_key, relative_query));
-}
-
-Deberta::Deberta(const DebertaConfig& config, DType dtype)
-    : TextEncoder(dtype),
-      config_((CheckConfig(config), config)),
-      embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", config) {
-  const BertConfig& bert = config.bert;
-  limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
-  const Scope encoder = Scope(parameters_) / config.bert.scope / "encoder";
-  for (int layer = 0; layer < bert.layers; ++layer) layers_.emplace_back(encoder / "layer" / layer, config, layer);
-  if (config.relative_positions)
-    relative_ = &(encoder / "rel_embeddings")
-                     .Declare("weight", {2 * config.farthest, config.bert.model}, Initialisation::Normal(0.02));
-  DeclareHeads(parameters_, bert.on_top, DebertaHeads(config, "Deberta"), embeddings_.tokens());
-}
-
-Tensor Deberta::Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                       const Sequences& texts, std::span<const std::int32_t> first_positions) const {
-  Tensor hidden = embeddings_(context, ids, types, texts, first_positions);
-  RelativeVectors relative;
-  if (relative_ != nullptr)  // equation 3
-    relative = RelativeVectorsOf(context.Use(*relative_), texts, [&](std::int64_t distance) {
-      return std::clamp(distance + config_.farthest, std::int64_t{0}, 2 * config_.farthest - 1);
-    });
-  for (const DebertaLayer& layer : layers_) hidden = layer(context, hidden, texts, relative);
-  return hidden;
 }
 
 namespace {
@@ -220,6 +155,110 @@ OtherTensors OtherDebertaTensors(const DebertaConfig& config) {
 
 namespace {
 
+class DebertaLayer {
+ public:
+  DebertaLayer(const Scope& scope, const DebertaConfig& config, int layer)
+      : attention_{config.bert.heads, config.content_to_position, config.position_to_content,
+                   config.bert.attention_dropout, layer},
+        dropout_(config.bert.dropout),
+        query_key_value_(scope / "attention" / "self", {"in_proj"}, config.bert.model, 3 * config.bert.model,
+                         /*bias=*/false),
+        query_bias_(
+            &(scope / "attention" / "self").Declare("q_bias", {config.bert.model}, Initialisation::Constant(0))),
+        value_bias_(
+            &(scope / "attention" / "self").Declare("v_bias", {config.bert.model}, Initialisation::Constant(0))),
+        sublayers_(scope, config) {
+    const Scope self = scope / "attention" / "self";
+    const std::vector<std::string> key = {"pos_proj"}, query = {"pos_q_proj"};
+    if (config.relative_positions && config.content_to_position)
+      relative_key_.emplace(self, key, config.bert.model, config.bert.model, /*bias=*/false);
+    if (config.relative_positions && config.position_to_content)
+      relative_query_.emplace(self, query, config.bert.model, config.bert.model);
+  }
+
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const {
+    // The projection's rows go head by head, in each query, key and value: put all queries first, then keys, then
+    // values.
+    const std::int64_t model = x.columns();
+    const std::int32_t heads = attention_.heads;
+    std::vector<std::int32_t> order;
+    order.reserve(static_cast<std::size_t>(3 * heads * x.rows()));
+    for (std::int32_t token = 0; token < x.rows(); ++token)
+      for (std::int32_t part = 0; part < 3; ++part)
+        for (std::int32_t head = 0; head < heads; ++head) order.push_back((token * heads + head) * 3 + part);
+    const Tensor pieces = ops::Reshape(query_key_value_(context, x), {std::ssize(order), model / heads});
+    const Tensor projected = ops::Reshape(ops::Embedding(pieces, order), {x.rows(), 3 * model});
+    const Tensor query = ops::Add(ops::Columns(projected, 0, model), context.Use(*query_bias_));
+    const Tensor value = ops::Add(ops::Columns(projected, 2 * model, model), context.Use(*value_bias_));
+
+    Tensor relative_key, relative_query;
+    if (!relative.vectors.empty()) {
+      const Tensor vectors = ops::Drop(relative.vectors, context.NextDropout(dropout_));
+      if (relative_key_) relative_key = (*relative_key_)(context, vectors);
+      if (relative_query_) relative_query = (*relative_query_)(context, vectors);
+    }
+    return sublayers_(context, x,
+                      attention_(context, query, ops::Columns(projected, model, model), value, texts, relative,
+                                 relative_key, relative_query));
+  }
+
+ private:
+  DisentangledAttention attention_;
+  double dropout_;
+  Linear query_key_value_;
+  const Parameter *query_bias_, *value_bias_;
+  std::optional<Linear> relative_key_, relative_query_;
+  DebertaSublayers sublayers_;
+};
+
+class Deberta : public TextEncoder {
+ public:
+  explicit Deberta(const DebertaConfig& config)
+      : TextEncoder(DType::float32),
+        config_((CheckConfig(config), config)),
+        embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", config) {
+    const BertConfig& bert = config.bert;
+    limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
+    const Scope encoder = Scope(parameters_) / config.bert.scope / "encoder";
+    for (int layer = 0; layer < bert.layers; ++layer) layers_.emplace_back(encoder / "layer" / layer, config, layer);
+    if (config.relative_positions)
+      relative_ = &(encoder / "rel_embeddings")
+                       .Declare("weight", {2 * config.farthest, config.bert.model}, Initialisation::Normal(0.02));
+    DeclareHeads(parameters_, bert.on_top, DebertaHeads(config, "Deberta"), embeddings_.tokens());
+  }
+
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
+    Tensor hidden = embeddings_(context, ids, types, texts, first_positions);
+    RelativeVectors relative;
+    if (relative_ != nullptr)  // equation 3
+      relative = RelativeVectorsOf(context.Use(*relative_), texts, [&](std::int64_t distance) {
+        return RelativeRow(distance, /*buckets=*/0, config_.farthest);
+      });
+    for (const DebertaLayer& layer : layers_) hidden = layer(context, hidden, texts, relative);
+    return hidden;
+  }
+
+  void Save(const std::string& folder, Compute compute) const override {
+    Json json = WriteConfig(config_);
+    WriteTextHeads(json, heads(), DebertaHeads(config_, "Deberta"));
+    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+  }
+
+  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
+    DebertaConfig config = config_;
+    config.bert.on_top = wanted;
+    config.bert.scope = DebertaConfig().bert.scope;
+    return std::make_unique<Deberta>(config);
+  }
+
+ private:
+  DebertaConfig config_;
+  DebertaEmbeddings embeddings_;
+  std::deque<DebertaLayer> layers_;
+  const Parameter* relative_ = nullptr;
+};
+
 std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& options) {
   DebertaConfig config;
   ReadDeberta(files, config);
@@ -234,18 +273,5 @@ std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& 
 namespace families {
 extern const Family deberta = MakeFamily<Deberta, Load>({"deberta"});
 }  // namespace families
-
-std::unique_ptr<TextEncoder> Deberta::WithHeads(const TextHeadsConfig& wanted) const {
-  DebertaConfig config = config_;
-  config.bert.on_top = wanted;
-  config.bert.scope = DebertaConfig().bert.scope;
-  return std::make_unique<Deberta>(config, parameters_.dtype());
-}
-
-void Deberta::Save(const std::string& folder, Compute compute) const {
-  Json json = WriteConfig(config_);
-  WriteTextHeads(json, heads(), DebertaHeads(config_, "Deberta"));
-  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
-}
 
 }  // namespace headlight

@@ -1,19 +1,14 @@
 // DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021): a BERT in which
-// content and position of a token have vectors of their own. models/deberta_v2.h has its versions 2 and 3.
+// content and position of a token have vectors of their own. Here is what its first version, deberta.cc, shares with
+// versions 2 and 3, deberta_v2.cc.
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
-#include "headlight/base/export.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/files/model_files.h"
-#include "headlight/nn/disentangled_attention.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/text_encoder.h"
 
@@ -31,10 +26,9 @@ struct DebertaConfig {
   double pooler_dropout = 0;      // of the pooler of sequence classification
   Activation pooler_activation = Activation::gelu;
 };
-HEADLIGHT_API void Describe(ConfigTable& table, DebertaConfig& config);
 
-// Shared by both layouts: the sum of embeddings, the rest of a layer after attention, the heads, and config.json.
-class HEADLIGHT_API DebertaEmbeddings {
+// The sum of the tokens' embeddings and of the others that a model has, normalized.
+class DebertaEmbeddings {
  public:
   DebertaEmbeddings(const Scope& scope, const DebertaConfig& config);
   // As TextEncoder::Encode, before the first layer.
@@ -51,7 +45,7 @@ class HEADLIGHT_API DebertaEmbeddings {
 };
 
 // From the heads' outputs of attention: LayerNorm(x + W heads), then LayerNorm(x + FeedForward(x)).
-class HEADLIGHT_API DebertaSublayers {
+class DebertaSublayers {
  public:
   DebertaSublayers(const Scope& scope, const DebertaConfig& config);
   Tensor operator()(Context& context, const Tensor& x, const Tensor& heads) const;
@@ -65,41 +59,10 @@ class HEADLIGHT_API DebertaSublayers {
 };
 
 TextHeadsLayout DebertaHeads(const DebertaConfig& config, const std::string& family);
+void Describe(ConfigTable& table, DebertaConfig& config);
 void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  // all but the model type
 // The part of the configuration that follows from the tensors in the file: scope and heads.
 void ReadDeberta(const ModelFolder& files, DebertaConfig& config);
 OtherTensors OtherDebertaTensors(const DebertaConfig& config);
-
-class HEADLIGHT_API DebertaLayer {
- public:
-  DebertaLayer(const Scope& scope, const DebertaConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const;
-
- private:
-  DisentangledAttention attention_;
-  double dropout_;
-  Linear query_key_value_;
-  const Parameter *query_bias_, *value_bias_;
-  std::optional<Linear> relative_key_, relative_query_;
-  DebertaSublayers sublayers_;
-};
-
-class HEADLIGHT_API Deberta : public TextEncoder {
- public:
-  explicit Deberta(const DebertaConfig& config, DType dtype = DType::float32);
-
-  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
-
-  const DebertaConfig& config() const { return config_; }
-  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
-  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override;
-
- private:
-  DebertaConfig config_;
-  DebertaEmbeddings embeddings_;
-  std::deque<DebertaLayer> layers_;
-  const Parameter* relative_ = nullptr;
-};
 
 }  // namespace headlight

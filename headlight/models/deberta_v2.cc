@@ -1,15 +1,19 @@
-#include "headlight/models/deberta_v2.h"
-
+// Versions 2 and 3 of DeBERTa (He et al., "DeBERTaV3: Improving DeBERTa using ELECTRA-Style Pre-Training with
+// Gradient-Disentangled Embedding Sharing", 2023), which have one layout: DeBERTa with relative vectors in
+// logarithmic buckets, projected by the matrices of the tokens, and a convolution in parallel with the first layer.
 #include <algorithm>
-#include <cmath>
-#include <string_view>
+#include <deque>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/models/deberta.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
+#include "headlight/nn/disentangled_attention.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/unfold.h"
@@ -18,14 +22,23 @@
 namespace headlight {
 namespace {
 
+// The defaults are DeBERTaV3-base.
+struct DebertaV2Config {
+  DebertaConfig base = {
+      .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
+  std::int64_t buckets = 256;      // above half of them distances share buckets; 0: one vector per distance
+  bool share_projections = true;   // relative vectors are projected by the tokens' matrices
+  bool normalize_relative = true;  // relative vectors go through a norm
+  std::int64_t convolution = 0;    // width of the one in parallel with the first layer; 0: none
+  Activation convolution_activation = Activation::tanh;
+};
+
 // Half of the rows of the table of relative vectors.
 std::int64_t SpanOf(const DebertaV2Config& config) {
   return config.buckets > 0 ? config.buckets : config.base.farthest;
 }
 
 Scope SelfScope(const Scope& scope) { return scope / "attention" / "self"; }
-
-}  // namespace
 
 void Describe(ConfigTable& table, DebertaV2Config& config) {
   DebertaConfig& base = config.base;
@@ -56,104 +69,121 @@ void Describe(ConfigTable& table, DebertaV2Config& config) {
     table.Only("attention_head_size", base.bert.model / base.bert.heads, "a size other than hidden_size by the heads");
 }
 
-std::int64_t RelativeRow(const DebertaV2Config& config, std::int64_t distance) {
-  const std::int64_t span = SpanOf(config), middle = config.buckets / 2;
-  if (config.buckets > 0 && std::abs(distance) > middle) {
-    // Distances beyond half of the buckets share the other half, by their logarithm. In single precision, since
-    // rounding decides about neighbouring buckets.
-    const auto half = static_cast<float>(middle), far = static_cast<float>(std::abs(distance));
-    const float share = std::log(far / half) / std::log(static_cast<float>(config.base.farthest - 1) / half);
-    const auto bucket = static_cast<std::int64_t>(std::ceil(share * (half - 1)) + half);
-    distance = distance > 0 ? bucket : -bucket;
+class DebertaV2Layer {
+ public:
+  DebertaV2Layer(const Scope& scope, const DebertaV2Config& config, int layer)
+      : attention_{config.base.bert.heads, config.base.content_to_position, config.base.position_to_content,
+                   config.base.bert.attention_dropout, layer},
+        dropout_(config.base.bert.dropout),
+        query_key_value_(SelfScope(scope), {"query_proj", "key_proj", "value_proj"}, config.base.bert.model,
+                         3 * config.base.bert.model),
+        sublayers_(scope, config.base) {
+    if (!config.base.relative_positions || config.share_projections) return;
+    const std::vector<std::string> key = {"pos_key_proj"}, query = {"pos_query_proj"};
+    const std::int64_t model = config.base.bert.model;
+    if (config.base.content_to_position) relative_key_.emplace(SelfScope(scope), key, model, model);
+    if (config.base.position_to_content) relative_query_.emplace(SelfScope(scope), query, model, model);
   }
-  return std::clamp(distance + span, std::int64_t{0}, 2 * span - 1);
-}
 
-DebertaV2Layer::DebertaV2Layer(const Scope& scope, const DebertaV2Config& config, int layer)
-    : attention_{config.base.bert.heads, config.base.content_to_position, config.base.position_to_content,
-                 config.base.bert.attention_dropout, layer},
-      dropout_(config.base.bert.dropout),
-      query_key_value_(SelfScope(scope), {"query_proj", "key_proj", "value_proj"}, config.base.bert.model,
-                       3 * config.base.bert.model),
-      sublayers_(scope, config.base) {
-  if (!config.base.relative_positions || config.share_projections) return;
-  const std::vector<std::string> key = {"pos_key_proj"}, query = {"pos_query_proj"};
-  const std::int64_t model = config.base.bert.model;
-  if (config.base.content_to_position) relative_key_.emplace(SelfScope(scope), key, model, model);
-  if (config.base.position_to_content) relative_query_.emplace(SelfScope(scope), query, model, model);
-}
-
-Tensor DebertaV2Layer::operator()(Context& context, const Tensor& x, const Sequences& texts,
-                                  const RelativeVectors& relative) const {
-  const std::int64_t model = x.columns();
-  const Tensor projected = query_key_value_(context, x);
-  Tensor relative_key, relative_query;
-  if (!relative.vectors.empty()) {
-    const Tensor vectors = ops::Drop(relative.vectors, context.NextDropout(dropout_));
-    if (relative_key_) relative_key = (*relative_key_)(context, vectors);
-    if (relative_query_) relative_query = (*relative_query_)(context, vectors);
-    if (!relative_key_ && !relative_query_) {  // shared
-      const Tensor both = query_key_value_(context, vectors);
-      if (attention_.position_to_content) relative_query = ops::Columns(both, 0, model);
-      if (attention_.content_to_position) relative_key = ops::Columns(both, model, model);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const {
+    const std::int64_t model = x.columns();
+    const Tensor projected = query_key_value_(context, x);
+    Tensor relative_key, relative_query;
+    if (!relative.vectors.empty()) {
+      const Tensor vectors = ops::Drop(relative.vectors, context.NextDropout(dropout_));
+      if (relative_key_) relative_key = (*relative_key_)(context, vectors);
+      if (relative_query_) relative_query = (*relative_query_)(context, vectors);
+      if (!relative_key_ && !relative_query_) {  // shared
+        const Tensor both = query_key_value_(context, vectors);
+        if (attention_.position_to_content) relative_query = ops::Columns(both, 0, model);
+        if (attention_.content_to_position) relative_key = ops::Columns(both, model, model);
+      }
     }
+    return sublayers_(
+        context, x,
+        attention_(context, ops::Columns(projected, 0, model), ops::Columns(projected, model, model),
+                   ops::Columns(projected, 2 * model, model), texts, relative, relative_key, relative_query));
   }
-  return sublayers_(
-      context, x,
-      attention_(context, ops::Columns(projected, 0, model), ops::Columns(projected, model, model),
-                 ops::Columns(projected, 2 * model, model), texts, relative, relative_key, relative_query));
-}
 
-DebertaV2::DebertaV2(const DebertaV2Config& config, DType dtype)
-    : TextEncoder(dtype),
-      config_((CheckConfig(config), config)),
-      embeddings_(Scope(parameters_) / config.base.bert.scope / "embeddings", config.base) {
-  const BertConfig& bert = config.base.bert;
-  limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
-  const std::int64_t model = config.base.bert.model;
-  const Scope encoder = Scope(parameters_) / bert.scope / "encoder", convolution = encoder / "conv";
-  const Initialisation normal = Initialisation::Normal(0.02);
-  for (int layer = 0; layer < config.base.bert.layers; ++layer)
-    layers_.emplace_back(encoder / "layer" / layer, config, layer);
-  if (config.base.relative_positions)
-    relative_ = &(encoder / "rel_embeddings").Declare("weight", {2 * SpanOf(config), model}, normal);
-  if (config.normalize_relative) relative_norm_.emplace(encoder / "LayerNorm", model, config.base.bert.norm_epsilon);
-  if (config.convolution > 0) {
-    Parameter& weight = (convolution / "conv").DeclareMatrix({"weight"}, {model, model, config.convolution});
-    weight.initialisation = normal;
-    convolution_weight_ = &weight;
-    convolution_bias_ = &(convolution / "conv").Declare("bias", {model}, Initialisation::Constant(0));
-    convolution_norm_.emplace(convolution / "LayerNorm", model, config.base.bert.norm_epsilon);
+ private:
+  DisentangledAttention attention_;
+  double dropout_;
+  Linear query_key_value_;
+  std::optional<Linear> relative_key_, relative_query_;  // where they are not shared
+  DebertaSublayers sublayers_;
+};
+
+class DebertaV2 : public TextEncoder {
+ public:
+  explicit DebertaV2(const DebertaV2Config& config)
+      : TextEncoder(DType::float32),
+        config_((CheckConfig(config), config)),
+        embeddings_(Scope(parameters_) / config.base.bert.scope / "embeddings", config.base) {
+    const BertConfig& bert = config.base.bert;
+    limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
+    const std::int64_t model = config.base.bert.model;
+    const Scope encoder = Scope(parameters_) / bert.scope / "encoder", convolution = encoder / "conv";
+    const Initialisation normal = Initialisation::Normal(0.02);
+    for (int layer = 0; layer < config.base.bert.layers; ++layer)
+      layers_.emplace_back(encoder / "layer" / layer, config, layer);
+    if (config.base.relative_positions)
+      relative_ = &(encoder / "rel_embeddings").Declare("weight", {2 * SpanOf(config), model}, normal);
+    if (config.normalize_relative) relative_norm_.emplace(encoder / "LayerNorm", model, config.base.bert.norm_epsilon);
+    if (config.convolution > 0) {
+      Parameter& weight = (convolution / "conv").DeclareMatrix({"weight"}, {model, model, config.convolution});
+      weight.initialisation = normal;
+      convolution_weight_ = &weight;
+      convolution_bias_ = &(convolution / "conv").Declare("bias", {model}, Initialisation::Constant(0));
+      convolution_norm_.emplace(convolution / "LayerNorm", model, config.base.bert.norm_epsilon);
+    }
+    DeclareHeads(parameters_, bert.on_top, DebertaHeads(config.base, "DebertaV2"), embeddings_.tokens());
   }
-  DeclareHeads(parameters_, bert.on_top, DebertaHeads(config.base, "DebertaV2"), embeddings_.tokens());
-}
 
-Tensor DebertaV2::Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                         const Sequences& texts, std::span<const std::int32_t> first_positions) const {
-  const Tensor embedded = embeddings_(context, ids, types, texts, first_positions);
-  RelativeVectors relative;
-  if (relative_ != nullptr) {
-    relative = RelativeVectorsOf(context.Use(*relative_), texts,
-                                 [&](std::int64_t distance) { return RelativeRow(config_, distance); });
-    if (relative_norm_) relative.vectors = (*relative_norm_)(context, relative.vectors);
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
+    const Tensor embedded = embeddings_(context, ids, types, texts, first_positions);
+    RelativeVectors relative;
+    if (relative_ != nullptr) {
+      relative = RelativeVectorsOf(context.Use(*relative_), texts, [&](std::int64_t distance) {
+        return RelativeRow(distance, config_.buckets, config_.base.farthest);
+      });
+      if (relative_norm_) relative.vectors = (*relative_norm_)(context, relative.vectors);
+    }
+    Tensor hidden = layers_.front()(context, embedded, texts, relative);
+    if (convolution_norm_) hidden = Convolve(context, embedded, hidden, texts);
+    for (auto layer = layers_.begin() + 1; layer != layers_.end(); ++layer)
+      hidden = (*layer)(context, hidden, texts, relative);
+    return hidden;
   }
-  Tensor hidden = layers_.front()(context, embedded, texts, relative);
-  if (convolution_norm_) hidden = Convolve(context, embedded, hidden, texts);
-  for (auto layer = layers_.begin() + 1; layer != layers_.end(); ++layer)
-    hidden = (*layer)(context, hidden, texts, relative);
-  return hidden;
-}
 
-// A convolution over neighbouring tokens, in parallel with the first layer.
-Tensor DebertaV2::Convolve(Context& context, const Tensor& embedded, const Tensor& hidden,
-                           const Sequences& texts) const {
-  const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution),
-                                  context.UseWeight(*convolution_weight_), context.Use(*convolution_bias_));
-  const Tensor dropped = ops::Drop(near, context.NextDropout(config_.base.bert.dropout));
-  return convolution_norm_->AfterResidual(context, hidden, ops::Activate(config_.convolution_activation, dropped), 0);
-}
+  void Save(const std::string& folder, Compute compute) const override {
+    Json json = WriteConfig(config_);
+    WriteTextHeads(json, heads(), DebertaHeads(config_.base, "DebertaV2"));
+    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+  }
 
-namespace {
+  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
+    DebertaV2Config config = config_;
+    config.base.bert.on_top = wanted;
+    config.base.bert.scope = DebertaConfig().bert.scope;
+    return std::make_unique<DebertaV2>(config);
+  }
+
+ private:
+  // A convolution over neighbouring tokens, in parallel with the first layer.
+  Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const {
+    const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution),
+                                    context.UseWeight(*convolution_weight_), context.Use(*convolution_bias_));
+    const Tensor dropped = ops::Drop(near, context.NextDropout(config_.base.bert.dropout));
+    return convolution_norm_->AfterResidual(context, hidden, ops::Activate(config_.convolution_activation, dropped), 0);
+  }
+
+  DebertaV2Config config_;
+  DebertaEmbeddings embeddings_;
+  std::deque<DebertaV2Layer> layers_;
+  const Parameter *relative_ = nullptr, *convolution_weight_ = nullptr, *convolution_bias_ = nullptr;
+  std::optional<LayerNorm> relative_norm_, convolution_norm_;
+};
 
 std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions& options) {
   DebertaV2Config config;
@@ -169,18 +199,5 @@ std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions
 namespace families {
 extern const Family deberta_v2 = MakeFamily<DebertaV2, Load>({"deberta-v2"});
 }  // namespace families
-
-std::unique_ptr<TextEncoder> DebertaV2::WithHeads(const TextHeadsConfig& wanted) const {
-  DebertaV2Config config = config_;
-  config.base.bert.on_top = wanted;
-  config.base.bert.scope = DebertaConfig().bert.scope;
-  return std::make_unique<DebertaV2>(config, parameters_.dtype());
-}
-
-void DebertaV2::Save(const std::string& folder, Compute compute) const {
-  Json json = WriteConfig(config_);
-  WriteTextHeads(json, heads(), DebertaHeads(config_.base, "DebertaV2"));
-  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
-}
 
 }  // namespace headlight

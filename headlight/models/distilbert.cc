@@ -1,8 +1,7 @@
 // DistilBERT (Sanh et al., "DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter", 2019): half
 // of BERT's layers, without segments and without the pooler (section 3).
-#include <deque>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "headlight/io/config_table.h"
@@ -51,18 +50,6 @@ TextHeadsLayout HeadsOf(const DistilBertConfig& config) {
           .question_dropout = config.answer_dropout};
 }
 
-// The layers are BERT's; checkpoints call their parts otherwise. In the order in which they are replaced.
-constexpr std::pair<const char*, const char*> kNames[] = {
-    {".attention.self.query.", ".attention.q_lin."},
-    {".attention.self.key.", ".attention.k_lin."},
-    {".attention.self.value.", ".attention.v_lin."},
-    {".attention.output.dense.", ".attention.out_lin."},
-    {".attention.output.LayerNorm.", ".sa_layer_norm."},
-    {".intermediate.dense.", ".ffn.lin1."},
-    {".output.dense.", ".ffn.lin2."},
-    {".output.LayerNorm.", ".output_layer_norm."},
-};
-
 class DistilBert : public TextEncoder {
  public:
   explicit DistilBert(const DistilBertConfig& config) : TextEncoder(DType::float32), config_(config) {
@@ -72,25 +59,24 @@ class DistilBert : public TextEncoder {
     const Scope encoder = Scope(parameters_) / bert.scope, embeddings = encoder / "embeddings";
     const TokenEmbedding tokens(embeddings / "word_embeddings", bert.vocabulary, bert.model,
                                 Initialisation::Normal(0.02), /*scores=*/bert.on_top.masked_words);
-    embedding_.emplace(
-        tokens, 1.0,
-        PositionalEncoding::Learned(embeddings / "position_embeddings", bert.positions, bert.model, /*first=*/0, 0.02),
-        bert.dropout, LayerNorm(embeddings / "LayerNorm", bert.model, bert.norm_epsilon));
-    for (int layer = 0; layer < bert.layers; ++layer)
-      layers_.emplace_back(encoder / "transformer" / "layer" / layer, bert, layer);
-    for (Parameter& parameter : parameters_.all())
-      for (std::string& name : parameter.names)
-        for (const auto& [berts, own] : kNames)
-          if (const std::size_t at = name.find(berts); at != std::string::npos)
-            name.replace(at, std::string_view(berts).size(), own);
+    // The layers are BERT's; checkpoints call their parts otherwise.
+    const EncoderLayerNames names = {.layers = "layer",
+                                     .attention = "attention",
+                                     .attention_norm = "sa_layer_norm",
+                                     .projections = {"q_lin", "k_lin", "v_lin", "out_lin"},
+                                     .feed_forward = {"ffn.lin1", "ffn.lin2"},
+                                     .feed_forward_norm = "output_layer_norm"};
+    encoder_.emplace(encoder / "transformer", LayerOf(bert, names), bert.layers,
+                     Embedding(tokens, 1.0,
+                               PositionalEncoding::Learned(embeddings / "position_embeddings", bert.positions,
+                                                           bert.model, /*first=*/0, 0.02),
+                               bert.dropout, LayerNorm(embeddings / "LayerNorm", bert.model, bert.norm_epsilon)));
     DeclareHeads(parameters_, bert.on_top, HeadsOf(config), tokens);
   }
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t>,
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
-    Tensor hidden = (*embedding_)(context, ids, texts, first_positions);
-    for (const BertLayer& layer : layers_) hidden = layer(context, hidden, texts);
-    return hidden;
+    return (*encoder_)(context, ids, texts, first_positions);
   }
 
   void Save(const std::string& folder, Compute compute) const override {
@@ -108,8 +94,7 @@ class DistilBert : public TextEncoder {
 
  private:
   DistilBertConfig config_;
-  std::optional<Embedding> embedding_;
-  std::deque<BertLayer> layers_;
+  std::optional<Encoder> encoder_;
 };
 
 std::unique_ptr<DistilBert> Load(const ModelFolder& files, const LoadModelOptions& options) {

@@ -1,14 +1,25 @@
-#include "headlight/models/roberta.h"
-
+// RoBERTa (Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach", 2019): BERT's encoder, trained longer
+// on more text and without next-sentence prediction; and XLM-R (Conneau et al., "Unsupervised Cross-lingual
+// Representation Learning at Scale", 2020), the same in a hundred languages.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/models/bert.h"
 #include "headlight/models/family.h"
 
 namespace headlight {
 namespace {
+
+// The defaults are the paper's RoBERTa-base.
+struct RobertaConfig {
+  // `positions` counts the rows of its table. A text's first token has the row after pad_id's, so that a text has at
+  // most positions - pad_id - 1 tokens.
+  BertConfig encoder = {.vocabulary = 50265, .positions = 514, .types = 1, .pad_id = 1, .scope = "roberta"};
+  bool xlm = false;  // published as XLM-R
+};
 
 // Its heads are not BERT's: gelu whatever the layers have, and no pooler below the classes.
 TextHeadsLayout HeadsOf(const RobertaConfig& config) {
@@ -26,8 +37,6 @@ TextHeadsLayout HeadsOf(const RobertaConfig& config) {
           .token_dropout = dropout};
 }
 
-}  // namespace
-
 void Describe(ConfigTable& table, RobertaConfig& config) {
   table.Choice("model_type", config.xlm, {{"roberta", false}, {"xlm-roberta", true}});
   BertConfig& encoder = config.encoder;
@@ -42,36 +51,55 @@ void Describe(ConfigTable& table, RobertaConfig& config) {
   table.Rule(!encoder.on_top.next_sentence, "RoBERTa does not tell whether a sentence is the next");
 }
 
-Roberta::Roberta(const RobertaConfig& config, DType dtype)
-    : TextEncoder(dtype),
-      config_((CheckConfig(config), config)),
-      encoder_(Scope(parameters_) / config.encoder.scope, config.encoder) {
-  const BertConfig& bert = config.encoder;
-  limits_ = {.vocabulary = bert.vocabulary,
-             .positions = bert.positions - bert.pad_id - 1,
-             .types = bert.types,
-             .pad_id = bert.pad_id,
-             .model = bert.model,
-             .padding_has_positions = false};
-  DeclareHeads(parameters_, bert.on_top, HeadsOf(config), encoder_.tokens());
-}
-
-Tensor Roberta::Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                       const Sequences& texts, std::span<const std::int32_t> first_positions) const {
-  const std::int32_t pad_id = limits_.pad_id;
-  // Padding within a text would have no position, and move those behind it.
-  Check(std::ranges::find(ids, pad_id) == ids.end(), "a text has the token {}, which is padding", pad_id);
-  std::vector<std::int32_t> first;
-  for (std::size_t text = 0; text < texts.size(); ++text) {
-    const std::int32_t begin = first_positions.empty() ? 0 : first_positions[text];
-    Check(begin + texts[text].length <= limits_.positions,
-          "a text of {} tokens is longer than the model's {} positions", begin + texts[text].length, limits_.positions);
-    first.push_back(begin + pad_id + 1);
+class Roberta : public TextEncoder {
+ public:
+  explicit Roberta(const RobertaConfig& config)
+      : TextEncoder(DType::float32),
+        config_((CheckConfig(config), config)),
+        encoder_(Scope(parameters_) / config.encoder.scope, config.encoder) {
+    const BertConfig& bert = config.encoder;
+    limits_ = {.vocabulary = bert.vocabulary,
+               .positions = bert.positions - bert.pad_id - 1,
+               .types = bert.types,
+               .pad_id = bert.pad_id,
+               .model = bert.model,
+               .padding_has_positions = false};
+    DeclareHeads(parameters_, bert.on_top, HeadsOf(config), encoder_.tokens());
   }
-  return encoder_(context, ids, types, texts, first);
-}
 
-namespace {
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
+    const std::int32_t pad_id = limits_.pad_id;
+    // Padding within a text would have no position, and move those behind it.
+    Check(std::ranges::find(ids, pad_id) == ids.end(), "a text has the token {}, which is padding", pad_id);
+    std::vector<std::int32_t> first;
+    for (std::size_t text = 0; text < texts.size(); ++text) {
+      const std::int32_t begin = first_positions.empty() ? 0 : first_positions[text];
+      Check(begin + texts[text].length <= limits_.positions,
+            "a text of {} tokens is longer than the model's {} positions", begin + texts[text].length,
+            limits_.positions);
+      first.push_back(begin + pad_id + 1);
+    }
+    return encoder_(context, ids, types, texts, first);
+  }
+
+  void Save(const std::string& folder, Compute compute) const override {
+    Json json = WriteConfig(config_);
+    WriteTextHeads(json, heads(), HeadsOf(config_));
+    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+  }
+
+  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
+    RobertaConfig config = config_;
+    config.encoder.on_top = wanted;
+    config.encoder.scope = RobertaConfig().encoder.scope;
+    return std::make_unique<Roberta>(config);
+  }
+
+ private:
+  RobertaConfig config_;
+  BertEncoder encoder_;
+};
 
 std::unique_ptr<Roberta> Load(const ModelFolder& files, const LoadModelOptions& options) {
   RobertaConfig config;
@@ -92,18 +120,5 @@ std::unique_ptr<Roberta> Load(const ModelFolder& files, const LoadModelOptions& 
 namespace families {
 extern const Family roberta = MakeFamily<Roberta, Load>({"roberta", "xlm-roberta"});
 }  // namespace families
-
-std::unique_ptr<TextEncoder> Roberta::WithHeads(const TextHeadsConfig& wanted) const {
-  RobertaConfig config = config_;
-  config.encoder.on_top = wanted;
-  config.encoder.scope = RobertaConfig().encoder.scope;
-  return std::make_unique<Roberta>(config, parameters_.dtype());
-}
-
-void Roberta::Save(const std::string& folder, Compute compute) const {
-  Json json = WriteConfig(config_);
-  WriteTextHeads(json, heads(), HeadsOf(config_));
-  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
-}
 
 }  // namespace headlight

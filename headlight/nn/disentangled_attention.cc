@@ -75,6 +75,18 @@ ops::AttentionBias::Make<T> Maker(const std::shared_ptr<const Places>& places) {
 
 }  // namespace
 
+std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest) {
+  const std::int64_t rows = buckets > 0 ? buckets : farthest, middle = buckets / 2;  // of one direction
+  if (buckets > 0 && std::abs(distance) > middle) {
+    // In single precision, since rounding decides about neighbouring buckets.
+    const auto half = static_cast<float>(middle), far = static_cast<float>(std::abs(distance));
+    const float share = std::log(far / half) / std::log(static_cast<float>(farthest - 1) / half);
+    const auto bucket = static_cast<std::int64_t>(std::ceil(share * (half - 1)) + half);
+    distance = distance > 0 ? bucket : -bucket;
+  }
+  return std::clamp(distance + rows, std::int64_t{0}, 2 * rows - 1);
+}
+
 RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts,
                                   const std::function<std::int64_t(std::int64_t distance)>& row_of) {
   RelativeVectors result;

@@ -19,6 +19,11 @@ struct RelativeVectors {
   std::vector<std::int32_t> vector_of = {};  // by distance + longest - 1: which of them
 };
 
+// The row of a table of relative vectors for a query that stands `distance` places behind the key, where distances from
+// `farthest` on share one. With buckets, which are fewer, distances above half of them share buckets by their logarithm
+// (DeBERTa's version 2).
+HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest);
+
 // `table` [rows, model], of which row_of(distance) is for a query that stands `distance` places behind the key. Rows
 // must not fall as the distance grows.
 RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts,

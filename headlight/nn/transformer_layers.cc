@@ -5,8 +5,8 @@
 namespace headlight {
 namespace {
 
-MultiHeadAttentionConfig AttentionOf(const TransformerLayerConfig& config) {
-  return {.model = config.model, .heads = config.heads, .dropout = config.attention_dropout};
+MultiHeadAttentionConfig AttentionOf(const TransformerLayerConfig& config, const AttentionNames& names = {}) {
+  return {.model = config.model, .heads = config.heads, .dropout = config.attention_dropout, .names = names};
 }
 
 template <typename Sublayer>
@@ -20,10 +20,11 @@ Tensor WithResidual(Context& context, const TransformerLayerConfig& config, cons
 
 EncoderLayer::EncoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer)
     : config_(config),
-      self_attention_(scope / "self_attn", AttentionOf(config), AttentionKind::encoder_self, layer),
-      self_attention_norm_(scope / "self_attn_layer_norm", config.model),
-      feed_forward_(scope, config.model, config.ffn, config.activation),
-      feed_forward_norm_(scope / "final_layer_norm", config.model) {}
+      self_attention_(scope / config.names.attention, AttentionOf(config, config.names.projections),
+                      AttentionKind::encoder_self, layer),
+      self_attention_norm_(scope / config.names.attention_norm, config.model, config.norm_epsilon),
+      feed_forward_(scope, config.model, config.ffn, config.activation, config.names.feed_forward),
+      feed_forward_norm_(scope / config.names.feed_forward_norm, config.model, config.norm_epsilon) {}
 
 Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences) const {
   const Tensor attended = WithResidual(context, config_, x, self_attention_norm_, [&](Context&, const Tensor& input) {
@@ -70,12 +71,13 @@ Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequenc
 
 Encoder::Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding)
     : embedding_(std::move(embedding)) {
-  for (int layer = 0; layer < layers; ++layer) layers_.emplace_back(scope / "layers" / layer, config, layer);
+  for (int layer = 0; layer < layers; ++layer) layers_.emplace_back(scope / config.names.layers / layer, config, layer);
   if (config.norm == NormPlace::pre) final_norm_.emplace(scope / "layer_norm", config.model);
 }
 
-Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
-  Tensor hidden = embedding_(context, ids, sentences);
+Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                           std::span<const std::int32_t> first_positions) const {
+  Tensor hidden = embedding_(context, ids, sentences, first_positions);
   for (const EncoderLayer& layer : layers_) hidden = layer(context, hidden, sentences);
   return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
 }

@@ -2,9 +2,11 @@
 // stacks made of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "headlight/base/export.h"
 #include "headlight/nn/attention.h"
@@ -16,6 +18,14 @@ namespace headlight {
 // last layer (Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020).
 enum class NormPlace { post, pre };
 
+// The names of an encoder's layers and of their parts in a checkpoint.
+struct EncoderLayerNames {
+  std::string layers = "layers", attention = "self_attn", attention_norm = "self_attn_layer_norm";
+  AttentionNames projections = {};
+  std::array<std::string, 2> feed_forward = {"fc1", "fc2"};
+  std::string feed_forward_norm = "final_layer_norm";
+};
+
 // The defaults are the paper's base model.
 struct TransformerLayerConfig {
   std::int64_t model = 512;
@@ -25,6 +35,8 @@ struct TransformerLayerConfig {
   NormPlace norm = NormPlace::post;
   double dropout = 0.1;            // of embeddings and of every sublayer's output
   double attention_dropout = 0.1;  // of attention weights
+  double norm_epsilon = 1e-5;
+  EncoderLayerNames names = {};
 };
 
 // Self-attention, then a feed-forward network.
@@ -76,8 +88,9 @@ class HEADLIGHT_API DecoderLayer {
 class HEADLIGHT_API Encoder {
  public:
   Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding);
-  // ids [tokens] to [tokens, model].
-  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const;
+  // ids [tokens] to [tokens, model]; first_positions as in Embedding.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                    std::span<const std::int32_t> first_positions = {}) const;
 
  private:
   Embedding embedding_;

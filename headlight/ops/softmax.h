@@ -9,7 +9,4 @@ namespace headlight::ops {
 // exp(x[i]) / sum of exp(x) along the last axis, at any size of the numbers; the shape of x. -infinity gets no weight.
 HEADLIGHT_API Tensor Softmax(const Tensor& x);
 
-// Its logarithm, x[i] - log(sum of exp(x)).
-HEADLIGHT_API Tensor LogSoftmax(const Tensor& x);
-
 }  // namespace headlight::ops

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "headlight/autograd/gradient_check.h"
 
 namespace headlight::ops {
@@ -17,17 +15,9 @@ TEST(Softmax, WorkedExample) {
   EXPECT_NEAR(y.data<float>()[1], 0.269, 5e-4);
 }
 
-TEST(Softmax, LogIsTheLogarithm) {
-  const Tensor x = RandomTensor({2, 3, 7}, 1, 5);
-  const std::vector<double> weights = Softmax(x).ToVector<double>(), logs = LogSoftmax(x).ToVector<double>();
-  for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_NEAR(logs[i], std::log(weights[i]), 1e-12);
-}
-
 TEST(Softmax, Gradients) {
   for (const Shape& shape : {Shape{1}, Shape{3, 5}, Shape{2, 2, 9}}) {
     EXPECT_EQ(CheckGradients([](const auto& inputs) { return Softmax(inputs[0]); }, {RandomTensor(shape, 1, 2)}), "");
-    EXPECT_EQ(CheckGradients([](const auto& inputs) { return LogSoftmax(inputs[0]); }, {RandomTensor(shape, 1, 2)}),
-              "");
   }
 }
 
