@@ -66,9 +66,9 @@ Tensor DebertaSublayers::operator()(Context& context, const Tensor& x, const Ten
   return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }
 
-TextHeadsLayout DebertaHeads(const DebertaConfig& config, const std::string& family) {
+TextHeadsLayout HeadsOf(const DebertaConfig& config) {
   const std::string dense = config.own_masked_words ? "lm_predictions.lm_head" : "cls.predictions.transform";
-  return {.family = family,
+  return {.family = config.family,
           .masked_dense = dense + ".dense",
           .masked_norm = dense + ".LayerNorm",
           .masked_bias = config.own_masked_words ? dense + ".bias" : "cls.predictions.bias",
@@ -138,15 +138,11 @@ void Describe(ConfigTable& table, DebertaConfig& config) {
   table.Only("talking_head", false, "a model whose heads talk to each other");
 }
 
-void ReadDeberta(const ModelFolder& files, DebertaConfig& config) {
-  config.own_masked_words = files.weights.contains("lm_predictions.lm_head.bias");
-  if (!files.weights.contains("deberta.embeddings.word_embeddings.weight")) config.bert.scope = "";
-  config.bert.on_top = ReadTextHeads(files.config, files.weights, DebertaHeads(config, ""));
-}
+bool OwnMaskedWords(const Safetensors& weights) { return weights.contains("lm_predictions.lm_head.bias"); }
 
 // Published files also hold what only their pre-training used: absolute positions, and the head of replaced-token
 // detection.
-OtherTensors OtherDebertaTensors(const DebertaConfig& config) {
+OtherTensors OthersOf(const DebertaConfig& config) {
   const std::string embeddings = Prefix(config.bert.scope) + "embeddings.";
   return {.tied = {{"cls.predictions.decoder.weight", embeddings + "word_embeddings.weight"},
                    {"cls.predictions.decoder.bias", "cls.predictions.bias"}},
@@ -211,12 +207,10 @@ class DebertaLayer {
   DebertaSublayers sublayers_;
 };
 
-class Deberta : public TextEncoder {
+class Deberta : public BertDescendant<Deberta, DebertaConfig> {
  public:
   explicit Deberta(const DebertaConfig& config)
-      : TextEncoder(DType::float32),
-        config_((CheckConfig(config), config)),
-        embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", config) {
+      : BertDescendant(config), embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", config) {
     const BertConfig& bert = config.bert;
     limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
     const Scope encoder = Scope(parameters_) / config.bert.scope / "encoder";
@@ -224,7 +218,7 @@ class Deberta : public TextEncoder {
     if (config.relative_positions)
       relative_ = &(encoder / "rel_embeddings")
                        .Declare("weight", {2 * config.farthest, config.bert.model}, Initialisation::Normal(0.02));
-    DeclareHeads(parameters_, bert.on_top, DebertaHeads(config, "Deberta"), embeddings_.tokens());
+    DeclareHeads(parameters_, bert.on_top, HeadsOf(config), embeddings_.tokens());
   }
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -239,33 +233,15 @@ class Deberta : public TextEncoder {
     return hidden;
   }
 
-  void Save(const std::string& folder, Compute compute) const override {
-    Json json = WriteConfig(config_);
-    WriteTextHeads(json, heads(), DebertaHeads(config_, "Deberta"));
-    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
-  }
-
-  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
-    DebertaConfig config = config_;
-    config.bert.on_top = wanted;
-    config.bert.scope = DebertaConfig().bert.scope;
-    return std::make_unique<Deberta>(config);
-  }
-
  private:
-  DebertaConfig config_;
   DebertaEmbeddings embeddings_;
   std::deque<DebertaLayer> layers_;
   const Parameter* relative_ = nullptr;
 };
 
 std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  DebertaConfig config;
-  ReadDeberta(files, config);
-  ReadConfig(files.config, config);
-  auto model = std::make_unique<Deberta>(config);
-  LoadWeights(files, options, model->parameters(), OtherDebertaTensors(config));
-  return model;
+  return LoadBertDescendant<Deberta, DebertaConfig>(files, options,
+                                                    {.own_masked_words = OwnMaskedWords(files.weights)});
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include <span>
 #include <string>
 
-#include "headlight/models/bert.h"
-#include "headlight/models/files/model_files.h"
+#include "headlight/models/bert_descendant.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/text_encoder.h"
 
@@ -16,6 +15,7 @@ namespace headlight {
 
 // The defaults are the paper's DeBERTa-base.
 struct DebertaConfig {
+  std::string family = "Deberta";  // in the name of the architecture
   // The settings that BERT has, too; there may be no segment types.
   BertConfig bert = {.norm_epsilon = 1e-7, .vocabulary = 50265, .types = 0, .on_top = {}, .scope = "deberta"};
   bool absolute_positions = false;  // added to the embeddings, as in BERT
@@ -58,11 +58,12 @@ class DebertaSublayers {
   LayerNorm feed_forward_norm_;
 };
 
-TextHeadsLayout DebertaHeads(const DebertaConfig& config, const std::string& family);
 void Describe(ConfigTable& table, DebertaConfig& config);
 void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  // all but the model type
-// The part of the configuration that follows from the tensors in the file: scope and heads.
-void ReadDeberta(const ModelFolder& files, DebertaConfig& config);
-OtherTensors OtherDebertaTensors(const DebertaConfig& config);
+inline BertConfig& BertOf(DebertaConfig& config) { return config.bert; }
+TextHeadsLayout HeadsOf(const DebertaConfig& config);
+OtherTensors OthersOf(const DebertaConfig& config);
+// True where a file's masked-word head has DeBERTa's names.
+bool OwnMaskedWords(const Safetensors& weights);
 
 }  // namespace headlight

@@ -25,6 +25,7 @@ namespace {
 // The defaults are DeBERTaV3-base.
 struct DebertaV2Config {
   DebertaConfig base = {
+      .family = "DebertaV2",
       .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
   std::int64_t buckets = 256;      // above half of them distances share buckets; 0: one vector per distance
   bool share_projections = true;   // relative vectors are projected by the tokens' matrices
@@ -113,12 +114,14 @@ class DebertaV2Layer {
   DebertaSublayers sublayers_;
 };
 
-class DebertaV2 : public TextEncoder {
+BertConfig& BertOf(DebertaV2Config& config) { return config.base.bert; }
+TextHeadsLayout HeadsOf(const DebertaV2Config& config) { return HeadsOf(config.base); }
+OtherTensors OthersOf(const DebertaV2Config& config) { return OthersOf(config.base); }
+
+class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
  public:
   explicit DebertaV2(const DebertaV2Config& config)
-      : TextEncoder(DType::float32),
-        config_((CheckConfig(config), config)),
-        embeddings_(Scope(parameters_) / config.base.bert.scope / "embeddings", config.base) {
+      : BertDescendant(config), embeddings_(Scope(parameters_) / config.base.bert.scope / "embeddings", config.base) {
     const BertConfig& bert = config.base.bert;
     limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
     const std::int64_t model = config.base.bert.model;
@@ -136,7 +139,7 @@ class DebertaV2 : public TextEncoder {
       convolution_bias_ = &(convolution / "conv").Declare("bias", {model}, Initialisation::Constant(0));
       convolution_norm_.emplace(convolution / "LayerNorm", model, config.base.bert.norm_epsilon);
     }
-    DeclareHeads(parameters_, bert.on_top, DebertaHeads(config.base, "DebertaV2"), embeddings_.tokens());
+    DeclareHeads(parameters_, bert.on_top, HeadsOf(config), embeddings_.tokens());
   }
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -156,19 +159,6 @@ class DebertaV2 : public TextEncoder {
     return hidden;
   }
 
-  void Save(const std::string& folder, Compute compute) const override {
-    Json json = WriteConfig(config_);
-    WriteTextHeads(json, heads(), DebertaHeads(config_.base, "DebertaV2"));
-    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
-  }
-
-  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
-    DebertaV2Config config = config_;
-    config.base.bert.on_top = wanted;
-    config.base.bert.scope = DebertaConfig().bert.scope;
-    return std::make_unique<DebertaV2>(config);
-  }
-
  private:
   // A convolution over neighbouring tokens, in parallel with the first layer.
   Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const {
@@ -178,7 +168,6 @@ class DebertaV2 : public TextEncoder {
     return convolution_norm_->AfterResidual(context, hidden, ops::Activate(config_.convolution_activation, dropped), 0);
   }
 
-  DebertaV2Config config_;
   DebertaEmbeddings embeddings_;
   std::deque<DebertaV2Layer> layers_;
   const Parameter *relative_ = nullptr, *convolution_weight_ = nullptr, *convolution_bias_ = nullptr;
@@ -187,11 +176,8 @@ class DebertaV2 : public TextEncoder {
 
 std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions& options) {
   DebertaV2Config config;
-  ReadDeberta(files, config.base);
-  ReadConfig(files.config, config);
-  auto model = std::make_unique<DebertaV2>(config);
-  LoadWeights(files, options, model->parameters(), OtherDebertaTensors(config.base));
-  return model;
+  config.base.own_masked_words = OwnMaskedWords(files.weights);
+  return LoadBertDescendant<DebertaV2>(files, options, config);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "headlight/io/config_table.h"
-#include "headlight/models/bert.h"
+#include "headlight/models/bert_descendant.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
 
@@ -50,10 +50,15 @@ TextHeadsLayout HeadsOf(const DistilBertConfig& config) {
           .question_dropout = config.answer_dropout};
 }
 
-class DistilBert : public TextEncoder {
+BertConfig& BertOf(DistilBertConfig& config) { return config.bert; }
+
+OtherTensors OthersOf(const DistilBertConfig& config) {
+  return {.tied = {{"vocab_projector.weight", Prefix(config.bert.scope) + "embeddings.word_embeddings.weight"}}};
+}
+
+class DistilBert : public BertDescendant<DistilBert, DistilBertConfig> {
  public:
-  explicit DistilBert(const DistilBertConfig& config) : TextEncoder(DType::float32), config_(config) {
-    CheckConfig(config);
+  explicit DistilBert(const DistilBertConfig& config) : BertDescendant(config) {
     const BertConfig& bert = config.bert;
     limits_ = {bert.vocabulary, bert.positions, /*types=*/0, bert.pad_id, bert.model};
     const Scope encoder = Scope(parameters_) / bert.scope, embeddings = encoder / "embeddings";
@@ -79,33 +84,12 @@ class DistilBert : public TextEncoder {
     return (*encoder_)(context, ids, texts, first_positions);
   }
 
-  void Save(const std::string& folder, Compute compute) const override {
-    Json json = WriteConfig(config_);
-    WriteTextHeads(json, heads(), HeadsOf(config_));
-    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
-  }
-
-  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
-    DistilBertConfig config = config_;
-    config.bert.on_top = wanted;
-    config.bert.scope = DistilBertConfig().bert.scope;
-    return std::make_unique<DistilBert>(config);
-  }
-
  private:
-  DistilBertConfig config_;
   std::optional<Encoder> encoder_;
 };
 
 std::unique_ptr<DistilBert> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  DistilBertConfig config;
-  if (!files.weights.contains("distilbert.embeddings.word_embeddings.weight")) config.bert.scope = "";
-  config.bert.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
-  ReadConfig(files.config, config);
-  auto model = std::make_unique<DistilBert>(config);
-  const std::string tokens = Prefix(config.bert.scope) + "embeddings.word_embeddings.weight";
-  LoadWeights(files, options, model->parameters(), {.tied = {{"vocab_projector.weight", tokens}}});
-  return model;
+  return LoadBertDescendant<DistilBert>(files, options, DistilBertConfig());
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
-#include "headlight/models/bert.h"
+#include "headlight/models/bert_descendant.h"
 #include "headlight/models/family.h"
 
 namespace headlight {
@@ -51,12 +51,19 @@ void Describe(ConfigTable& table, RobertaConfig& config) {
   table.Rule(!encoder.on_top.next_sentence, "RoBERTa does not tell whether a sentence is the next");
 }
 
-class Roberta : public TextEncoder {
+BertConfig& BertOf(RobertaConfig& config) { return config.encoder; }
+
+OtherTensors OthersOf(const RobertaConfig& config) {
+  const std::string embeddings = Prefix(config.encoder.scope) + "embeddings.";
+  return {.tied = {{"lm_head.decoder.weight", embeddings + "word_embeddings.weight"},
+                   {"lm_head.decoder.bias", "lm_head.bias"}},
+          .unused = {embeddings + "position_ids"}};
+}
+
+class Roberta : public BertDescendant<Roberta, RobertaConfig> {
  public:
   explicit Roberta(const RobertaConfig& config)
-      : TextEncoder(DType::float32),
-        config_((CheckConfig(config), config)),
-        encoder_(Scope(parameters_) / config.encoder.scope, config.encoder) {
+      : BertDescendant(config), encoder_(Scope(parameters_) / config.encoder.scope, config.encoder) {
     const BertConfig& bert = config.encoder;
     limits_ = {.vocabulary = bert.vocabulary,
                .positions = bert.positions - bert.pad_id - 1,
@@ -83,36 +90,12 @@ class Roberta : public TextEncoder {
     return encoder_(context, ids, types, texts, first);
   }
 
-  void Save(const std::string& folder, Compute compute) const override {
-    Json json = WriteConfig(config_);
-    WriteTextHeads(json, heads(), HeadsOf(config_));
-    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
-  }
-
-  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
-    RobertaConfig config = config_;
-    config.encoder.on_top = wanted;
-    config.encoder.scope = RobertaConfig().encoder.scope;
-    return std::make_unique<Roberta>(config);
-  }
-
  private:
-  RobertaConfig config_;
   BertEncoder encoder_;
 };
 
 std::unique_ptr<Roberta> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  RobertaConfig config;
-  if (!files.weights.contains("roberta.embeddings.word_embeddings.weight")) config.encoder.scope = "";
-  config.encoder.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
-  ReadConfig(files.config, config);
-  auto model = std::make_unique<Roberta>(config);
-  const std::string embeddings = Prefix(config.encoder.scope) + "embeddings.";
-  LoadWeights(files, options, model->parameters(),
-              {.tied = {{"lm_head.decoder.weight", embeddings + "word_embeddings.weight"},
-                        {"lm_head.decoder.bias", "lm_head.bias"}},
-               .unused = {embeddings + "position_ids"}});
-  return model;
+  return LoadBertDescendant<Roberta>(files, options, RobertaConfig());
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// Shared by the families that are variants of BERT, each in a file of its own: their folders, and other heads.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "headlight/io/config_table.h"
+#include "headlight/models/bert.h"
+#include "headlight/models/files/model_files.h"
+
+namespace headlight {
+
+// The base of a family's class M. The family's file has for its Config, besides Describe (io/config_table.h):
+//   BertConfig& BertOf(Config& config);  // the settings that BERT has, too
+//   TextHeadsLayout HeadsOf(const Config& config);
+//   OtherTensors OthersOf(const Config& config);
+template <typename M, typename Config>
+class BertDescendant : public TextEncoder {
+ public:
+  explicit BertDescendant(const Config& config) : TextEncoder(DType::float32), config_((CheckConfig(config), config)) {}
+
+  void Save(const std::string& folder, Compute compute) const override {
+    Json json = WriteConfig(config_);
+    WriteTextHeads(json, heads(), HeadsOf(config_));
+    SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+  }
+
+  std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& wanted) const override {
+    Config config = config_, initial;
+    BertOf(config).on_top = wanted;
+    BertOf(config).scope = BertOf(initial).scope;
+    return std::make_unique<M>(config);
+  }
+
+ protected:
+  Config config_;
+};
+
+// The model of a folder; `config` has what is known of it before its config.json is read.
+template <typename M, typename Config>
+std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelOptions& options, Config config) {
+  BertConfig& bert = BertOf(config);
+  if (!files.weights.contains(bert.scope + ".embeddings.word_embeddings.weight")) bert.scope = "";
+  bert.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
+  ReadConfig(files.config, config);
+  auto model = std::make_unique<M>(config);
+  LoadWeights(files, options, model->parameters(), OthersOf(config));
+  return model;
+}
+
+}  // namespace headlight
