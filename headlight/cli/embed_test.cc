@@ -43,7 +43,7 @@ TEST(Embed, InfoAndLookTakeAnEncoder) {
   const std::string page = folder.File("pair.html");
   const Outcome looked = RunProgram({"look", kFolder, "--text", "Two dogs.", "--second", "A meadow.", "--out", page});
   EXPECT_EQ(looked.exit_code, 0) << looked.err;
-  EXPECT_THAT(looked.err, HasSubstr("0 target tokens"));
+  EXPECT_THAT(looked.err, HasSubstr("attentions of 12 tokens"));
   EXPECT_THAT(ReadFile(page), HasSubstr("[SEP]"));
   EXPECT_THAT(RefusalOf({"look", kFolder, "--source", "Two dogs.", "--out", page}), HasSubstr("--text"));
 }

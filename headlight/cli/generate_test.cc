@@ -9,6 +9,7 @@ namespace headlight {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 struct GenerateTest : testing::Test {
@@ -79,9 +80,14 @@ TEST_F(GenerateTest, WritesSeveralTextsForAPrompt) {
 
 TEST_F(GenerateTest, LookTakesALanguageModel) {
   const std::string page = folder.File("page.html");
-  const Outcome outcome = RunProgram({"look", model, "--text", "A dog runs.", "--out", page});
+  const Outcome outcome = RunProgram({"look", model, "--text", "A dog 🙂", "--out", page});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("shows 2 attentions of 0 source and "));
+  EXPECT_THAT(outcome.err, HasSubstr("shows 2 attentions of "));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("source")));
+  const std::string shown = ReadFile(page);
+  EXPECT_THAT(shown, HasSubstr("▁"));
+  EXPECT_THAT(shown, HasSubstr("🙂(1/"));
+  EXPECT_THAT(shown, Not(HasSubstr("Ġ")));
   EXPECT_THAT(RefusalOf({"look", model, "--source", "A", "--out", page}), HasSubstr("say which with --text"));
 }
 

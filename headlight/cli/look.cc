@@ -71,10 +71,13 @@ void Run(const Options& options) {
   Check(of != std::end(kAttention), "{}: attention of this kind of model cannot be looked at", options.folder);
   AttentionRecord record = SelectAttention(of->attention(options), kind, layer);
   record.title = std::filesystem::path(options.folder).lexically_normal().filename();
+  const std::size_t sources = record.source_tokens.size(), targets = record.target_tokens.size();
+  const bool both = sources > 0 && targets > 0;
+  const std::string tokens = both ? fmt::format("{} source and {} target tokens", sources, targets)
+                                  : fmt::format("{} tokens", sources + targets);
   for (const std::string& path : options.out) {
     IsPage(path) ? WriteFile(path, AttentionPage(record)) : DrawAttention(record, path);
-    Note("{} shows {} attentions of {} source and {} target tokens", path, record.maps.size(),
-         record.source_tokens.size(), record.target_tokens.size());
+    Note("{} shows {} attentions of {}", path, record.maps.size(), tokens);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "headlight/inspect/attention_record.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -85,6 +86,15 @@ void CheckAttention(const AttentionRecord& record) {
             i % row / map.keys, i % map.keys);
     }
   }
+}
+
+float LargestWeight(const AttentionMap& map) {
+  const int first = map.kind == AttentionKind::decoder_self && map.queries > 1 ? 1 : 0;
+  float largest = 0.001f;
+  for (int head = 0; head < map.heads; ++head)
+    for (int query = first; query < map.queries; ++query)
+      for (int key = 0; key < map.keys; ++key) largest = std::max(largest, map.at(head, query, key));
+  return std::min(largest, 1.0f);
 }
 
 AttentionRecord SelectAttention(AttentionRecord record, std::optional<AttentionKind> kind, std::optional<int> layer) {

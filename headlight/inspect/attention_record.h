@@ -39,6 +39,10 @@ struct AttentionRecord {
   }
 };
 
+// The weight that has the last colour of a map: its largest, without the first query of a causal map, which can look at
+// itself alone and so always has a weight of 1. At least 0.001, the least that is shown.
+HEADLIGHT_API float LargestWeight(const AttentionMap& map);
+
 // The map of what an AttentionSink receives in a pass with one sentence.
 HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 

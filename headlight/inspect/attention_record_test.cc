@@ -54,6 +54,16 @@ TEST(CheckAttention, NamesTheMapAndTheRule) {
               HasSubstr("more than 16000000 weights"));
 }
 
+TEST(LargestWeight, LeavesOutTheFirstRowOfACausalMap) {
+  AttentionMap map{AttentionKind::cross, 0, 2, 2, 2, {1, 0, 0.5, 0.5, 0.25, 0.75, 0.5, 0.5}};
+  EXPECT_EQ(LargestWeight(map), 1);
+  map.kind = AttentionKind::decoder_self;
+  map.weights = {1, 0, 0.5, 0.5, 1, 0, 0.375, 0.625};
+  EXPECT_EQ(LargestWeight(map), 0.625f);
+  map = {AttentionKind::decoder_self, 0, 1, 1, 1, {1}};
+  EXPECT_EQ(LargestWeight(map), 1);
+}
+
 TEST(SelectAttention, KeepsKindAndLayer) {
   const AttentionRecord record = SampleRecord({"a", "b", "c"}, {"d", "e"}, 3, 1);
   EXPECT_EQ(SelectAttention(record, std::nullopt, std::nullopt).maps.size(), 9u);

@@ -45,7 +45,7 @@ AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
   const Encoding encoding = second ? encoder.tokenizer.EncodePair(text, *second) : encoder.tokenizer.Encode(text);
   CheckLength(encoding, *encoder.model, "the text");
   AttentionRecord record;
-  for (const std::int32_t id : encoding.ids) record.source_tokens.push_back(encoder.tokenizer.Piece(id));
+  record.source_tokens = encoder.tokenizer.Labels(encoding.ids);
   Context context;
   context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   encoder.model->Encode(context, encoding.ids, encoding.type_ids,

@@ -193,7 +193,7 @@ AttentionRecord Generator::Attention(std::string_view text) const {
   Check(length <= model().limits().positions, "the text has {} tokens, and the model reads at most {}", length,
         model().limits().positions);
   AttentionRecord record;
-  for (const std::int32_t id : ids) record.target_tokens.push_back(tokenizer().Piece(id));
+  record.target_tokens = tokenizer().Labels(ids);
   Context context;
   context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   model().Decode(context, ids, {{0, length}});

@@ -118,10 +118,10 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
   inputs.resize(std::min(inputs.size(), static_cast<std::size_t>(limits.positions)));
 
   AttentionRecord record;
-  for (const std::int32_t token : source) record.source_tokens.push_back(tokenizer.Piece(token));
+  record.source_tokens = tokenizer.Labels(source);
+  record.target_tokens = tokenizer.Labels(inputs);
   // As the paper has it; MarianMT's and T5's is named <pad>, BART's </s>.
-  record.target_tokens.push_back(start == limits.start_id ? "<s>" : tokenizer.Piece(start));
-  for (std::size_t i = 1; i < inputs.size(); ++i) record.target_tokens.push_back(tokenizer.Piece(inputs[i]));
+  if (start == limits.start_id) record.target_tokens.front() = "<s>";
 
   Context context;
   context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };

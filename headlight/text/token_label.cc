@@ -4,7 +4,10 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include <algorithm>
 #include <cstdint>
+
+#include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace {
@@ -48,6 +51,33 @@ std::string TokenLabel(std::string_view token) {
     label += fmt::format("<U+{:04X}>", static_cast<std::uint32_t>(character));
   }
   return label;
+}
+
+std::vector<std::string> JoinCharacters(const std::vector<std::string>& tokens) {
+  std::string text;
+  std::vector<std::size_t> token_of;  // by byte of the text
+  for (std::size_t token = 0; token < tokens.size(); ++token) {
+    text += tokens[token];
+    token_of.resize(text.size(), token);
+  }
+  std::vector<std::string> labels(tokens.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto bytes = static_cast<std::size_t>(DecodeUtf8(std::string_view(text).substr(begin)).bytes);
+    if (bytes == 0) {
+      labels[token_of[begin]] += fmt::format("<0x{:02X}>", static_cast<unsigned char>(text[begin]));
+      ++begin;
+      continue;
+    }
+    const std::string character = text.substr(begin, bytes);
+    std::vector<std::size_t> parts(token_of.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   token_of.begin() + static_cast<std::ptrdiff_t>(begin + bytes));
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    for (std::size_t part = 0; part < parts.size(); ++part)
+      labels[parts[part]] +=
+          parts.size() == 1 ? character : fmt::format("{}({}/{})", character, part + 1, parts.size());
+    begin += bytes;
+  }
+  return labels;
 }
 
 }  // namespace headlight

@@ -1,5 +1,6 @@
 #include "headlight/text/token_label.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace headlight {
@@ -29,6 +30,16 @@ TEST(TokenLabel, SpellsBrokenBytes) {
   EXPECT_EQ(TokenLabel("a\x80z"), "a<0x80>z");                  // a continuation of nothing
   EXPECT_EQ(TokenLabel("\xED\xA0\x80"), "<0xED><0xA0><0x80>");  // half a surrogate pair
   EXPECT_EQ(TokenLabel("\xC0\xAF"), "<0xC0><0xAF>");            // a longer spelling than needed
+}
+
+TEST(JoinCharacters, ShowsADividedCharacterInEachOfItsTokens) {
+  using testing::ElementsAre;
+  EXPECT_THAT(JoinCharacters({"a", "", "größer"}), ElementsAre("a", "", "größer"));
+  EXPECT_THAT(JoinCharacters({"▁\xF0\x9F", "\x99", "\x82!"}), ElementsAre("▁🙂(1/3)", "🙂(2/3)", "🙂(3/3)!"));
+  // The end of one character and the beginning of the next in one token.
+  EXPECT_THAT(JoinCharacters({"\xE4\xBD", "\xA0\xE5", "\xA5\xBD"}),
+              ElementsAre("你(1/2)", "你(2/2)好(1/2)", "好(2/2)"));
+  EXPECT_THAT(JoinCharacters({"\xE4\xBD", "a", "\x80"}), ElementsAre("<0xE4><0xBD>", "a", "<0x80>"));
 }
 
 }  // namespace

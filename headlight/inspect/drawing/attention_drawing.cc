@@ -19,14 +19,16 @@ std::string PageTitle(const AttentionMap& map) {
 }
 
 // The roles of the rows and columns.
-std::string Explanation(AttentionKind kind) {
+std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
+  if (record.source_tokens.empty() || record.target_tokens.empty())  // a model that reads one text
+    return "Each row is a token (query); its weights over the tokens (keys) sum to 1.";
   const char* rows = kind == AttentionKind::encoder_self ? "source" : "target";
   const char* columns = kind == AttentionKind::decoder_self ? "target" : "source";
   return fmt::format("Each row is a {} token (query); its weights over the {} tokens (keys) sum to 1.", rows, columns);
 }
 
-// The colours from weight 0 to weight 1, with the hatching of a causal map beside them. Ends at `right`.
-void DrawColorBar(Canvas& canvas, double right, double y, bool causal) {
+// The colours from weight 0 to the largest, with the hatching of a causal map beside them. Ends at `right`.
+void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& map) {
   constexpr int kSteps = 64;
   constexpr double kWidth = 192, kHeight = 12;
   const TextStyle small = {.size = 11, .color = kMutedInk};
@@ -39,8 +41,8 @@ void DrawColorBar(Canvas& canvas, double right, double y, bool causal) {
   canvas.Outline({left, y, kWidth, kHeight}, kRule, 0.75);
   canvas.Text({left, y + kHeight + 11}, "0", small, Align::left);
   canvas.Text({left + kWidth / 2, y + kHeight + 11}, "attention weight", small, Align::center);
-  canvas.Text({right, y + kHeight + 11}, "1", small, Align::right);
-  if (!causal) return;
+  canvas.Text({right, y + kHeight + 11}, fmt::format("{:.3g}", LargestWeight(map)), small, Align::right);
+  if (map.kind != AttentionKind::decoder_self) return;
   const Rectangle swatch = {left - 120, y, 24, kHeight};
   canvas.Hatch({&swatch, 1});
   canvas.Outline(swatch, kRule, 0.75);
@@ -53,10 +55,12 @@ void DrawHead(Canvas& canvas, const AttentionLayout& layout, const AttentionMap&
   constexpr int kColors = 256;
   std::array<std::vector<Rectangle>, kColors> cells;
   std::vector<Rectangle> masked;
+  const float largest = LargestWeight(map);
   for (int query = 0; query < map.queries; ++query) {
     for (int key = 0; key < map.keys;) {
       const auto level = [&](int k) {
-        return map.masked(query, k) ? -1 : static_cast<int>(std::lround(map.at(head, query, k) * (kColors - 1)));
+        return map.masked(query, k) ? -1
+                                    : static_cast<int>(std::lround(map.at(head, query, k) / largest * (kColors - 1)));
       };
       const int begin = key, color = std::min(level(key), kColors - 1);
       while (key < map.keys && std::min(level(key), kColors - 1) == color) ++key;
@@ -110,11 +114,11 @@ void DrawLabels(Canvas& canvas, const AttentionLayout& layout, const AttentionRe
 
 void DrawMap(Canvas& canvas, const AttentionLayout& layout, const AttentionRecord& record, const AttentionMap& map) {
   canvas.Text({kPageMargin, kPageMargin + 8}, PageTitle(map), {.size = 19, .bold = true}, Align::left);
-  std::string explanation = Explanation(map.kind);
+  std::string explanation = Explanation(record, map.kind);
   if (!record.title.empty()) explanation = fmt::format("{} · {}", TokenLabel(record.title), explanation);
   canvas.Text({kPageMargin, kPageMargin + 41}, explanation, {.size = 12, .color = kMutedInk}, Align::left,
               layout.width - 2 * kPageMargin);
-  DrawColorBar(canvas, layout.width - kPageMargin, kPageMargin, map.kind == AttentionKind::decoder_self);
+  DrawColorBar(canvas, layout.width - kPageMargin, kPageMargin, map);
   for (int head = 0; head < map.heads; ++head) {
     DrawHead(canvas, layout, map, head);
     DrawLabels(canvas, layout, record, map, head);

@@ -109,6 +109,15 @@ TEST(DrawAttention, EachCellHasTheColorOfItsWeight) {
   }
 }
 
+TEST(DrawAttention, TheLargestWeightHasTheLastColor) {
+  AttentionRecord record = OneMap(AttentionKind::cross, {"a", "b", "c"}, {"d"}, 1);
+  record.maps[0].weights = {0.25f, 0.125f, 0.0f};
+  const Painted painted(record);
+  EXPECT_EQ(painted.Middle(0, 0, 0), RampColor(1, Theme::light));
+  EXPECT_EQ(painted.Middle(0, 0, 1), RampColor(std::round(0.5 * 255) / 255, Theme::light));
+  EXPECT_EQ(painted.Middle(0, 0, 2), RampColor(0, Theme::light));
+}
+
 TEST(DrawAttention, WhatACausalMapHidesIsHatchedAndNothingElse) {
   AttentionRecord record = OneMap(AttentionKind::decoder_self, {"a"}, ManyTokens(12), 1);
   AttentionMap& map = record.maps[0];

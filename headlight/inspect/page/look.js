@@ -36,8 +36,9 @@ function buildMap() {
   buildHeads(map);
   buildTokens(map, "query", queriesOf(map), byId("queries"));
   buildTokens(map, "key", keysOf(map), byId("keys"));
-  byId("query-side").textContent = `query (${map.queries}) looks …`;
-  byId("key-side").textContent = `… at key (${map.keys})`;
+  const role = name => data.source.length > 0 && data.target.length > 0 ? ` (${name})` : "";  // one text has no role
+  byId("query-side").textContent = `query${role(map.queries)} looks …`;
+  byId("key-side").textContent = `… at key${role(map.keys)}`;
   byId("hidden-legend").hidden = !map.causal;
   paint();
 }
@@ -135,6 +136,16 @@ function listenToMap() {
   });
 }
 
+function savePicture() {
+  const map = currentMap(), head = state.head === ALL ? "mean" : `head${state.head + 1}`;
+  const title = document.title.replace(/[^\p{L}\p{N}.-]+/gu, "_");
+  picture().toBlob(blob => {
+    const link = element("a", {href: URL.createObjectURL(blob), download: `${title}-${map.kind}${map.layer}-${head}.png`});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  });
+}
+
 function setTheme(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   byId("theme").setAttribute("aria-pressed", dark);
@@ -145,6 +156,7 @@ const systemDark = matchMedia("(prefers-color-scheme: dark)");
 setTheme(systemDark.matches);
 systemDark.addEventListener("change", () => { setTheme(systemDark.matches); paint(); });
 byId("theme").addEventListener("click", () => { setTheme(theme() === "light"); paint(); });
+byId("save").addEventListener("click", savePicture);
 for (const id of ["queries", "keys"]) {
   byId(id).addEventListener("keydown", walkTokens);
   byId(id).addEventListener("pointerleave", () => look(state.pinned));

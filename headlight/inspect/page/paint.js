@@ -1,8 +1,7 @@
 // Paints the state of weights.js.
 
-// Gives a canvas this size on the page at the screen's own resolution, and its cleared context.
-function sized(canvas, width, height) {
-  const scale = window.devicePixelRatio || 1;
+// Gives a canvas this size on the page, by default at the screen's own resolution, and its cleared context.
+function sized(canvas, width, height, scale = window.devicePixelRatio || 1) {
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
   canvas.style.width = `${width}px`;
@@ -19,11 +18,13 @@ function paint() {
   paintTokens(map, "key", byId("keys"));
   paintLines(map);
   paintMap(map);
+  byId("largest").textContent = digits(largest(map, state.head));
   paintReadout(map);
 }
 
-// Each tile: the map, the focus as a frame, and beneath where this head looks most.
+// Each tile: the map, in colours that all of them share, the focus as a frame, and beneath where this head looks most.
 function paintHeads(map) {
+  const most = largestOfAll(map);
   const {query, key} = state.focus, queries = queriesOf(map), keys = keysOf(map);
   byId("heads").querySelectorAll("label").forEach((tile, index) => {
     const head = index - 1;
@@ -32,7 +33,7 @@ function paintHeads(map) {
     frame.style.aspectRatio = `${keys.length} / ${queries.length}`;
     // A copy: the image itself is also drawn from, as the large map.
     const copy = element("canvas", {width: keys.length, height: queries.length});
-    copy.getContext("2d").drawImage(image(map, head), 0, 0);
+    copy.getContext("2d").drawImage(image(map, head, most), 0, 0);
     frame.replaceChildren(copy);
     top.replaceChildren();
     if (state.focus === NONE) return;
@@ -54,6 +55,7 @@ function paintTokens(map, side, list) {
   const across = state.focus !== NONE && (side === "key") === fromQuery;
   const count = Math.max(queriesOf(map).length, keysOf(map).length);
   list.style.setProperty("--row", `${rowHeight(count)}px`);
+  const most = largest(map, state.head);
   list.querySelectorAll("button").forEach((button, index) => {
     button.classList.toggle("here", index === (side === "query" ? query : key));
     button.setAttribute("aria-pressed", index === state.pinned[side]);
@@ -65,8 +67,8 @@ function paintTokens(map, side, list) {
     if (masked(map, q, k)) return value.textContent = "hidden";
     const thousandths = weight(map, state.head, q, k);
     value.textContent = digits(thousandths);
-    button.style.background = `rgb(${rampColor(thousandths)})`;
-    button.style.color = thousandths > 450 ? (theme() === "dark" ? "#10141b" : "#fff") : "";
+    button.style.background = `rgb(${rampColor(thousandths, most)})`;
+    button.style.color = thousandths > 0.45 * most ? (theme() === "dark" ? "#10141b" : "#fff") : "";
   });
 }
 
@@ -81,6 +83,7 @@ function paintLines(map) {
   context.lineCap = "round";
   const heads = state.head === ALL ? [...Array(map.heads).keys()] : [state.head];
   const focused = state.focus !== NONE;
+  const most = state.head === ALL ? largestOfAll(map) : largest(map, state.head);
   for (const head of heads) {
     context.strokeStyle = headColor(head, map.heads);
     // Side by side where all heads are shown, so that equal lines do not cover one another.
@@ -89,7 +92,7 @@ function paintLines(map) {
       if (state.focus.query !== undefined && query !== state.focus.query) continue;
       for (let key = 0; key < keys; ++key) {
         if (state.focus.query === undefined && state.focus.key !== undefined && key !== state.focus.key) continue;
-        const value = weight(map, head, query, key) / 1000;
+        const value = Math.min(weight(map, head, query, key) / most, 1);
         if (value < 0.02) continue;
         const from = (query + 0.5) * row + shift, to = (key + 0.5) * row + shift;
         context.globalAlpha = (focused ? 0.15 + 0.85 * value : value ** 1.3 * (heads.length > 1 ? 0.7 : 1));
@@ -123,20 +126,27 @@ function paintMap(map) {
   const measure = canvas.getContext("2d");
   measure.font = font;
   layOutMap(measure, queries, keys);
-  const {left, top, cell} = place, width = cell * keys.length, height = cell * queries.length;
-  const context = sized(canvas, left + width + 2, top + height + 2);
+  const {width, height} = sizeOfMap(map), context = sized(canvas, width, height);
   context.font = font;
+  paintMapAt(context, map);
+  canvas.setAttribute("aria-label", `${placeName(map)}: ${queries.length} queries by ${keys.length} keys. The arrow keys walk from cell to cell.`);
+}
+
+const sizeOfMap = map => ({width: place.left + place.cell * keysOf(map).length + 2,
+                           height: place.top + place.cell * queriesOf(map).length + 2});
+
+// The labels, the cells and the focus, from the context's origin on.
+function paintMapAt(context, map) {
+  const queries = queriesOf(map), keys = keysOf(map), {left, top, cell} = place;
+  const width = cell * keys.length, height = cell * queries.length;
   paintLabels(context, queries, keys);
   context.translate(left, top);
   paintCells(context, map, width, height);
-
   const {query, key} = state.focus;
   context.strokeStyle = style("--accent");
   context.lineWidth = 2;
   if (query !== undefined) context.strokeRect(0, query * cell, width, cell);
   if (key !== undefined) context.strokeRect(key * cell, 0, cell, height);
-  canvas.setAttribute("aria-label", `${map.title}, layer ${map.layer}, ${headName(map, state.head)}: ${queries.length} ` +
-    `queries by ${keys.length} keys. The arrow keys walk from cell to cell.`);
 }
 
 function paintLabels(context, queries, keys) {
@@ -190,7 +200,7 @@ function paintCells(context, map, width, height) {
   }
   context.stroke();
   context.imageSmoothingEnabled = false;
-  context.drawImage(image(map, state.head), 0, 0, width, height);
+  context.drawImage(image(map, state.head, largest(map, state.head)), 0, 0, width, height);
   if (cell >= 8) {
     context.strokeStyle = style("--card");
     context.beginPath();
@@ -207,9 +217,11 @@ function paintCells(context, map, width, height) {
 
 const headName = (map, head) => head === ALL ? `mean of ${map.heads} heads` : `head ${head + 1}`;
 
+const placeName = map => `${map.title}, layer ${map.layer}, ${headName(map, state.head)}`;
+
 function paintReadout(map) {
   const {query, key} = state.focus, queries = queriesOf(map), keys = keysOf(map);
-  const where = `${map.title}, layer ${map.layer}, ${headName(map, state.head)}`;
+  const where = placeName(map);
   const name = token => `\u2068“${token}”\u2069`;  // isolated: its direction stays its own
   let text = "";
   if (query !== undefined && key !== undefined) {
@@ -228,4 +240,34 @@ function paintRamp() {
   const context = byId("ramp").getContext("2d"), pixels = context.createImageData(256, 1);
   ramps[theme()].forEach((color, i) => pixels.data.set([...color, 255], 4 * i));
   context.putImageData(pixels, 0, 0);
+}
+
+// ---- The picture to save ----
+
+// The map as it is shown, with its title and its scale.
+function picture() {
+  const MARGIN = 16, HEADER = 64, RAMP = 128;
+  const map = currentMap(), size = sizeOfMap(map), canvas = element("canvas"), measure = canvas.getContext("2d");
+  const family = getComputedStyle(document.body).fontFamily;
+  const [title, small] = [`600 17px ${family}`, `12.5px ${family}`];
+  const where = placeName(map) + (map.causal ? "; hatched: later tokens" : "");
+  const widthOf = (text, font) => { measure.font = font; return measure.measureText(text).width; };
+  const width = Math.max(size.width, widthOf(document.title, title), widthOf(where, small), RAMP + 80) + 2 * MARGIN;
+  const height = HEADER + size.height + 2 * MARGIN;
+  const scale = Math.min(Math.max(window.devicePixelRatio || 1, 2), 8192 / Math.max(width, height));
+  const context = sized(canvas, width, height, scale);
+  const write = (text, font, x, y) => { context.font = font; context.fillText(text, x, y); };
+  context.fillStyle = style("--card");
+  context.fillRect(0, 0, width, height);
+  context.fillStyle = style("--ink");
+  context.textBaseline = "middle";
+  write(document.title, title, MARGIN, MARGIN + 8);
+  write(where, small, MARGIN, MARGIN + 30);
+  write("0", small, MARGIN, MARGIN + 50);
+  context.drawImage(byId("ramp"), MARGIN + 14, MARGIN + 45, RAMP, 10);
+  write(digits(largest(map, state.head)), small, MARGIN + RAMP + 20, MARGIN + 50);
+  context.translate(MARGIN, MARGIN + HEADER);
+  context.font = small;
+  paintMapAt(context, map);
+  return canvas;
 }

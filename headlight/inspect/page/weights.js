@@ -50,28 +50,43 @@ function looks(map, head, focus) {
   return others.sort((a, b) => b[1] - a[1]);
 }
 
+// The weight, in thousandths, that has the last colour: the largest of this head, or of all heads. The first query of a
+// causal map does not count, for it can look at itself alone.
+function largest(map, head) {
+  map.largest ??= {};
+  if (map.largest[head] !== undefined) return map.largest[head];
+  const queries = queriesOf(map).length, keys = keysOf(map).length;
+  let most = 1;
+  for (let query = map.causal && queries > 1 ? 1 : 0; query < queries; ++query)
+    for (let key = 0; key < keys; ++key) most = Math.max(most, weight(map, head, query, key));
+  return map.largest[head] = most;
+}
+
+// The scale of all heads side by side.
+const largestOfAll = map => Math.max(...Array.from({length: map.heads}, (_, head) => largest(map, head)));
+
 // ---- Colours ----
 
 const ramps = Object.fromEntries(Object.entries(data.ramps).map(([name, hex]) =>
   [name, Array.from({length: 256}, (_, i) => [0, 2, 4].map(at => parseInt(hex.substr(6 * i + at, 2), 16)))]));
-const rampColor = thousandths => ramps[theme()][clamp(Math.round(thousandths * 0.255), 0, 255)];
+const rampColor = (thousandths, most) => ramps[theme()][clamp(Math.round(255 * thousandths / most), 0, 255)];
 
 // Heads are told apart by hue, evenly around the circle.
 function headColor(head, heads) {
   return head === ALL ? style("--accent") : `oklch(${style("--line")} ${Math.round(25 + 360 * head / heads)})`;
 }
 
-// A map as an image of one pixel a weight; what is masked is transparent.
-function image(map, head) {
+// A map as an image of one pixel per weight, `most` thousandths having the last colour; what is masked is transparent.
+function image(map, head, most) {
   map.images ??= {};
-  const name = theme() + head;
+  const name = `${theme()} ${head} ${most}`;
   if (map.images[name]) return map.images[name];
   const width = keysOf(map).length, height = queriesOf(map).length;
   const canvas = element("canvas", {width, height});
   const context = canvas.getContext("2d"), pixels = context.createImageData(width, height);
   for (let query = 0, at = 0; query < height; ++query) {
     for (let key = 0; key < width; ++key, at += 4) {
-      if (!masked(map, query, key)) pixels.data.set([...rampColor(weight(map, head, query, key)), 255], at);
+      if (!masked(map, query, key)) pixels.data.set([...rampColor(weight(map, head, query, key), most), 255], at);
     }
   }
   context.putImageData(pixels, 0, 0);

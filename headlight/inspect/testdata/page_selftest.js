@@ -112,6 +112,26 @@ function run() {
   check("the map: a click keeps", readout().endsWith("“the” looks at “<!--”: 1.000"), readout());
   press("Escape");
 
+  equal("the scale ends at the largest weight", document.getElementById("largest").textContent, "1.000");
+  const saved = [];
+  HTMLCanvasElement.prototype.toBlob = function(done) { done(new Blob([this.toDataURL()], {type: "image/png"})); };
+  HTMLAnchorElement.prototype.click = function() { saved.push(this); };
+  document.getElementById("save").click();
+  equal("the picture is saved under its name", saved.map(link => link.download).join(), "_b_bold_b_data_-cross2-head3.png");
+  check("the picture is a blob", saved[0].href.startsWith("blob:"), saved[0].href);
+  const shown = picture(), bounds = map.getBoundingClientRect();
+  check("the picture holds the map", shown.width > bounds.width && shown.height > bounds.height + 60,
+        `${shown.width} x ${shown.height}`);
+  const painted = new Set();
+  const pixels = shown.getContext("2d").getImageData(0, 0, shown.width, shown.height).data;
+  for (let at = 0; at < pixels.length; at += 4) painted.add(hex([...pixels.slice(at, at + 3)]));
+  check("the picture has the map's colours", painted.has(colors[expectedTheme].slice(-6)) &&
+        painted.has(colors[expectedTheme].slice(0, 6)), [...painted].slice(0, 20));
+  choose("head", 1);
+  const most = Math.max(...currentMap().values.slice(0, 20)) / 1000;
+  check("another head has another scale", most < 1, most);
+  equal("the scale ends at the head's largest weight", document.getElementById("largest").textContent, most.toFixed(3));
+
   choose("kind", 1);
   check("a causal map has its legend", !document.getElementById("hidden-legend").hidden, "hidden");
   hover(all("#queries button")[1]);
@@ -124,6 +144,10 @@ function run() {
   equal("the mean of all heads", readout(), "Decoder self-attention, layer 2, mean of 3 heads");
   document.getElementById("theme").click();
   equal("the other theme", document.documentElement.dataset.theme, expectedTheme === "dark" ? "light" : "dark");
+  equal("with two texts, their roles", document.getElementById("key-side").textContent, "… at key (target)");
+  data.source = [];
+  buildMap();
+  equal("with one text, none", document.getElementById("key-side").textContent, "… at key");
   equal("the other theme is told", document.getElementById("theme").getAttribute("aria-pressed"),
         `${expectedTheme !== "dark"}`);
 }

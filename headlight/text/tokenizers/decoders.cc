@@ -70,6 +70,15 @@ std::string PieceOfBytes(std::string_view bytes) {
   return piece;
 }
 
+std::optional<std::string> ByteOfPiece(std::string_view piece) {
+  const auto digit = [&](std::size_t at) {
+    return std::string_view("0123456789ABCDEF").find(static_cast<char>(std::toupper(piece[at])));
+  };
+  const bool byte = piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
+  if (!byte || digit(3) == std::string_view::npos || digit(4) == std::string_view::npos) return std::nullopt;
+  return std::string(1, static_cast<char>(16 * digit(3) + digit(4)));
+}
+
 void DecodeByteLevel(std::vector<std::string>& pieces) {
   std::string bytes;
   for (const std::string& piece : pieces) bytes += BytesOfPiece(piece).value_or(piece);
@@ -104,14 +113,6 @@ void MetaspaceDecoder::operator()(std::vector<std::string>& pieces) const {
 }
 
 void DecodeBytePieces(std::vector<std::string>& pieces) {
-  const auto byte_of = [](std::string_view piece) {
-    const auto digit = [&](std::size_t at) {
-      return std::string_view("0123456789ABCDEF").find(static_cast<char>(std::toupper(piece[at])));
-    };
-    const bool byte = piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
-    if (!byte || digit(3) == std::string_view::npos || digit(4) == std::string_view::npos) return -1;
-    return static_cast<int>(16 * digit(3) + digit(4));
-  };
   std::vector<std::string> texts;
   std::string bytes;
   const auto end_bytes = [&] {
@@ -124,8 +125,8 @@ void DecodeBytePieces(std::vector<std::string>& pieces) {
     bytes.clear();
   };
   for (std::string& piece : pieces) {
-    if (const int byte = byte_of(piece); byte >= 0) {
-      bytes += static_cast<char>(byte);
+    if (const std::optional<std::string> byte = ByteOfPiece(piece)) {
+      bytes += *byte;
       continue;
     }
     end_bytes();

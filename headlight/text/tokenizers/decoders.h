@@ -17,6 +17,9 @@ using Decoder = std::function<void(std::vector<std::string>&)>;
 std::optional<std::string> BytesOfPiece(std::string_view piece);  // none if a character of it spells no byte
 std::string PieceOfBytes(std::string_view bytes);
 
+// The one byte of a piece such as <0x0A>; none for another piece.
+std::optional<std::string> ByteOfPiece(std::string_view piece);
+
 // Joins the bytes; invalid UTF-8 becomes U+FFFD.
 void DecodeByteLevel(std::vector<std::string>& pieces);
 

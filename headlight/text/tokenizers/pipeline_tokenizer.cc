@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/text/token_label.h"
 #include "headlight/text/tokenizers/older_tokenizer_files.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 
@@ -162,6 +163,12 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
   return encoding;
 }
 
+std::string WithVisibleSpaces(std::string_view bytes) {
+  std::string visible;
+  for (const char byte : bytes) byte == ' ' ? visible += "\u2581" : visible += byte;
+  return visible;
+}
+
 // The ids before the text of a template, and those after it.
 std::vector<std::int32_t> IdsBefore(std::span<const TemplatePart> parts) {
   std::vector<std::int32_t> ids;
@@ -228,6 +235,16 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
 const std::string& PipelineTokenizer::Piece(std::int32_t id) const {
   static const std::string none;
   return Holds(id, size()) ? state_->pieces[id] : none;
+}
+
+std::vector<std::string> PipelineTokenizer::Labels(std::span<const std::int32_t> ids) const {
+  std::vector<std::string> texts;
+  for (const std::int32_t id : ids) {
+    std::optional<std::string> bytes;
+    if (!IsSpecial(id)) bytes = state_->byte_level ? BytesOfPiece(Piece(id)) : ByteOfPiece(Piece(id));
+    texts.push_back(bytes ? WithVisibleSpaces(*bytes) : Piece(id));
+  }
+  return JoinCharacters(texts);
 }
 
 std::optional<std::int32_t> PipelineTokenizer::Find(std::string_view piece) const {

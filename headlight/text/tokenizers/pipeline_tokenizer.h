@@ -53,6 +53,7 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
   std::string Decode(std::span<const std::int32_t> ids, bool skip_special) const;
 
   const std::string& Piece(std::int32_t id) const override;  // empty for an id that no token has, too
+  std::vector<std::string> Labels(std::span<const std::int32_t> ids) const override;
   std::optional<std::int32_t> Find(std::string_view piece) const;
   std::optional<std::int32_t> FindSpecial(std::string_view name) const override;
   bool IsSpecial(std::int32_t id) const;

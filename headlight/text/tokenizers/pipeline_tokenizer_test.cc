@@ -361,6 +361,16 @@ TEST(PipelineTokenizer, RefusesUnknownKeysAndTypes) {
   EXPECT_THAT(changed("bert_cased", "/model", Json()), HasSubstr("key 'model': expected an object, but there is none"));
 }
 
+TEST(PipelineTokenizer, LabelsByteLevelTokensWithTheirCharacters) {
+  const auto labels = [](const PipelineTokenizer& tokenizer, std::string_view text) {
+    return tokenizer.Labels(tokenizer.Encode(text).ids);
+  };
+  EXPECT_THAT(labels(Small("gpt2"), "a \u00e9\n"), ElementsAre("a", "▁", "é(1/2)", "é(2/2)", "\n"));
+  EXPECT_THAT(labels(Small("byte_fallback"), "a🙂"),
+              ElementsAre("</s>", "▁a", "🙂(1/4)", "🙂(2/4)", "🙂(3/4)", "🙂(4/4)"));
+  EXPECT_THAT(labels(Small("bert_cased"), "a"), ElementsAre("[CLS]", "a", "[SEP]"));
+}
+
 TEST(PipelineTokenizer, RefusesBadCalls) {
   const PipelineTokenizer tokenizer = Small("gpt2");
   EXPECT_THROW(tokenizer.Encode("a\xff"), Error);

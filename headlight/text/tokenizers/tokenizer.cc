@@ -12,6 +12,12 @@ bool Tokenizer::Holds(std::int32_t id, std::int32_t size) {
   return id < size;
 }
 
+std::vector<std::string> Tokenizer::Labels(std::span<const std::int32_t> ids) const {
+  std::vector<std::string> labels;
+  for (const std::int32_t id : ids) labels.push_back(Piece(id));
+  return labels;
+}
+
 std::shared_ptr<const Tokenizer> LoadTokenizer(const std::string& folder) {
   if (Exists(folder + "/source.spm")) return std::make_shared<MarianTokenizer>(MarianTokenizer::Load(folder));
   return std::make_shared<PipelineTokenizer>(PipelineTokenizer::Load(folder));

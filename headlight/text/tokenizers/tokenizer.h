@@ -38,6 +38,9 @@ class HEADLIGHT_API Tokenizer {
 
   // A token as the vocabulary spells it; empty from size() on.
   virtual const std::string& Piece(std::int32_t id) const = 0;
+  // Tokens for people to read: their pieces, but where the vocabulary spells bytes the characters that these are, with
+  // U+2581 for a space. A character divided among tokens stands in each of them with its part, as in "🙂(1/3)".
+  virtual std::vector<std::string> Labels(std::span<const std::int32_t> ids) const;
   // The id of a special token other than the end, such as a language's "de_DE".
   virtual std::optional<std::int32_t> FindSpecial(std::string_view name) const = 0;
   virtual std::int32_t size() const = 0;  // largest id + 1
