@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "headlight/base/parallel.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/batched.h"
 #include "headlight/generate/decode.h"
@@ -249,6 +250,26 @@ TEST(DecodingRules, AreBatchInvariant) {
       }
     }
   }
+}
+
+// Enough sentences to be divided among threads.
+TEST(DecodingRules, DoNotDependOnTheThreads) {
+  const auto model = Load("bart_gelu");
+  std::vector<Ids> sources;
+  DecodingOptions options{
+      .beam_size = 1, .max_length = 9, .sample = true, .temperature = 2, .seed = 3, .token_scores = true};
+  for (std::int32_t i = 0; i < 75; ++i) {
+    Ids& source = sources.emplace_back(kSources[static_cast<std::size_t>(i % 4)]);
+    source[0] = 3 + i % 20;
+    options.sources.push_back({i % 3 == 0 ? Ids{5 + i % 7} : Ids{}, static_cast<std::uint64_t>(i)});
+  }
+  const int before = Threads();
+  SetThreads(1);
+  const auto expected = DecodeInBatches(*model, sources, options, 10000);
+  SetThreads(3);
+  const auto found = DecodeInBatches(*model, sources, options, 10000);
+  SetThreads(before);
+  for (std::size_t i = 0; i < sources.size(); ++i) ExpectSame(found[i], expected[i]);
 }
 
 TEST(DecodingRules, RefuseImpossibleOptions) {

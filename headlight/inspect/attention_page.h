@@ -1,4 +1,5 @@
 // Attention as a page for the browser.
+//   WriteFile("attention.html", AttentionPage(translator.Attention("Ein Hund läuft.")));
 #pragma once
 
 #include <string>

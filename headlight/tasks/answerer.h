@@ -19,8 +19,8 @@ namespace headlight {
 struct EncoderFolder;
 
 struct AnswerOptions {
-  std::int64_t longest_answer = 15;  // tokens
-  bool may_decline = true;           // allows "no answer"
+  std::int64_t longest_answer = 15;  // tokens, at least 1
+  bool may_decline = true;           // allows "no answer"; else the best span is given whatever its score
   std::int64_t overlap = 128;        // tokens shared by neighbouring windows over a long passage; at most half a window
   std::int64_t batch_tokens = 512;   // tokens that are encoded at once
   std::function<std::string(std::size_t text)> name_of = {};  // a question's in errors; "text 1" unless given

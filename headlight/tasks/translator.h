@@ -2,6 +2,8 @@
 //   const Translator translator = Translator::Load("opus-mt-de-en");
 //   std::string english = translator.Translate("Guten Tag!", {.beam_size = 2});
 //   auto best = translator.TranslateBatch({"Guten Tag!", "Danke."}, {.beam_size = 5, .n_best = 3});  // best[1][0].text
+//   std::string summary = Translator::Load("bart-large-cnn").Translate(article);
+// A summary of a text that is too long for the model joins those of its parts: Translation::parts says how many.
 #pragma once
 
 #include <cstdint>

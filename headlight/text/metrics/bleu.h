@@ -1,5 +1,6 @@
 // BLEU of a corpus (Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation", 2002), with the
 // numbers of sacreBLEU 2.6.0 (Post, "A Call for Clarity in Reporting BLEU Scores", 2018).
+//   fmt::print("{}\n", ToString(CorpusBleu(translations, {&references, 1})));  // both std::vector<std::string>
 #pragma once
 
 #include <array>
