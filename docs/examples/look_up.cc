@@ -13,7 +13,7 @@ const Tensor keys = Tensor::From<float>({10, 0, 0, 0, 10, 0, 0, 0, 10, 0, 0, 10}
 // [key, value_dim]
 const Tensor values = Tensor::From<float>({1, 0, 1, 10, 0, 2, 100, 5, 0, 1000, 6, 0}, {4, 3});
 
-// What the queries [query, head_dim] find: [query, value_dim].
+// The results of the queries [query, head_dim]: [query, value_dim].
 Tensor LookUp(const Tensor& queries) {
   Context context;
   const ScaledDotProductAttention attention;

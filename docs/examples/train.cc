@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int32_t kEnd = 10, kStart = 11;  // after the digits 0 to 9
 
-// Sentence pairs as packed rows. What the decoder reads at t it has to continue with labels[t].
+// Sentence pairs as packed rows. After target_inputs[t] the decoder predicts labels[t].
 struct Batch {
   std::vector<std::int32_t> source, target_inputs, labels;
   Sequences sentences;  // of both sides, which are equally long here
