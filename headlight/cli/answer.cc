@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -90,7 +91,6 @@ Reply Writes(const Options& options) {
 }
 
 void Run(const Options& options) {
-  Check(options.max_length.value_or(1) >= 1, "--max-length must be at least 1, not {}", options.max_length.value_or(1));
   const bool writes = FamilyOf(OpenModelFolder(options.folder)).kind == EncoderDecoder::kKind;
   const Reply reply = writes ? Writes(options) : Finds(options);
   if (!options.context.empty()) {
@@ -115,21 +115,23 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddAnswer(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "answer", "Find the answer to a question in a passage", Run);
-  command.add_option("DIR", options.folder, "A folder of an encoder for answers, such as BERT's, or of a T5 or a BART")
-      ->required();
+  const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages", Run);
+  command
+      .add_option("DIR", options.folder, "Folder of an encoder with a question-answering head, or of a T5 or a BART")
+      ->required()
+      ->check(Folder());
   CLI::Option& input = *command.add_option("FILE", options.input,
-                                           "QUESTION<tab>PASSAGE, one a line, plain or gzip; - is standard input [-]");
-  CLI::Option& question = *command.add_option("--question", options.question, "One question instead of a file's");
-  CLI::Option& context = *command.add_option("--context", options.context, "The passage, all of a file");
+                                           "Lines of QUESTION<tab>PASSAGE, plain or gzip; - is standard input [-]");
+  CLI::Option& question = *command.add_option("--question", options.question, "One question, instead of a file's");
+  CLI::Option& context = *command.add_option("--context", options.context, "The passage: this whole file");
   question.type_name("TEXT")->needs(&context)->excludes(&input);
   context.type_name("FILE")->needs(&question);
   command
-      .add_option("--max-length", options.max_length,
-                  "The most tokens of an answer [15; of a written one as the folder says]")
-      ->type_name("TOKENS");
-  command.add_flag("--always", options.always, "Answer even where the model would rather not");
-  command.add_flag("--json", options.json, "Print an object an answer");
+      .add_option("--max-length", options.max_length, "Most tokens per answer [15; of a written answer the model's]")
+      ->check(AtLeast(1))
+      ->type_name("N");
+  command.add_flag("--always", options.always, "Answer even where the model finds no answer more probable");
+  command.add_flag("--json", options.json, "Print one JSON object per answer");
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"

@@ -4,8 +4,7 @@
 namespace headlight {
 
 void AddBench(CLI::App& program) {
-  AddCommandsOf("bench", *program.add_subcommand(
-                             "bench", "Measure how fast models train, translate, read and write on this machine"));
+  AddCommandsOf("bench", *program.add_subcommand("bench", "Measure the speed of models on this machine"));
 }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
 #include "headlight/cli/bench_texts.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -44,7 +45,6 @@ std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states)
 }
 
 void Run(const Options& options) {
-  Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   if (!options.states.empty()) CheckWritable(options.states);
   const auto model =
       LoadModel<TextEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
@@ -99,18 +99,28 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddBenchEncode(CLI::App& bench) {
-  const auto [command, options] = NewCommand(bench, "encode", "How fast a model reads batches of random texts", Run);
-  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")->required();
-  command.add_option("--batch", options.batch, "Texts that are given at once; they are read as `embed` reads them")
+  const auto [command, options] = NewCommand(bench, "encode", "Measure how fast an encoder reads random texts", Run);
+  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
+      ->required()
+      ->check(Folder());
+  command.add_option("--batch", options.batch, "Texts per batch, divided as `embed` does")
+      ->check(Between(1, 65536))
+      ->type_name("N")
       ->capture_default_str();
-  command.add_option("--length", options.length, "Tokens of a text")->type_name("FROM:TO")->capture_default_str();
+  command.add_option("--length", options.length, "Tokens per text")->type_name("FROM:TO")->capture_default_str();
   AddComputeOption(command, options.compute);
-  command.add_option("--repetitions", options.repetitions, "Batches that are measured, after one that is not")
+  command.add_option("--repetitions", options.repetitions, "Batches to measure, after one that is not")
+      ->check(AtLeast(1))
+      ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the random texts")->capture_default_str();
+  command.add_option("--seed", options.seed, "Random seed of the texts")
+      ->check(Seed())
+      ->type_name("N")
+      ->capture_default_str();
   command
       .add_option("--states", options.states,
-                  "Write each text's ids and the mean of its last states there, as JSON lines")
+                  "Write each text's ids and the mean of its hidden states to this file, as JSON lines")
+      ->check(NotEmpty())
       ->type_name("FILE");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(

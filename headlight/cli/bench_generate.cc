@@ -9,6 +9,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -73,8 +74,6 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
 }
 
 void Run(const Options& options) {
-  Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
-  Check(options.repetitions >= 1, "--repetitions must be at least 1, not {}", options.repetitions);
   Check(!options.draft || options.batch == 1, "--draft is for --batch 1: several texts are written without");
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = LoadModel<LanguageModel>(
@@ -134,18 +133,35 @@ void Run(const Options& options) {
 
 void AddBenchGenerate(CLI::App& bench) {
   const auto [command, options] =
-      NewCommand(bench, "generate", "How fast a language model reads random prompts and continues them", Run);
-  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")->required();
-  command.add_option("--batch", options.batch, "Texts that are written at once")->capture_default_str();
-  command.add_option("--prompt-length", options.prompt_length, "Tokens of a prompt")->capture_default_str();
-  command.add_option("--length", options.length, "Tokens that follow the first, which comes of reading the prompt")
+      NewCommand(bench, "generate", "Measure how fast a language model reads and writes random texts", Run);
+  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
+      ->required()
+      ->check(Folder());
+  command.add_option("--batch", options.batch, "Texts generated at once")
+      ->check(Between(1, 65536))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--prompt-length", options.prompt_length, "Tokens per prompt")
+      ->check(AtLeast(1))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--length", options.length, "Tokens generated after the first, which comes with reading the prompt")
+      ->check(AtLeast(1))
+      ->type_name("N")
       ->capture_default_str();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  command.add_option("--repetitions", options.repetitions, "Batches that are measured, after one that is not")
+  command.add_option("--repetitions", options.repetitions, "Batches to measure, after one that is not")
+      ->check(AtLeast(1))
+      ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the random prompts")->capture_default_str();
-  command.add_option("--tokens", options.tokens, "Write each prompt and its text there, as JSON lines of ids")
+  command.add_option("--seed", options.seed, "Random seed of the prompts")
+      ->check(Seed())
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids")
+      ->check(NotEmpty())
       ->type_name("FILE");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headlight/cli/bench_report.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -51,8 +52,6 @@ class ScratchFolder {
 };
 
 void Run(const Options& options) {
-  Check(options.steps >= 1 && options.warmup_steps >= 0,
-        "--steps must be at least 1 and --warmup-steps 0, not {} and {}", options.steps, options.warmup_steps);
   const Compute compute = Chosen(options.compute);
   TransformerConfig config = options.model;
   config.encoder_layers = config.decoder_layers = options.layers;
@@ -119,23 +118,27 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddBenchTrain(CLI::App& bench) {
-  const auto [command, options] = NewCommand(bench, "train", "How fast a translation model of given sizes trains", Run);
+  const auto [command, options] =
+      NewCommand(bench, "train", "Measure how fast a translation model of given sizes trains", Run);
   command.add_option("--train", options.train, "Parallel text, plain or gzip")
+      ->check(NotEmpty())
       ->required()
       ->expected(2)
       ->type_name("SOURCE TARGET");
-  command.add_option("--layers", options.layers, "Layers of the encoder and of the decoder")->capture_default_str();
-  command.add_option("--model-dim", options.model.model, "Size of embeddings and layers")->capture_default_str();
-  command.add_option("--heads", options.heads, "Attention heads")->capture_default_str();
-  command.add_option("--ffn-dim", options.ffn, "Inner size of the feed-forward network")->capture_default_str();
-  command.add_option("--dropout", options.model.dropout, "Of embeddings and sublayers")->capture_default_str();
-  command.add_option("--vocabulary-size", options.vocabulary.size, "Subwords of both languages together")
-      ->capture_default_str();
-  command.add_option("--batch-tokens", options.training.batches.batch_tokens, "Target tokens of a step")
-      ->capture_default_str();
+  const auto add = [&command = command](const char* name, auto& value, const CLI::Validator& check,
+                                        const char* description) {
+    return command.add_option(name, value, description)->check(check)->type_name("N")->capture_default_str();
+  };
+  add("--layers", options.layers, AtLeast(1), "Layers of the encoder and of the decoder");
+  add("--model-dim", options.model.model, AtLeast(1), "Size of embeddings and layers");
+  add("--heads", options.heads, AtLeast(1), "Attention heads");
+  add("--ffn-dim", options.ffn, AtLeast(1), "Inner size of the feed-forward network");
+  add("--dropout", options.model.dropout, NumberBelow(0, 1), "Dropout of embeddings and sublayers")->type_name("X");
+  add("--vocabulary-size", options.vocabulary.size, AtLeast(1), "Subwords of both languages together");
+  add("--batch-tokens", options.training.batches.batch_tokens, AtLeast(1), "Target tokens per step");
   AddTrainingCompute(command, options.compute);
-  command.add_option("--steps", options.steps, "Steps that are measured")->capture_default_str();
-  command.add_option("--warmup-steps", options.warmup_steps, "Steps before them that are not")->capture_default_str();
+  add("--steps", options.steps, AtLeast(1), "Steps to measure");
+  add("--warmup-steps", options.warmup_steps, AtLeast(0), "Steps before them that are not measured");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"

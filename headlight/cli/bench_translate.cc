@@ -7,6 +7,7 @@
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
 #include "headlight/cli/bench_texts.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -50,7 +51,6 @@ std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, cons
 }
 
 void Run(const Options& options) {
-  Check(options.batch >= 1 && options.batch <= 65536, "--batch must be from 1 to 65536, not {}", options.batch);
   Check(!options.draft || (options.batch == 1 && options.decoding.beam_size == 1),
         "--draft is for --batch 1 and --beam-size 1: several sentences or beams are written without");
   if (!options.tokens.empty()) CheckWritable(options.tokens);
@@ -98,21 +98,39 @@ void Run(const Options& options) {
 
 void AddBenchTranslate(CLI::App& bench) {
   const auto [command, options] =
-      NewCommand(bench, "translate", "How fast a model translates batches of random sentences", Run);
-  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")->required();
-  command.add_option("--batch", options.batch, "Sentences that are translated at once")->capture_default_str();
-  command.add_option("--beam-size", options.decoding.beam_size, "Beams; 1 is greedy")->capture_default_str();
-  command.add_option("--source-length", options.source_length, "Tokens of a source sentence")
+      NewCommand(bench, "translate", "Measure how fast a model translates random sentences", Run);
+  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
+      ->required()
+      ->check(Folder());
+  command.add_option("--batch", options.batch, "Sentences translated at once")
+      ->check(Between(1, 65536))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--beam-size", options.decoding.beam_size, "Beams; 1: greedy")
+      ->check(Between(1, 1024))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--source-length", options.source_length, "Tokens per source sentence")
       ->type_name("FROM:TO")
       ->capture_default_str();
-  command.add_option("--target-length", options.target_length, "Tokens of a translation, which does not end before")
+  command.add_option("--target-length", options.target_length, "Tokens per translation, which does not end before")
+      ->check(AtLeast(1))
+      ->type_name("N")
       ->capture_default_str();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  command.add_option("--repetitions", options.repetitions, "Batches that are measured, after one that is not")
+  command.add_option("--repetitions", options.repetitions, "Batches to measure, after one that is not")
+      ->check(AtLeast(1))
+      ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the random sentences")->capture_default_str();
-  command.add_option("--tokens", options.tokens, "Write each sentence and its translation there, as JSON lines of ids")
+  command.add_option("--seed", options.seed, "Random seed of the sentences")
+      ->check(Seed())
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--tokens", options.tokens,
+                  "Write each sentence and its translation to this file, as JSON lines of ids")
+      ->check(NotEmpty())
       ->type_name("FILE");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(

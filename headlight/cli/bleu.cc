@@ -41,13 +41,15 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddBleu(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "bleu", "Score translations, with sacreBLEU's numbers", Run);
-  command.add_option("--reference", options.references, "A file of reference translations, as many lines as come in")
+  const auto [command, options] = NewCommand(program, "bleu", "Score translations by BLEU and chrF, as sacreBLEU", Run);
+  command
+      .add_option("--reference", options.references,
+                  "Reference translations, a line for each line of input; may be repeated")
       ->required()
       ->type_name("FILE");
-  command.add_flag("--lowercase", options.lowercase, "Do not tell upper and lower case apart");
-  command.add_flag("--chrf", options.chrf, "Print chrF too");
-  command.add_flag("--json", options.json, "Print JSON");
+  command.add_flag("--lowercase", options.lowercase, "Ignore case");
+  command.add_flag("--chrf", options.chrf, "Print chrF as well");
+  command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nReads translations from standard input. Tokenization 13a, exponential smoothing.\n\n"
       "Examples:\n"

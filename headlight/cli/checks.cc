@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+
+#include "headlight/base/error.h"
 
 namespace headlight {
 namespace {
@@ -92,6 +97,33 @@ CLI::Validator AnyNumber() {
 
 CLI::Validator NotEmpty() {
   return {[](const std::string& text) -> std::string { return text.empty() ? "must not be empty" : ""; }, ""};
+}
+
+CLI::Validator OneOf(const std::vector<std::string>& words) {
+  return {[words](const std::string& text) -> std::string {
+            if (std::ranges::find(words, text) != words.end()) return "";
+            return fmt::format("must be {}, not {}", Alternatives(words), Shown(text));
+          },
+          ""};
+}
+
+CLI::Validator Folder() {
+  return {[](const std::string& path) -> std::string {
+            if (path.empty()) return "must not be empty";
+            std::error_code ignored;
+            const auto status = std::filesystem::status(path, ignored);
+            Check(std::filesystem::exists(status), "{}: no such folder", path);
+            Check(std::filesystem::is_directory(status), "{}: is a file, and a folder is needed", path);
+            return "";
+          },
+          ""};
+}
+
+std::string Alternatives(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
 }
 
 }  // namespace headlight

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace headlight {
 
@@ -21,7 +23,12 @@ CLI::Validator NumberAbove(double bound, double most);
 CLI::Validator NumberBelow(double least, double bound);  // from `least`, and below `bound`
 CLI::Validator AnyNumber();
 
-// Text of at least one byte.
 CLI::Validator NotEmpty();
+CLI::Validator OneOf(const std::vector<std::string>& words);
+// The only one that throws Error itself, since its message begins with the folder.
+CLI::Validator Folder();
+
+// "a, b or c"
+std::string Alternatives(const std::vector<std::string>& words);
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -81,23 +82,24 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddClassify(CLI::App& program) {
-  const auto [command, options] =
-      NewCommand(program, "classify", "Say of which class each text is, or two texts together", Run);
-  command.add_option("DIR", options.folder, "A folder of an encoder for classes of texts, such as BERT's")->required();
+  const auto [command, options] = NewCommand(program, "classify", "Classify texts or text pairs", Run);
+  command.add_option("DIR", options.folder, "Folder of an encoder with a classification head, such as BERT's")
+      ->required()
+      ->check(Folder());
   command.add_option("FILE", options.input,
-                     "A text a line, or two with a tab between them, plain or gzip; - is standard input [-]");
+                     "A text per line, or two with a tab between them, plain or gzip; - is standard input [-]");
   auto* top =
       command
           .add_option(
               "--top", options.top,
-              "Name so many classes [the best; of a model that gives a text several, those\nwith at least 0.5; of a "
+              "Print the N most probable classes [the best; with several labels per text those of at least 0.5; of a "
               "regression all]")
           ->type_name("N")
-          ->check(CLI::PositiveNumber);
-  command.add_flag("--truncate", options.truncate,
-                   "Leave out the end of the longer text, with a warning, where there are too many\n"
-                   "tokens for the model, instead of refusing");
-  command.add_flag("--json", options.json, "Print an object a line of input, with all classes")->excludes(top);
+          ->check(AtLeast(1));
+  command.add_flag(
+      "--truncate", options.truncate,
+      "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  command.add_flag("--json", options.json, "Print one JSON object per line of input, with all classes")->excludes(top);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints LABEL<tab>PROBABILITY, further classes behind further tabs, a line for a line. How scores are read is\n"

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/io/model_folder.h"
@@ -37,15 +38,15 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddConvert(CLI::App& program) {
-  const auto [command, options] =
-      NewCommand(program, "convert", "Write a model's folder with 8 or 4 bits for each weight", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required();
-  command.add_option("OUT", options.out, "A new folder for the result, or one with a model that it replaces")
-      ->required();
-  command.add_option("--compute", options.compute, "Arithmetic of the converted model")
+  const auto [command, options] = NewCommand(program, "convert", "Quantise a model's weights to int8 or int4", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  command.add_option("OUT", options.out, "Folder for the result: a new one, or one with a model, which is replaced")
+      ->required()
+      ->check(NotEmpty());
+  command.add_option("--compute", options.compute, "Type of the weights")
       ->required()
       ->type_name("int8|int4")
-      ->check(CLI::IsMember({"int8", "int4"}).description(""));
+      ->check(OneOf({"int8", "int4"}));
   command.footer(
       "\nThe matrices of products become integers with a scale for each output (int8: a quarter of the size), or 4 "
       "bits\n"

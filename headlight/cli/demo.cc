@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/training_run.h"
@@ -84,7 +85,6 @@ const SentencePair* WithMovedVerb(const std::vector<SentencePair>& pairs,
 
 void Run(const Options& options) {
   namespace fs = std::filesystem;
-  Check(options.steps >= 200, "--steps must be at least 200, not {}", options.steps);
   Check(!fs::exists(options.out) || fs::is_empty(options.out) || fs::exists(options.out + "/model/training.json"),
         "{}: holds something else than a demo; give another --out", options.out);
   fs::remove_all(options.out + "/model");
@@ -132,12 +132,19 @@ void Run(const Options& options) {
 
 void AddDemo(CLI::App& program) {
   const auto [command, options] =
-      NewCommand(program, "demo", "Train on a built-in grammar, translate, and show the attention", Run);
-  command.add_option("--out", options.out, "A folder for the data, the model and the pictures")
+      NewCommand(program, "demo", "Train on a built-in grammar, translate, and draw the attention", Run);
+  command.add_option("--out", options.out, "Folder for the data, the model and the pictures")
+      ->check(NotEmpty())
       ->capture_default_str()
       ->type_name("DIR");
-  command.add_option("--steps", options.steps, "Steps to train")->capture_default_str()->type_name("N");
-  command.add_option("--seed", options.seed, "The same seed is the same demo")->capture_default_str()->type_name("N");
+  command.add_option("--steps", options.steps, "Training steps")
+      ->check(AtLeast(200))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--seed", options.seed, "Random seed; the same seed gives the same demo")
+      ->check(Seed())
+      ->capture_default_str()
+      ->type_name("N");
   command.footer("\nExample:\n  headlight demo --out my-demo");
 }
 

@@ -12,6 +12,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -55,7 +56,6 @@ struct Found {
 };
 
 void Run(const Options& options) {
-  Check(options.top >= 1, "--top must be at least 1, not {}", options.top);
   if (!options.out.empty()) CheckWritable(options.out);
   const Embedder embedder = Embedder::Load(options.folder, {.compute = options.compute});
   const std::int64_t columns = embedder.dimension();
@@ -101,23 +101,29 @@ void Run(const Options& options) {
 
 void AddEmbed(CLI::App& program) {
   const auto [command, options] =
-      NewCommand(program, "embed", "Turn texts into vectors, or find those nearest to another", Run);
-  command.add_option("DIR", options.folder, "An encoder's folder, such as BERT's, of sentence-transformers or plain")
-      ->required();
+      NewCommand(program, "embed", "Embed texts as vectors, or search them by cosine similarity", Run);
+  command.add_option("DIR", options.folder, "Folder of an encoder, such as BERT, from sentence-transformers or not")
+      ->required()
+      ->check(Folder());
   command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
   auto* out =
       command
           .add_option("--out", options.out,
-                      "Write the vectors to this file, a row a line, as NumPy's load reads it; otherwise each is\n"
-                      "printed as a JSON array")
+                      "Write the vectors to this NumPy file, a row per line, instead of printing each as a JSON array")
+          ->check(NotEmpty())
           ->type_name("FILE.npy");
-  auto* search = command
-                     .add_option("--search", options.search,
-                                 "Print the lines whose vectors point most nearly where this text's does, as\n"
-                                 "COSINE<tab>LINE<tab>TEXT")
-                     ->type_name("TEXT")
-                     ->excludes(out);
-  command.add_option("--top", options.top, "So many of them [10]")->type_name("N")->needs(search);
+  auto* search =
+      command
+          .add_option("--search", options.search,
+                      "Print the lines nearest to this text by cosine similarity, as COSINE<tab>LINE<tab>TEXT")
+          ->check(NotEmpty())
+          ->type_name("TEXT")
+          ->excludes(out);
+  command.add_option("--top", options.top, "Lines that --search prints")
+      ->check(AtLeast(1))
+      ->capture_default_str()
+      ->type_name("N")
+      ->needs(search);
   command.add_flag(
       "--truncate", options.truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");

@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -101,15 +102,21 @@ void Run(const Options& options) {
 void AddEvaluate(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "evaluate", "Translate a test set and score it: BLEU, chrF, loss", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required();
-  command.add_option("--source", options.source, "The text to translate, a sentence a line")
+  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  command.add_option("--source", options.source, "Text to translate, a sentence per line")
+      ->check(NotEmpty())
       ->required()
       ->type_name("FILE");
-  command.add_option("--reference", options.reference, "Its translation")->required()->type_name("FILE");
-  command.add_flag("--lowercase", options.lowercase, "BLEU and chrF do not tell upper and lower case apart");
-  command.add_option("--output", options.output, "Write the model's translations there")->type_name("FILE");
+  command.add_option("--reference", options.reference, "Its reference translation")
+      ->check(NotEmpty())
+      ->required()
+      ->type_name("FILE");
+  command.add_flag("--lowercase", options.lowercase, "BLEU and chrF ignore case");
+  command.add_option("--output", options.output, "Write the model's translations to this file")
+      ->check(NotEmpty())
+      ->type_name("FILE");
   AddTranslationOptions(command, options.load, options.translate);
-  command.add_flag("--json", options.json, "Print JSON");
+  command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nThe loss is the mean negative log-probability (natural logarithm) of the reference's tokens, without label\n"
       "smoothing; the perplexity its exponential.\n\n"

@@ -4,6 +4,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -21,7 +22,6 @@ struct Options {
 };
 
 void Run(const Options& options) {
-  Check(options.top >= 1, "--top must be at least 1, not {}", options.top);
   const MaskFiller filler = MaskFiller::Load(options.folder, {.compute = options.compute});
   ForEachLineBatch(options.input, "lines filled", BytesAhead(FillOptions().batch_tokens), [&](const LineBatch& batch) {
     const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
@@ -45,12 +45,13 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddFillMask(CLI::App& program) {
-  const auto [command, options] =
-      NewCommand(program, "fill-mask", "Say which words a text hides behind its masks", Run);
-  command.add_option("DIR", options.folder, "A folder of an encoder for masked words, such as BERT's")->required();
-  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
-  command.add_option("--top", options.top, "So many words for each mask [5]")->type_name("N");
-  command.add_flag("--json", options.json, "Print an object a line of input");
+  const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
+  command.add_option("DIR", options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's")
+      ->required()
+      ->check(Folder());
+  command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  command.add_option("--top", options.top, "Words per mask")->check(AtLeast(1))->capture_default_str()->type_name("N");
+  command.add_flag("--json", options.json, "Print one JSON object per line of input");
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA mask is what the tokenizer calls it, [MASK] or <mask>. Prints LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"

@@ -9,6 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
@@ -222,11 +223,10 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddForward(CLI::App& program) {
-  const auto [command, options] =
-      NewCommand(program, "forward", "Run the raw model, from a file of tensors to another", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required();
-  command.add_option("IN", options.in, "Inputs, a safetensors file")->required();
-  command.add_option("OUT", options.out, "Outputs, a safetensors file to write")->required();
+  const auto [command, options] = NewCommand(program, "forward", "Run the model on a file of tensors", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  command.add_option("IN", options.in, "Safetensors file with the inputs")->required()->check(NotEmpty());
+  command.add_option("OUT", options.out, "Safetensors file to write the outputs to")->required()->check(NotEmpty());
   command.footer(
       "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding\n"
       "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"

@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -101,21 +102,28 @@ void Run(const Options& options) {
 void AddGenerate(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "generate", "Continue prompts with a language model", Run);
   GenerateOptions& generate = options.generate;
-  command.add_option("DIR", options.folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
-  auto* prompt = command.add_option("PROMPT", options.prompt, "The text to continue; it may be empty");
+  command.add_option("DIR", options.folder, "Folder of a GPT, GPT-2 or GPT-Neo")->required()->check(Folder());
+  auto* prompt = command.add_option("PROMPT", options.prompt, "Text to continue; may be empty");
   command
       .add_option("--prompts", options.prompts,
-                  "Without PROMPT: texts to continue, one a line, plain or gzip; - is standard input [-]")
+                  "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
+      ->check(NotEmpty())
       ->type_name("FILE")
       ->excludes(prompt);
-  command.add_option("--max-new-tokens", generate.max_new_tokens, "Write at most so many [128]")->type_name("N");
-  command.add_option("--min-new-tokens", generate.min_new_tokens, "Do not end before so many [0]")->type_name("N");
-  command.add_option("--beam-size", generate.beam_size, "Beams; 1 is the likeliest word after another [1]")
+  command.add_option("--max-new-tokens", generate.max_new_tokens, "Most new tokens [128]")
+      ->check(AtLeast(1))
+      ->type_name("N");
+  command.add_option("--min-new-tokens", generate.min_new_tokens, "Fewest new tokens [0]")
+      ->check(AtLeast(0))
+      ->type_name("N");
+  command.add_option("--beam-size", generate.beam_size, "Beams; 1: greedy or sampling [1]")
+      ->check(Between(1, 1024))
       ->type_name("N");
   command
       .add_option("--length-penalty", generate.length_penalty,
-                  "With beams a text scores its log-probability / length^ALPHA [1]")
-      ->type_name("ALPHA");
+                  "With beams, score texts by log-probability / length^X [1]")
+      ->check(AnyNumber())
+      ->type_name("X");
   command
       .add_option("--n-best", generate.n_best, "Write N texts for each prompt: the best of the beams, or samples [1]")
       ->type_name("N")
@@ -123,17 +131,20 @@ void AddGenerate(CLI::App& program) {
   AddSamplingOptions(command, generate);
   command
       .add_option("--no-repeat-ngram-size", generate.no_repeat_ngram_size,
-                  "Let no so many words in a row come twice; 0: any may [0]")
+                  "Repeat no n-gram of this size; 0: any may repeat [0]")
+      ->check(AtLeast(0))
       ->type_name("N");
   command.add_option("--stop", generate.stop, "End the text before this; may be repeated")
+      ->check(NotEmpty())
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  command.add_option("--batch-tokens", generate.batch_tokens, "Tokens of prompts that are read at once [2048]")
-      ->type_name("TOKENS");
-  command.add_flag(
-      "--json", options.json,
-      "Print a JSON object a prompt: prompt, text, end (\"end\", \"stop\", \"length\" or\n\"positions\", which "
-      "the model has no more of), prompt_tokens, tokens, log_probability");
+  command.add_option("--batch-tokens", generate.batch_tokens, "Prompt tokens read at once")
+      ->check(AtLeast(1))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_flag("--json", options.json,
+                   "Print one JSON object per prompt: prompt, text, end (\"end\", \"stop\", \"length\" or "
+                   "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
   command.footer(

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/io/model_folder.h"
@@ -62,9 +63,9 @@ void Run(const Options& options) {
 
 void AddInfo(CLI::App& program) {
   const auto [command, options] =
-      NewCommand(program, "info", "Say what a model folder holds: family, sizes, memory, tokenizer", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required();
-  command.add_flag("--json", options.json, "Print JSON");
+      NewCommand(program, "info", "Describe a model folder: family, sizes, memory, tokenizer", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nmemory_bytes is what the weights take when the model is loaded to be used.\n\n"
       "Example:\n  headlight info model --json");

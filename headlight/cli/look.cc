@@ -8,6 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -84,24 +85,27 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddLook(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "look", "Show what every head of every layer looks at", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required();
-  auto* source =
-      command.add_option("--source", options.source, "The sentence that the encoder reads")->type_name("TEXT");
-  command.add_option("--target", options.target, "The sentence that the decoder writes [the model's translation]")
+  const auto [command, options] =
+      NewCommand(program, "look", "Show the attention of every head as a page or picture", Run);
+  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  auto* source = command.add_option("--source", options.source, "Sentence for the encoder")->type_name("TEXT");
+  command.add_option("--target", options.target, "Sentence for the decoder [the model's translation]")
       ->type_name("TEXT")
       ->needs(source);
-  auto* text = command.add_option("--text", options.text, "The text that an encoder alone or a language model reads")
+  auto* text = command.add_option("--text", options.text, "Text for a model without a decoder or a language model")
                    ->type_name("TEXT")
                    ->excludes(source);
-  command.add_option("--second", options.second, "A second text, that an encoder reads behind the first")
+  command.add_option("--second", options.second, "Second text of a pair, for an encoder")
       ->type_name("TEXT")
       ->needs(text);
-  command.add_option("--out", options.out, "A page (.html) or a picture (.svg, .png, .pdf); may be repeated")
+  command.add_option("--out", options.out, "Page (.html) or picture (.svg, .png, .pdf) to write; may be repeated")
+      ->check(NotEmpty())
       ->required()
       ->type_name("FILE");
-  command.add_option("--attention", options.attention, "encoder, decoder or cross [all three]")->type_name("KIND");
-  command.add_option("--layer", options.layer, "One layer, counted from 1 [all]")->type_name("N");
+  command.add_option("--attention", options.attention, "Which attention to show [all]")
+      ->check(OneOf({"encoder", "decoder", "cross"}))
+      ->type_name("encoder|decoder|cross");
+  command.add_option("--layer", options.layer, "One layer, counted from 1 [all]")->check(AtLeast(1))->type_name("N");
   AddTaskOptions(command, options.translate);
   for (const char* name : {"--task", "--prefix", "--source-language", "--target-language"})
     command.get_option(name)->needs(source);

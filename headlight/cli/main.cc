@@ -11,6 +11,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/kernels/cpu.h"
@@ -26,9 +27,11 @@ void AddCommonOptions(CLI::App& command) {
   const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
   for (CLI::App* one : commands) AddCommonOptions(*one);
   if (!commands.empty()) return static_cast<void>(command.require_subcommand(1));
-  command.add_option_function<int>("--threads", SetThreads, "Threads to compute with [all processors]")->type_name("N");
+  command.add_option_function<int>("--threads", SetThreads, "Threads to compute with [all processors]")
+      ->check(Between(1, 4096))
+      ->type_name("N");
   command.add_flag_callback(
-      "--quiet", [] { SetQuiet(true); }, "Say nothing but results and errors");
+      "--quiet", [] { SetQuiet(true); }, "Print nothing but results and errors");
 }
 
 // CLI11 expects a section for each command; here the file's options are those of the command that is run.

@@ -156,9 +156,10 @@ TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
   EXPECT_THAT(refusal({"--source", "H\xff", "--out", page}), HasSubstr("the source: byte 1 is not UTF-8"));
   EXPECT_THAT(refusal({"--source", std::string(100, 'a'), "--out", page}), HasSubstr("at most 39"));
   EXPECT_THAT(refusal({"--source", "Hund", "--layer", "4", "--out", page}), HasSubstr("layer 4: there is none"));
-  EXPECT_THAT(refusal({"--source", "Hund", "--layer", "0", "--out", page}), HasSubstr("layer 0: there is none"));
+  EXPECT_THAT(refusal({"--source", "Hund", "--layer", "0", "--out", page}),
+              HasSubstr("--layer must be at least 1, not 0"));
   EXPECT_THAT(refusal({"--source", "Hund", "--attention", "self", "--out", page}),
-              HasSubstr("encoder, decoder or cross"));
+              HasSubstr("--attention must be encoder, decoder or cross, not self"));
   EXPECT_THAT(refusal({"--source", "Hund", "--out", folder.File("none/a.html")}), HasSubstr("none/a.html"));
   EXPECT_FALSE(std::filesystem::exists(page));
 }

@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -84,16 +85,19 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddScore(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "score", "Say how likely texts are to a language model", Run);
-  command.add_option("DIR", options.folder, "The folder of a GPT, GPT-2 or GPT-Neo")->required();
-  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  const auto [command, options] =
+      NewCommand(program, "score", "Score texts by a language model: log-probability, perplexity", Run);
+  command.add_option("DIR", options.folder, "Folder of a GPT, GPT-2 or GPT-Neo")->required()->check(Folder());
+  command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   command.add_flag("--tokens", options.tokens,
-                   "Print a token a line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and\n"
+                   "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
                    "log_probabilities to the object");
   command.add_flag("--json", options.json,
-                   "Print a JSON object a text: text, log_probability, tokens, bytes, perplexity, bits_per_byte");
-  command.add_option("--batch-tokens", options.batch_tokens, "Tokens that are scored at once [2048]")
-      ->type_name("TOKENS");
+                   "Print one JSON object per text: text, log_probability, tokens, bytes, perplexity, bits_per_byte");
+  command.add_option("--batch-tokens", options.batch_tokens, "Tokens scored at once")
+      ->check(AtLeast(1))
+      ->capture_default_str()
+      ->type_name("N");
   AddComputeOption(command, options.compute);
   command.footer(
       "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "

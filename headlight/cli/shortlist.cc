@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/data/lines.h"
@@ -55,21 +56,24 @@ void Run(const Options& options) {
 
 void AddShortlist(CLI::App& program) {
   const auto [command, options] =
-      NewCommand(program, "shortlist", "Learn which words may translate which, to translate faster", Run);
-  command.add_option("DIR", options.folder, "The model's folder, which gets a shortlist.safetensors")->required();
+      NewCommand(program, "shortlist", "Learn a lexical shortlist, which makes translation faster", Run);
+  command.add_option("DIR", options.folder, "The model's folder; shortlist.safetensors is written to it")
+      ->required()
+      ->check(Folder());
   command
       .add_option("--train", options.train,
-                  "Source and target text, line by line a pair, plain or gzip: best what the model was trained on")
+                  "Source and target text, line by line a pair, plain or gzip; best the model's training data")
+      ->check(NotEmpty())
       ->required()
       ->expected(2)
       ->type_name("SOURCE TARGET");
-  command
-      .add_option("--per-word", options.shortlist.per_word,
-                  fmt::format("Likeliest translations of each source word, at most [{}]", options.shortlist.per_word))
+  command.add_option("--per-word", options.shortlist.per_word, "Most translations per source word")
+      ->check(AtLeast(1))
+      ->capture_default_str()
       ->type_name("N");
-  command
-      .add_option("--frequent", options.shortlist.frequent,
-                  fmt::format("Commonest target words, for every sentence [{}]", options.shortlist.frequent))
+  command.add_option("--frequent", options.shortlist.frequent, "Most frequent target words, allowed in every sentence")
+      ->check(AtLeast(0))
+      ->capture_default_str()
       ->type_name("N");
   command.footer(
       "\nWith a shortlist, a sentence's translation is chosen among the likely translations of its words alone, so\n"

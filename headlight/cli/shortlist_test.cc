@@ -41,7 +41,8 @@ TEST_F(ShortlistTest, RefusesTextThatIsNotInPairs) {
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", source, Write("short", "A dog runs.\n")}),
               testing::AllOf(HasSubstr("has 4 lines"), HasSubstr("has 1")));
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", Write("empty", ""), Write("none", "")}), HasSubstr("no pair"));
-  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", source, target, "--per-word", "0"}), HasSubstr("0 for each"));
+  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", source, target, "--per-word", "0"}),
+              HasSubstr("--per-word must be at least 1, not 0"));
   EXPECT_THAT(RefusalOf({"shortlist", folder.File("nothing"), "--train", source, target}), HasSubstr("nothing"));
   EXPECT_FALSE(std::filesystem::exists(file));
 }

@@ -1,4 +1,5 @@
 // headlight summarize: texts in, their summaries out, a line each.
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translate_lines.h"
@@ -9,8 +10,10 @@ namespace headlight {
 void AddSummarize(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", TranslateLines);
   options.summarize = true;
-  command.add_option("DIR", options.folder, "The folder of a T5, a BART or another model that learned to")->required();
-  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_option("DIR", options.folder, "Folder of a T5, a BART or another encoder-decoder")
+      ->required()
+      ->check(Folder());
+  command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   AddSamplingOptions(command, options.translate);

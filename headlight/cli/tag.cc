@@ -3,6 +3,7 @@
 #include <string>
 
 #include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -43,10 +44,12 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddTag(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "tag", "Find names and other spans in texts", Run);
-  command.add_option("DIR", options.folder, "A folder of an encoder for classes of tokens, such as BERT's")->required();
-  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
-  command.add_flag("--json", options.json, "Print an object a line of input");
+  const auto [command, options] = NewCommand(program, "tag", "Find named entities and other spans in texts", Run);
+  command.add_option("DIR", options.folder, "Folder of an encoder with a token-classification head, such as BERT's")
+      ->required()
+      ->check(Folder());
+  command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  command.add_flag("--json", options.json, "Print one JSON object per line of input");
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
 
@@ -13,32 +14,40 @@ namespace headlight {
 void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts) {
   options.training.schedule = {.kind = ScheduleKind::cosine, .warmup = kWarmupUnlessGiven, .peak = 1e-3};
   options.training.adam.clip_norm = 1;
-  command.add_option("--train", options.train, "what to learn from: " + texts)->required()->type_name("FILE ...");
-  command.add_option("--valid", options.valid, "what to validate on, likewise")->required()->type_name("FILE ...");
-  command.add_option("--out", options.out, "the model's folder")->required()->type_name("DIR");
-  CLI::Option* from = command.add_option("--from", options.from, "a model to go on from, with its tokenizer");
-  from->type_name("DIR");
-  command.add_option("--tokenizer", options.tokenizer, "a folder with the tokenizer of a model from scratch")
+  command.add_option("--train", options.train, "Text to train on: " + texts)->required()->type_name("FILE");
+  command.add_option("--valid", options.valid, "Text to validate on, likewise")->required()->type_name("FILE");
+  command.add_option("--out", options.out, "Folder for the model and the training's state")
+      ->required()
+      ->type_name("DIR");
+  CLI::Option* from = command.add_option("--from", options.from, "Folder of a model to fine-tune, with its tokenizer");
+  from->check(Folder())->type_name("DIR");
+  command.add_option("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
+      ->check(Folder())
+      ->excludes(from)
       ->type_name("DIR");
   ModelSizes& sizes = options.sizes;
   const auto add_size = [&](const char* name, auto& value, const char* description) {
-    return command.add_option(name, value, description)->excludes(from)->group("A model from scratch");
+    return command.add_option(name, value, description)
+        ->check(AtLeast(1))
+        ->type_name("N")
+        ->excludes(from)
+        ->group("A model from scratch");
   };
-  add_size("--layers", sizes.layers, "layers")->capture_default_str();
-  add_size("--model-dim", sizes.model, "size of embeddings and layers")->capture_default_str();
-  add_size("--heads", sizes.heads, "attention heads")->capture_default_str();
-  add_size("--ffn-dim", sizes.ffn, "inner size of the feed-forward network; 4 times the model's unless given");
-  add_size("--positions", sizes.positions, "tokens of the longest text")->capture_default_str();
-  add_size("--dropout", sizes.dropout, "of embeddings, sublayers and attention")->capture_default_str();
+  add_size("--layers", sizes.layers, "Layers")->capture_default_str();
+  add_size("--model-dim", sizes.model, "Size of embeddings and layers")->capture_default_str();
+  add_size("--heads", sizes.heads, "Attention heads")->capture_default_str();
+  add_size("--ffn-dim", sizes.ffn, "Inner size of the feed-forward network [4 times the model's]");
+  add_size("--positions", sizes.positions, "Tokens of the longest text")->capture_default_str();
+  command.add_option("--dropout", sizes.dropout, "Dropout of embeddings, sublayers and attention")
+      ->check(NumberBelow(0, 1))
+      ->type_name("X")
+      ->excludes(from)
+      ->group("A model from scratch")
+      ->capture_default_str();
   AddTrainingOptions(command, options.training, options.batches, options.compute, options.profile, options.resume);
   command.get_option("--warmup")
-      ->check(CLI::Validator(
-          [](const std::string& steps) {
-            return steps.starts_with('-') ? "the warm-up must be at least 1 step, not " + steps : std::string();
-          },
-          ""))
       ->default_str("")
-      ->description("steps until the learning rate's peak; 200, or a tenth of at most 400, unless given");
+      ->description("Steps of linear warm-up to the peak [200, or a tenth of at most 400 steps]");
 }
 
 void BeginTextTraining(TextTrainingOptions& options) {

@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -91,22 +92,21 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddTokenize(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "tokenize", "Cut text into a model's tokens, line by line", Run);
-  command.add_option("DIR", options.folder, "A folder with a tokenizer.json")->required();
+  const auto [command, options] =
+      NewCommand(program, "tokenize", "Split text into a model's tokens, or join them", Run);
+  command.add_option("DIR", options.folder, "Folder with a tokenizer.json")->required()->check(Folder());
   command.add_option("FILE", options.input, "Text, plain or gzip; - is standard input [-]");
-  auto* ids = command.add_flag("--ids", options.ids, "Print the tokens' numbers instead of the tokens");
-  auto* json =
-      command.add_flag("--json", options.json,
-                       "Print an object a line: ids, type_ids, pieces, and what of the line each token stands\n"
-                       "for, [begin, end) in bytes and in characters");
-  auto* decode = command.add_flag("--decode", options.decode, "The other way: numbers in, text out");
+  auto* ids = command.add_flag("--ids", options.ids, "Print token ids instead of tokens");
+  auto* json = command.add_flag(
+      "--json", options.json,
+      "Print one JSON object per line: ids, type_ids, pieces, and each token's [begin, end) in bytes and in "
+      "characters");
+  auto* decode = command.add_flag("--decode", options.decode, "Decode lines of token ids into text");
   ids->excludes(json)->excludes(decode);
   json->excludes(decode);
-  command.add_flag("!--no-special", options.encode.add_special, "Add no tokens of the model's, such as [CLS]")
+  command.add_flag("!--no-special", options.encode.add_special, "Do not add the model's special tokens, such as [CLS]")
       ->excludes(decode);
-  command
-      .add_flag("!--plain", options.encode.read_special,
-                "What stands in the text is text, also where it spells a special token")
+  command.add_flag("!--plain", options.encode.read_special, "Read text that spells a special token as text")
       ->excludes(decode);
   command.footer(
       "\nExamples:\n"

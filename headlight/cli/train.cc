@@ -4,7 +4,7 @@
 namespace headlight {
 
 void AddTrain(CLI::App& program) {
-  AddCommandsOf("train", *program.add_subcommand("train", "Train a model from raw data"));
+  AddCommandsOf("train", *program.add_subcommand("train", "Train models and tokenizers"));
 }
 
 }  // namespace headlight

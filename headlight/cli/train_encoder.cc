@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
@@ -169,7 +170,7 @@ CLI::App& AddTask(CLI::App& train, const std::shared_ptr<EncoderOptions>& option
 
 constexpr const char* kFiles =
     "Files whose names end in .jsonl are JSON lines, in .csv CSV with a header; either may end in .gz. --from a model\n"
-    "without the head that is needed, or with another, keeps its encoder and begins the head anew.\n\n";
+    "without a head for the task, or with another one, keeps the encoder and initialises a new head.\n\n";
 
 }  // namespace
 
@@ -177,19 +178,21 @@ void AddTrainEncoder(CLI::App& train) {
   const auto words = std::make_shared<EncoderOptions>();
   CLI::App& masked = AddTask(
       train, words, {"masked-language-model", "hidden words", &TextHeadsConfig::masked_words, ReadHiddenWords},
-      "Learn to guess hidden words (from scratch a BERT)", "a text a line, or JSON lines of {\"text\"}",
-      std::string("Other tokens are hidden in each epoch. A text longer than the model is learned from in pieces.\n") +
+      "Train a masked language model (from scratch a BERT)", "a text a line, or JSON lines of {\"text\"}",
+      std::string("Other tokens are masked in each epoch. A text longer than the model reads is cut into pieces.\n") +
           kFiles +
           "Example:\n"
           "  headlight train masked-language-model --train train.en --valid val.en --tokenizer bert --out model");
-  masked.add_option("--mask-share", words->masking.share, "share of the tokens that are hidden")
+  masked.add_option("--mask-share", words->masking.share, "Share of the tokens that are masked")
+      ->check(NumberAbove(0, 1))
+      ->type_name("X")
       ->capture_default_str()
       ->group("Training");
-  masked.add_flag("--whole-words", words->masking.whole_words, "hide all tokens of a word or none")->group("Training");
+  masked.add_flag("--whole-words", words->masking.whole_words, "Mask all tokens of a word or none")->group("Training");
 
   AddTask(train, std::make_shared<EncoderOptions>(),
           {"classification", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
-          "Learn the class of a text or of two (from scratch a BERT)",
+          "Train a classifier of texts or text pairs (from scratch a BERT)",
           "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}",
           std::string("A text longer than the model is refused. \"text_pair\" may be left out.\n") + kFiles +
               "Examples:\n"
@@ -199,7 +202,7 @@ void AddTrainEncoder(CLI::App& train) {
   AddTask(
       train, std::make_shared<EncoderOptions>(),
       {"tagging", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
-      "Learn the tags of words, such as names (from scratch a BERT)",
+      "Train a tagger of words, such as named entities (from scratch a BERT)",
       "a word and its tag a line, or JSON lines of {\"tokens\", \"tags\"}",
       std::string("A line of a CoNLL file is a word and, in the last column, its tag; an empty line ends a sentence, "
                   "and\n-DOCSTART- lines are none. Validated by F1 of spans where all tags are O, B-X or I-X, else "
@@ -214,7 +217,7 @@ void AddTrainEncoder(CLI::App& train) {
   AddTask(
       train, std::make_shared<EncoderOptions>(),
       {"question-answering", "answers", &TextHeadsConfig::question_spans, ReadAnswers},
-      "Learn to find answers in passages (from scratch a BERT)",
+      "Train a model to find answers in passages (from scratch a BERT)",
       "SQuAD's .json, or JSON lines of {\"question\", \"context\", \"answers\"}",
       std::string("\"answers\" is a list of {\"text\", \"start\"}, start in characters of the context, or SQuAD's\n"
                   "{\"text\": [...], \"answer_start\": [...]}; none: the context does not say. Validated by SQuAD's "

@@ -60,12 +60,12 @@ void Run(Options& options) {
 }  // namespace
 
 void AddTrainLanguageModel(CLI::App& train) {
-  CLI::App& command = *train.add_subcommand("language-model", "Learn to continue texts (from scratch a GPT-2)");
+  CLI::App& command = *train.add_subcommand("language-model", "Train a language model (from scratch a GPT-2)");
   const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
   AddLabelSmoothing(command, options->label_smoothing);
   command.footer(
-      "\nA text longer than the model is learned from in pieces. Files whose names end in .jsonl or .jsonl.gz are "
+      "\nA text longer than the model reads is cut into pieces. Files whose names end in .jsonl or .jsonl.gz are "
       "JSON\n"
       "lines.\n\n"
       "Examples:\n"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
@@ -213,13 +214,13 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
   AddLabelSmoothing(command, options->label_smoothing);
   CLI::Option* longest = command.get_option("--positions")->description(positions);
   command.get_option("--batch-tokens")
-      ->description("tokens a batch: of what is read or of what is written, whichever are more");
+      ->description("Tokens per batch: of the sources or of the targets, whichever are more");
   if (task == Task::pairs) {
     AddChoice<NewFamily>(command, "--family", options->family, {{"bart", NewFamily::bart}, {"t5", NewFamily::t5}},
-                         "which model")
+                         "Architecture of the model")
         ->excludes("--from")
         ->group("A model from scratch");
-    command.add_option("--prefix", options->prefix, "put before each source, as T5's \"summarize: \"")
+    command.add_option("--prefix", options->prefix, "Put this before each source, as T5's \"summarize: \"")
         ->type_name("TEXT");
   } else {
     const bool spans = task == Task::spans;
@@ -229,12 +230,16 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
     if (spans) options->family = NewFamily::t5;
     command
         .add_option("--mask-share", spans ? options->spans.share : options->noise.share,
-                    "share of the tokens that are hidden")
+                    "Share of the tokens that are masked")
+        ->check(NumberAbove(0, 1))
+        ->type_name("X")
         ->capture_default_str()
         ->group("Training");
     command
         .add_option("--span-length", spans ? options->spans.mean_length : options->noise.mean_length,
-                    "mean of the hidden spans, in tokens")
+                    "Mean length of the masked spans, in tokens")
+        ->check(NumberFrom(1))
+        ->type_name("X")
         ->capture_default_str()
         ->group("Training");
   }
@@ -249,9 +254,9 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
 }  // namespace
 
 void AddTrainSequences(CLI::App& train) {
-  AddTask(train, Task::pairs, "Learn to write a text for another (from scratch a BART or a T5)",
+  AddTask(train, Task::pairs, "Train a model that writes a text for another (from scratch a BART or a T5)",
           "source, tab, target a line, or .jsonl with {\"source\", \"target\"}",
-          "tokens of the longest text that a BART from scratch reads",
+          "Tokens of the longest text that a BART from scratch reads",
           "\nA text longer than the model is refused. A validation's score is the share of the targets that the model\n"
           "writes word for word.\n\n"
           "Examples:\n"
@@ -259,15 +264,15 @@ void AddTrainSequences(CLI::App& train) {
           "--out model\n"
           "  headlight train seq2seq --train train.tsv --valid val.tsv --tokenizer tokens --out model --layers 3\n"
           "  headlight summarize model articles.txt --prefix 'summarize: '");
-  AddTask(train, Task::spans, "Learn to fill in hidden spans (T5's; from scratch a T5)", "a text a line",
-          "tokens of the longest text; a longer one is cut into pieces",
-          "\nOther spans are hidden in each epoch.\n\n"
+  AddTask(train, Task::spans, "Pretrain by filling in masked spans, as T5 (from scratch a T5)", "a text a line",
+          "Tokens of the longest text; a longer one is cut into pieces",
+          "\nOther spans are masked in each epoch.\n\n"
           "Examples:\n"
           "  headlight train tokenizer --algorithm unigram --sentinels 100 --out tokens train.en\n"
           "  headlight train span-corruption --train train.en --valid val.en --tokenizer tokens --out model\n"
           "  headlight train span-corruption --train train.en --valid val.en --from t5-small --out model");
-  AddTask(train, Task::denoising, "Learn to mend broken texts (BART's; from scratch a BART)", "a text a line",
-          "tokens of the longest text; a longer one is cut into pieces",
+  AddTask(train, Task::denoising, "Pretrain by denoising texts, as BART (from scratch a BART)", "a text a line",
+          "Tokens of the longest text; a longer one is cut into pieces",
           "\nSpans become one mask each, and sentences change places, others in each epoch.\n\n"
           "Examples:\n"
           "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special "

@@ -53,7 +53,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   for (const char* warmup : {"-1", "0"})
     EXPECT_THAT(
         setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--warmup", warmup}).err,
-        HasSubstr("the warm-up must be at least 1 step"));
+        HasSubstr("--warmup must be at least 1, not "));
   const Outcome trained = setting.Train("language-model", setting.texts,
                                         {"--tokenizer", setting.tokenizer, "--epochs", "3", "--batch-tokens", "64"});
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
@@ -159,7 +159,7 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
               HasSubstr("texts:1: expected a text, a tab and its class"));
   EXPECT_THAT(
       refused("masked-language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--mask-share", "1.5"}),
-      HasSubstr("the share of hidden tokens"));
+      HasSubstr("--mask-share must be above 0 and at most 1, not 1.5"));
   EXPECT_THAT(refused("tagging", setting.texts, {"--tokenizer", setting.tokenizer}),
               HasSubstr("texts:3: 6 columns, where the lines before have 3"));
   EXPECT_THAT(refused("question-answering", setting.texts, {"--tokenizer", setting.tokenizer}),

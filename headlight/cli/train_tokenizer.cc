@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -69,31 +70,32 @@ void Run(Flags& flags) {
 
 void AddTrainTokenizer(CLI::App& train) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *train.add_subcommand("tokenizer", "Learn a tokenizer from text");
-  command.add_option("FILES", flags->files, "text, plain or gzip")->required();
+  CLI::App& command = *train.add_subcommand("tokenizer", "Train a tokenizer on text");
+  command.add_option("FILES", flags->files, "Texts, plain or gzip")->required()->type_name("");
   AddChoice<TokenizerAlgorithm>(command, "--algorithm", flags->options.algorithm,
                                 {{"bpe", TokenizerAlgorithm::bpe},
                                  {"wordpiece", TokenizerAlgorithm::wordpiece},
                                  {"unigram", TokenizerAlgorithm::unigram}},
-                                "how the pieces of words are found");
+                                "Subword algorithm");
   command.add_flag("--byte-level", flags->options.byte_level,
-                   "BPE of bytes, as GPT-2's, to which no text is unknown; else of characters");
-  command.add_option("--vocabulary-size", flags->options.size, "tokens at most, special ones among them")
+                   "Byte-level BPE, as GPT-2's, to which no text is unknown");
+  command.add_option("--vocabulary-size", flags->options.size, "Most tokens, special ones included")
+      ->check(AtLeast(1))
+      ->type_name("N")
       ->capture_default_str();
   command
-      .add_option(
-          "--special", flags->options.special,
-          "a token that is never cut; may be repeated, and then these are the first, in this order [the usual ones]")
+      .add_option("--special", flags->options.special,
+                  "A token that is never divided; repeated, these are the first ids in this order [the usual ones]")
+      ->check(NotEmpty())
       ->type_name("TOKEN")
       ->allow_extra_args(false);  // else [PAD] would be read as a list
   command
-      .add_option("--sentinels", flags->sentinels,
-                  "so many of T5's sentinels, <extra_id_0> and on, are special tokens too")
-      ->check(CLI::Range(0, 1000).description(""))
+      .add_option("--sentinels", flags->sentinels, "Add N of T5's sentinels, <extra_id_0> and on, as special tokens")
+      ->check(Between(0, 1000))
       ->type_name("N");
   command.add_flag("--split-digits", flags->options.split_digits,
-                   "each digit is a token of its own, so that a model can learn to reckon");
-  command.add_option("--out", flags->out, "the folder for tokenizer.json")->required()->type_name("DIR");
+                   "Make each digit a token of its own, which helps arithmetic");
+  command.add_option("--out", flags->out, "Folder for tokenizer.json")->required()->type_name("DIR");
   command.footer(
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"

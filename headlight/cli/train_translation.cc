@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <type_traits>
 
+#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -74,39 +76,48 @@ void Run(Flags& flags) {
 void AddTrainTranslation(CLI::App& train) {
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
-  CLI::App* command = train.add_subcommand("translation", "Learn to translate from parallel text");
+  CLI::App* command = train.add_subcommand("translation", "Train a translation model on parallel text");
   command->footer(
       "Examples:\n"
       "  headlight train translation --train train.de train.en --valid val.de val.en --out model --preset multi30k\n"
       "  headlight train translation --train a.gz b.gz --valid c d --out model --layers 4 --minutes 30 --resume");
-  command->add_option("--train", flags->train, "source and target text, line by line a pair (plain or gzip)")
+  command->add_option("--train", flags->train, "Source and target text, line by line a pair, plain or gzip")
       ->required()
       ->expected(2)
       ->type_name("SRC TGT");
-  command->add_option("--valid", flags->valid, "source and target text to validate on")
+  command->add_option("--valid", flags->valid, "Source and target text to validate on")
       ->required()
       ->expected(2)
       ->type_name("SRC TGT");
-  command->add_option("--out", t.out, "the model's folder")->required()->type_name("DIR");
-  CLI::Option* preset = command->add_option("--preset", flags->preset, "settings to start from")
-                            ->check(CLI::IsMember({"base", "multi30k"}));
+  command->add_option("--out", t.out, "Folder for the model and the training's state")->required()->type_name("DIR");
+  CLI::Option* preset =
+      command->add_option("--preset", flags->preset, "Settings to start from: the paper's base model, or Multi30k's")
+          ->check(OneOf({"base", "multi30k"}))
+          ->type_name("base|multi30k");
 
-  const auto add = [&](const char* group, const char* name, auto& value, const char* description) {
-    return command->add_option(name, value, description)->capture_default_str()->group(group);
+  const auto add = [&](const char* group, const char* name, auto& value, const CLI::Validator& check,
+                       const char* description) {
+    const char* const unit = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
+    return command->add_option(name, value, description)
+        ->check(check)
+        ->type_name(unit)
+        ->capture_default_str()
+        ->group(group);
   };
-  add("Model", "--layers", flags->layers, "layers of the encoder and of the decoder");
-  add("Model", "--model-dim", t.model.model, "size of embeddings and layers");
-  add("Model", "--heads", flags->heads, "attention heads");
-  add("Model", "--ffn-dim", flags->ffn, "inner size of the feed-forward network");
-  add("Model", "--dropout", t.model.dropout, "of embeddings and sublayers");
-  add("Model", "--attention-dropout", flags->attention_dropout, "of attention weights; as --dropout unless given")
+  add("Model", "--layers", flags->layers, AtLeast(1), "Layers of the encoder and of the decoder");
+  add("Model", "--model-dim", t.model.model, AtLeast(1), "Size of embeddings and layers");
+  add("Model", "--heads", flags->heads, AtLeast(1), "Attention heads");
+  add("Model", "--ffn-dim", flags->ffn, AtLeast(1), "Inner size of the feed-forward network");
+  add("Model", "--dropout", t.model.dropout, NumberBelow(0, 1), "Dropout of embeddings and sublayers");
+  add("Model", "--attention-dropout", flags->attention_dropout, NumberBelow(0, 1),
+      "Dropout of attention weights [as --dropout]")
       ->default_str("");
   AddChoice<NormPlace>(*command, "--norm", t.model.norm, {{"post", NormPlace::post}, {"pre", NormPlace::pre}},
-                       "layer norm after each sublayer (the paper) or before")
+                       "LayerNorm after each sublayer, as in the paper, or before")
       ->group("Model");
   AddChoice<Activation>(*command, "--activation", t.model.activation,
                         {{"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}},
-                        "of the feed-forward network")
+                        "Activation of the feed-forward network")
       ->group("Model");
   const auto add_untied = [&](const char* name, bool& tied, const char* description) {
     command
@@ -114,19 +125,19 @@ void AddTrainTranslation(CLI::App& train) {
             name, [&tied] { tied = false; }, description)
         ->group("Model");
   };
-  add_untied("--no-tie-source-target", t.model.tie_source_target, "separate tables for source and target words");
-  add_untied("--no-tie-output", t.model.tie_output, "a separate table to score the output's words");
+  add_untied("--no-tie-source-target", t.model.tie_source_target, "Separate embeddings for source and target");
+  add_untied("--no-tie-output", t.model.tie_output, "A separate matrix for the output layer, not the embeddings");
 
-  add("Text", "--vocabulary-size", t.vocabulary.size, "subwords of both languages together");
+  add("Text", "--vocabulary-size", t.vocabulary.size, AtLeast(1), "Subwords of both languages together");
   AddChoice<SubwordAlgorithm>(*command, "--vocabulary", t.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
-                              "how subwords are found")
+                              "Subword algorithm")
       ->group("Text");
-  add("Text", "--bpe-dropout", t.bpe_dropout, "chance that a merge is left out in training")
-      ->check(CLI::Range(0.0, 0.999).description(""));
-  add("Text", "--max-length", t.corpus.max_length,
-      "longer sentences, in tokens, are left out; the model reads as many, and at least 511");
-  add("Text", "--max-ratio", t.corpus.max_ratio, "so are pairs whose lengths differ by more than this factor");
+  add("Text", "--bpe-dropout", t.bpe_dropout, NumberBelow(0, 1), "Probability that a merge is left out in training");
+  add("Text", "--max-length", t.corpus.max_length, AtLeast(1),
+      "Leave out sentences of more tokens; the model reads as many, and at least 511");
+  add("Text", "--max-ratio", t.corpus.max_ratio, NumberFrom(1),
+      "Leave out pairs whose lengths differ by a larger factor");
 
   AddTrainingOptions(*command, t.training, t.teacher_forcing.batches, flags->compute, t.profile, t.resume);
   AddLabelSmoothing(*command, t.teacher_forcing.label_smoothing);

@@ -1,40 +1,46 @@
 #include "headlight/cli/training_options.h"
 
 #include <CLI/CLI.hpp>
+#include <type_traits>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 
 namespace headlight {
 
 void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
                         bool& profile, bool& resume) {
-  const auto add = [&](const char* name, auto& value, const char* description) {
-    return command.add_option(name, value, description)->group("Training");
+  const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
+    const char* const unit = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
+    return command.add_option(name, value, description)->check(check)->type_name(unit)->group("Training");
   };
-  const auto add_with_default = [&](const char* name, auto& value, const char* description) {
-    return add(name, value, description)->capture_default_str();
+  const auto add_with_default = [&](const char* name, auto& value, const CLI::Validator& check,
+                                    const char* description) {
+    return add(name, value, check, description)->capture_default_str();
   };
-  add_with_default("--batch-tokens", batches.batch_tokens, "tokens a batch: of the target, where there is one");
-  add_with_default("--accumulation", training.accumulation, "batches a step");
-  add("--epochs", training.epochs, "end after so many (20 unless another end is given)");
-  add("--steps", training.steps, "end after so many steps");
-  add("--minutes", training.minutes, "end after so many minutes");
+  add_with_default("--batch-tokens", batches.batch_tokens, AtLeast(1),
+                   "Tokens per batch: of the target, where there is one");
+  add_with_default("--accumulation", training.accumulation, AtLeast(1), "Batches per step");
+  add("--epochs", training.epochs, AtLeast(1), "Stop after N epochs [20, unless another end is given]");
+  add("--steps", training.steps, AtLeast(1), "Stop after N steps");
+  add("--minutes", training.minutes, NumberAbove(0), "Stop after X minutes");
   AddChoice<ScheduleKind>(command, "--schedule", training.schedule.kind,
                           {{"paper", ScheduleKind::paper},
                            {"inverse-square-root", ScheduleKind::inverse_square_root},
                            {"cosine", ScheduleKind::cosine},
                            {"linear", ScheduleKind::linear}},
-                          "of the learning rate, after its warm-up")
+                          "Learning rate schedule after the warm-up")
       ->group("Training");
-  add_with_default("--warmup", training.schedule.warmup, "steps until the learning rate's peak");
+  add_with_default("--warmup", training.schedule.warmup, AtLeast(1), "Steps of linear warm-up to the peak");
   if (training.schedule.peak > 0)
-    add_with_default("--learning-rate", training.schedule.peak, "the peak");
+    add_with_default("--learning-rate", training.schedule.peak, NumberAbove(0), "Peak learning rate");
   else
-    add("--learning-rate", training.schedule.peak, "the peak; the paper's (model * warmup)^-0.5 unless given");
-  add_with_default("--weight-decay", training.adam.weight_decay, "AdamW's");
-  add_with_default("--layer-decay", training.adam.layer_decay,
-                   "factor of the learning rate from each layer to the one below it");
+    add("--learning-rate", training.schedule.peak, NumberAbove(0),
+        "Peak learning rate [the paper's (model * warmup)^-0.5]");
+  add_with_default("--weight-decay", training.adam.weight_decay, NumberFrom(0), "AdamW's weight decay");
+  add_with_default("--layer-decay", training.adam.layer_decay, NumberAbove(0, 1),
+                   "Factor of the learning rate from each layer to the one below it");
   command
       .add_option_function<std::vector<std::string>>(
           "--freeze",
@@ -42,25 +48,31 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
             for (const std::string& pattern : patterns)
               training.adam.groups.push_back({.pattern = pattern, .frozen = true});
           },
-          "parameters that keep their values, by name: * stands for any characters")
+          "Do not train the parameters whose names match; * stands for any characters")
+      ->check(NotEmpty())
       ->type_name("PATTERN")
       ->group("Training");
-  add_with_default("--clip-norm", training.adam.clip_norm, "largest norm of a gradient; 0: any");
-  add_with_default("--average-decay", training.adam.average_decay, "of a moving average of the weights; 0: none");
-  add_with_default("--average-last", training.average_last, "validations whose weights are averaged at the end");
-  add("--validate-every", training.validate_every, "steps; each epoch unless given");
-  add_with_default("--patience", training.patience, "validations without a better one until it stops; 0: any");
+  add_with_default("--clip-norm", training.adam.clip_norm, NumberFrom(0),
+                   "Clip the gradient to this norm; 0: do not clip");
+  add_with_default("--average-decay", training.adam.average_decay, NumberBelow(0, 1),
+                   "Decay of an exponential moving average of the weights; 0: none");
+  add_with_default("--average-last", training.average_last, AtLeast(1),
+                   "Average the weights of the last N validations at the end");
+  add("--validate-every", training.validate_every, AtLeast(1), "Validate every N steps [each epoch]");
+  add_with_default("--patience", training.patience, AtLeast(0),
+                   "Stop after N validations without improvement; 0: never");
   AddTrainingCompute(command, compute)->group("Training");
-  command.add_flag("--profile", profile, "tell after fifty steps where their time went")->group("Training");
-  add_with_default("--log-every", training.log_every, "steps between lines of the log; 0: no lines")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  add_with_default("--seed", training.seed, "the same seed is the same run");
+  command.add_flag("--profile", profile, "Report after fifty steps where their time went")->group("Training");
+  add_with_default("--log-every", training.log_every, AtLeast(0), "Log every N steps; 0: never");
+  add_with_default("--seed", training.seed, Seed(), "Random seed; the same seed gives the same run");
 
-  command.add_flag("--resume", resume, "go on with the training in --out, or begin it");
+  command.add_flag("--resume", resume, "Resume the training in --out, or start it");
 }
 
 void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
-  command.add_option("--label-smoothing", label_smoothing, "share of the probability that is spread over all words")
+  command.add_option("--label-smoothing", label_smoothing, "Share of the probability that is spread over all words")
+      ->check(NumberBelow(0, 1))
+      ->type_name("X")
       ->capture_default_str()
       ->group("Training");
 }

@@ -1,4 +1,5 @@
 // headlight translate: lines in, lines out.
+#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translate_lines.h"
@@ -8,13 +9,14 @@ namespace headlight {
 
 void AddTranslate(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
-  command.add_option("DIR", options.folder, "The model's folder")->required();
-  command.add_option("FILE", options.input, "Text, a sentence a line, plain or gzip; - is standard input [-]");
+  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  command.add_option("FILE", options.input, "Text, a sentence per line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   command
       .add_option("--n-best", options.translate.n_best,
                   "Print the N best translations of each line, or N samples, as LINE<tab>SCORE<tab>TRANSLATION [1]")
+      ->check(Between(1, 1024))
       ->type_name("N");
   AddSamplingOptions(command, options.translate);
   command
@@ -27,21 +29,23 @@ void AddTranslate(CLI::App& program) {
       .add_option("--target-prefixes", options.target_prefixes,
                   "Begin each translation with its line of this file, which has as many lines as the input; - is "
                   "standard input")
+      ->check(NotEmpty())
       ->type_name("FILE")
       ->excludes("--target-prefix");
   command.add_flag(
       "--scores", options.translate.token_scores,
       "Print a tab and the log-probability of each word after each translation and its alignment; - for words "
       "of a target prefix");
-  command.add_flag("--alignments", options.translate.alignment,
-                   "After each translation print <tab> and, for each of its words, the source words that it comes\n"
-                   "from, as SOURCE-TARGET, counted from 0 between spaces. They are read off the cross-attention of\n"
-                   "the last layer, averaged over its heads.");
+  command.add_flag(
+      "--alignments", options.translate.alignment,
+      "Print a tab and the word alignment after each translation, as pairs SOURCE-TARGET of words counted from "
+      "0, from the last layer's cross-attention, averaged over its heads");
   command
       .add_option("--attention", options.attention_file,
-                  "Save what every head looks at, a tensor [heads, query, key] a layer, named\n"
-                  "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0. The file's\n"
-                  "metadata has the tokens as JSON: LINE.source and LINE.target.")
+                  "Save the attention weights to this file: per line and layer a tensor [heads, query, key], named "
+                  "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0; the metadata has "
+                  "the tokens as JSON: LINE.source and LINE.target")
+      ->check(NotEmpty())
       ->type_name("FILE.safetensors");
   command.footer(
       "\nLines come out in the order in which they came in, and as soon as they are translated. An empty line stays\n"

@@ -161,14 +161,14 @@ TEST_F(TranslateTest, EndsWhenItsTerminalIsGone) {
 
 TEST_F(TranslateTest, RefusesImpossibleOptions) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--beam-size", "0"}, "must be from 1 to 1024, not 0"},
-      {{"--beam-size", "-1"}, "must be"},
+      {{"--beam-size", "0"}, "--beam-size must be from 1 to 1024, not 0"},
+      {{"--beam-size", "-1"}, "--beam-size must be"},
       {{"--beam-size", "many"}, "--beam-size"},
       {{"--n-best", "5"}, "n_best must be from 1 to beam_size, 4, not 5"},
       {{"--n-best", "0"}, "from 1 to"},
-      {{"--length-penalty", "nan"}, "must be a finite number, not nan"},
+      {{"--length-penalty", "nan"}, "--length-penalty must be a finite number, not nan"},
       {{"--max-length", "41"}, "40 positions"},
-      {{"--max-length", "-2"}, "positions"},
+      {{"--max-length", "-2"}, "--max-length must be at least 1, not -2"},
       {{"--batch-tokens", "0"}, "batch"},
       {{"--threads", "0"}, "threads"},
       {{"--beams", "3"}, "--beams"},
