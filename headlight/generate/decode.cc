@@ -217,18 +217,7 @@ class Decoding {
       for (const Beam& beam : search.beams)
         texts.push_back(
             {start, beam.ids, length + search.given() > options_.min_length ? pad : pad_and_end, &search.random});
-    const std::int64_t vocabulary = model_.limits().target_vocabulary, at_once = LogitRowsAtOnce(vocabulary);
-    kernels::TopLogits<float> result(hidden.rows(), std::min(rules_.candidates(), vocabulary));
-    for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
-      const std::int64_t rows = std::min(at_once, hidden.rows() - begin);
-      const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(rows);
-      const Tensor logits = output.Logits(context, hidden.ViewRows(begin, rows), sentences.subspan(first, count));
-      const kernels::TopLogits<float> top = ChooseWords(
-          model_, logits.matrix<float>(), std::span(texts).subspan(first, count), RulesOf(options_), length, result.k);
-      std::ranges::copy(top.values, result.values.begin() + begin * result.k);
-      std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
-    }
-    return result;
+    return output.Choose(context, hidden, sentences, texts, RulesOf(options_), length, rules_.candidates());
   }
 
   // The first token of every sentence that nothing is given of becomes options.first_token, with probability 1.

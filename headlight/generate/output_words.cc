@@ -89,6 +89,23 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
   return top;
 }
 
+kernels::TopLogits<float> OutputWords::Choose(Context& context, const Tensor& hidden,
+                                              std::span<const std::size_t> sentences, std::span<const Unfinished> texts,
+                                              const ChoiceRules& rules, std::int32_t length, std::int64_t count) const {
+  const std::int64_t vocabulary = model_.limits().target_vocabulary, at_once = LogitRowsAtOnce(vocabulary);
+  kernels::TopLogits<float> result(hidden.rows(), std::min(count, vocabulary));
+  for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
+    const std::int64_t rows = std::min(at_once, hidden.rows() - begin);
+    const auto first = static_cast<std::size_t>(begin), some = static_cast<std::size_t>(rows);
+    const Tensor logits = Logits(context, hidden.ViewRows(begin, rows), sentences.subspan(first, some));
+    const kernels::TopLogits<float> top =
+        ChooseWords(model_, logits.matrix<float>(), texts.subspan(first, some), rules, length, result.k);
+    std::ranges::copy(top.values, result.values.begin() + begin * result.k);
+    std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
+  }
+  return result;
+}
+
 Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const {
   if (words_.empty()) return model_.Logits(context, hidden);
   const Tensor of_list = Tensor::Empty({hidden.rows(), packed_.columns()});

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "headlight/generate/choose_words.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/kernels/top_k.h"
 #include "headlight/nn/encoder_decoder.h"
@@ -24,10 +25,14 @@ class OutputWords {
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
                                       bool may_end, std::int64_t count) const;
 
-  // The logits of the whole vocabulary, [rows, vocab]; -infinity outside a sentence's list.
-  Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const;
+  // The same under penalties or by sampling, for the texts that the tokens extend (ChooseWords).
+  kernels::TopLogits<float> Choose(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
+                                   std::span<const Unfinished> texts, const ChoiceRules& rules, std::int32_t length,
+                                   std::int64_t count) const;
 
  private:
+  // The logits of the whole vocabulary, [rows, vocab]; -infinity outside a sentence's list.
+  Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const;
   std::int32_t ColumnOf(std::int32_t word) const;
 
   const EncoderDecoder& model_;

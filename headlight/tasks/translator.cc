@@ -14,6 +14,7 @@
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/split_text.h"
 #include "headlight/tasks/token_words.h"
+#include "headlight/tasks/translation_parts.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/utf8.h"
 
@@ -106,77 +107,6 @@ struct Translator::State {
   }
 };
 
-namespace {
-
-// The attention weights for `source`, which has its end, and `target`, which has none, after `start`. The last token of
-// a target that fills all positions is not read.
-AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
-                       std::int32_t start, std::span<const std::int32_t> target) {
-  const EncoderDecoder::Limits& limits = model.limits();
-  std::vector<std::int32_t> inputs = {start};
-  inputs.insert(inputs.end(), target.begin(), target.end());
-  inputs.resize(std::min(inputs.size(), static_cast<std::size_t>(limits.positions)));
-
-  AttentionRecord record;
-  record.source_tokens = tokenizer.Labels(source);
-  record.target_tokens = tokenizer.Labels(inputs);
-  // As the paper has it; MarianMT's and T5's is named <pad>, BART's </s>.
-  if (start == limits.start_id) record.target_tokens.front() = "<s>";
-
-  Context context;
-  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
-  const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
-  const Sequences targets = {{0, static_cast<std::int32_t>(inputs.size())}};
-  model.Decode(context, inputs, targets, {model.Encode(context, source, sources), sources});
-  std::ranges::stable_sort(record.maps, {}, &AttentionMap::kind);
-  return record;
-}
-
-// A text, or a part of one that is too long.
-struct Source {
-  std::size_t text = 0;
-  std::vector<std::int32_t> ids;    // with what stands around the tokens
-  std::vector<std::int32_t> words;  // of each id but the special ones at the end; empty unless words are aligned
-};
-
-// `words` has the word of each of the hypothesis's ids.
-void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
-                  const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
-  const std::size_t all = hypothesis.ids.size() + (hypothesis.ended ? 1 : 0);
-  const std::size_t given = all - hypothesis.token_scores.size();
-  for (std::size_t i = 0; i < all; ++i) {
-    TranslatedToken& token = translation.token_scores.emplace_back();
-    token.piece = tokenizer.Piece(i == words.size() ? model.limits().end_id : hypothesis.ids[i]);
-    const auto word = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(),
-                                   [](std::int32_t its_word) { return its_word >= 0; });
-    if (word != words.end()) token.word = *word + words_before;
-    if (i >= given) token.log_probability = hypothesis.token_scores[i - given];
-  }
-}
-
-void Append(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer, const Source& source,
-            std::int32_t start, const Hypothesis& hypothesis, const TranslateOptions& options, bool keep_attention) {
-  if (keep_attention) translation.attention = Attend(model, tokenizer, source.ids, start, hypothesis.ids);
-  if (options.alignment || options.token_scores) {
-    const std::int32_t words_before = CountWords(translation.text);
-    const std::vector<std::int32_t> words = TargetWords(tokenizer, hypothesis.ids);
-    if (options.alignment)
-      for (const WordPair& pair : AlignWords(hypothesis.attention, {source.words, words}))
-        translation.alignment.push_back({pair.source, pair.target + words_before});
-    if (options.token_scores) AppendScores(translation, model, tokenizer, hypothesis, words, words_before);
-  }
-  std::string words = tokenizer.Decode(hypothesis.ids);
-  std::ranges::replace_if(
-      words, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
-  if (!translation.text.empty() && !words.empty()) translation.text += ' ';
-  translation.text += words;
-  translation.score += hypothesis.score;
-  translation.tokens += static_cast<std::int64_t>(source.ids.size());
-  translation.complete = translation.complete && hypothesis.ended;
-}
-
-}  // namespace
-
 Translator Translator::Load(const std::string& folder, const LoadOptions& options) {
   std::unique_ptr<const EncoderDecoder> model = LoadModel<EncoderDecoder>(
       folder,
@@ -241,7 +171,7 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   const auto around = static_cast<std::int64_t>(before.size() + after.size() + tokenizer().Encode(prefix).size());
   Check(around < state_->positions(), "the prefix has {} tokens, and the model reads at most {}", around,
         state_->positions());
-  std::vector<Source> sources;
+  std::vector<SourcePart> sources;
   std::vector<std::vector<std::int32_t>> ids;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (ValidUtf8(texts[i]) < texts[i].size()) CheckUtf8(texts[i], fmt::format("text {}", i + 1));
@@ -251,7 +181,7 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
       // Encoded together, since the prefix's last word and the part's first may share a token.
       const std::vector<std::int32_t> tokens =
           prefix.empty() ? parts[part].tokens : tokenizer().Encode(prefix + std::string(parts[part].text));
-      Source& source = sources.emplace_back(Source{i, before, {}});
+      SourcePart& source = sources.emplace_back(SourcePart{i, before, {}});
       source.ids.insert(source.ids.end(), tokens.begin(), tokens.end());
       if (options.alignment) {
         const std::size_t own = std::min(words[part].size(), tokens.size());
@@ -284,9 +214,9 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
       translation.parts = static_cast<std::int32_t>(end - begin);
       const bool keep_attention = options.attention && rank == 0 && translation.parts == 1;
       for (std::size_t i = begin; i < end; ++i)
-        Append(translation, model(), tokenizer(), sources[i],
-               decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front(), hypothesis(i, rank),
-               options, keep_attention);
+        AppendPart(translation, model(), tokenizer(), sources[i],
+                   decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front(), hypothesis(i, rank),
+                   options, keep_attention);
     }
   }
   for (std::vector<Translation>& translations : results)

@@ -1,0 +1,72 @@
+#include "headlight/tasks/translation_parts.h"
+
+#include <algorithm>
+#include <string>
+
+#include "headlight/tasks/token_words.h"
+
+namespace headlight {
+namespace {
+
+// `words` has the word of each of the hypothesis's ids.
+void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
+                  const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
+  const std::size_t all = hypothesis.ids.size() + (hypothesis.ended ? 1 : 0);
+  const std::size_t given = all - hypothesis.token_scores.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    TranslatedToken& token = translation.token_scores.emplace_back();
+    token.piece = tokenizer.Piece(i == words.size() ? model.limits().end_id : hypothesis.ids[i]);
+    const auto word = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(),
+                                   [](std::int32_t its_word) { return its_word >= 0; });
+    if (word != words.end()) token.word = *word + words_before;
+    if (i >= given) token.log_probability = hypothesis.token_scores[i - given];
+  }
+}
+
+}  // namespace
+
+AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
+                       std::int32_t start, std::span<const std::int32_t> target) {
+  const EncoderDecoder::Limits& limits = model.limits();
+  std::vector<std::int32_t> inputs = {start};
+  inputs.insert(inputs.end(), target.begin(), target.end());
+  inputs.resize(std::min(inputs.size(), static_cast<std::size_t>(limits.positions)));
+
+  AttentionRecord record;
+  record.source_tokens = tokenizer.Labels(source);
+  record.target_tokens = tokenizer.Labels(inputs);
+  // As the paper has it; MarianMT's and T5's is named <pad>, BART's </s>.
+  if (start == limits.start_id) record.target_tokens.front() = "<s>";
+
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
+  const Sequences targets = {{0, static_cast<std::int32_t>(inputs.size())}};
+  model.Decode(context, inputs, targets, {model.Encode(context, source, sources), sources});
+  std::ranges::stable_sort(record.maps, {}, &AttentionMap::kind);
+  return record;
+}
+
+void AppendPart(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
+                const SourcePart& source, std::int32_t start, const Hypothesis& hypothesis,
+                const TranslateOptions& options, bool keep_attention) {
+  if (keep_attention) translation.attention = Attend(model, tokenizer, source.ids, start, hypothesis.ids);
+  if (options.alignment || options.token_scores) {
+    const std::int32_t words_before = CountWords(translation.text);
+    const std::vector<std::int32_t> words = TargetWords(tokenizer, hypothesis.ids);
+    if (options.alignment)
+      for (const WordPair& pair : AlignWords(hypothesis.attention, {source.words, words}))
+        translation.alignment.push_back({pair.source, pair.target + words_before});
+    if (options.token_scores) AppendScores(translation, model, tokenizer, hypothesis, words, words_before);
+  }
+  std::string words = tokenizer.Decode(hypothesis.ids);
+  std::ranges::replace_if(
+      words, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
+  if (!translation.text.empty() && !words.empty()) translation.text += ' ';
+  translation.text += words;
+  translation.score += hypothesis.score;
+  translation.tokens += static_cast<std::int64_t>(source.ids.size());
+  translation.complete = translation.complete && hypothesis.ended;
+}
+
+}  // namespace headlight
