@@ -126,9 +126,9 @@ def main():
             print(lines[-1][:300], flush=True)
     OUT.write_text(f"""# Characters that changed
 
-A tokenizer asks Unicode what a character is. headlight asks ICU 72, which knows Unicode 15.0; the tokenizers library
-{tokenizers.__version__} asks several tables of its own, older and newer. So the two treat the following code points differently, and
-no others: all that are assigned were tried, each in a short text, by
+Tokenizers use the character properties of Unicode. headlight takes them from ICU 72, which has Unicode 15.0; the tokenizers
+library {tokenizers.__version__} has several tables of its own, older and newer. So the two treat the following code points differently, and
+no others: all assigned code points were tried, each in a short text, by
 [tools/list_unicode_differences.py](../tools/list_unicode_differences.py), which wrote this list.
 
 | part | code points | which |
