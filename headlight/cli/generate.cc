@@ -151,7 +151,7 @@ void AddGenerate(CLI::App& program) {
       "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
       "line\n"
       "each, in order, a line end as \\n and a backslash as \\\\. Unless given, options are what the model's\n"
-      "generation_config.json says; the ends of a text are always its.\n\n"
+      "generation_config.json says; its end tokens always end a text.\n\n"
       "Examples:\n"
       "  headlight generate gpt2 'The capital of France is' --max-new-tokens 20\n"
       "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"

@@ -71,11 +71,13 @@ TEST(Program, RefusesOptionsWithoutEffect) {
   EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--no-special"}), HasSubstr("--decode"));
   EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--plain"}), HasSubstr("--decode"));
   EXPECT_THAT(RefusalOf({"look", gpt.path(), "--text", "a", "--prefix", "b", "--out", "a.svg"}), HasSubstr("--source"));
-  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--seed", "3"}), HasSubstr("words that are drawn"));
-  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--length-penalty", "2"}), HasSubstr("beam size"));
-  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--top-k", "2", "--beam-size", "2"}), HasSubstr("beam size"));
-  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--draft", "--beam-size", "2"}), HasSubstr("a draft is for"));
-  EXPECT_THAT(RefusalOf({"translate", marian.path(), "--draft"}), HasSubstr("a draft is for a beam size of 1"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--seed", "3"}), HasSubstr("seed is for sampling"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--length-penalty", "2"}), HasSubstr("beam_size above 1"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--top-k", "2", "--beam-size", "2"}),
+              HasSubstr("sampling is for a beam_size of 1"));
+  EXPECT_THAT(RefusalOf({"generate", gpt.path(), "a", "--draft", "--beam-size", "2"}),
+              HasSubstr("draft is for greedy choice"));
+  EXPECT_THAT(RefusalOf({"translate", marian.path(), "--draft"}), HasSubstr("draft is for greedy choice"));
   EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--draft", "--batch", "2"}), HasSubstr("--batch 1"));
   EXPECT_THAT(RefusalOf({"bench", "translate", marian.path(), "--draft"}), HasSubstr("--batch 1"));
 }
