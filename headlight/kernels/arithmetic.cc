@@ -52,19 +52,6 @@ void MultiplyChunk(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
 }
 
 template <typename T>
-void ScaleChunk(Matrix<const T> x, T factor, Matrix<T> y) {
-  const hn::ScalableTag<T> d;
-  const auto scale = hn::Set(d, factor);
-  for (std::int64_t row = 0; row < x.rows; ++row) {
-    const T* const in = x.row(row);
-    T* const out = y.row(row);
-    ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
-      StoreLanes(hn::Mul(LoadLanes(d, in + column, lanes), scale), d, out + column, lanes);
-    });
-  }
-}
-
-template <typename T>
 void ColumnSumsChunk(Matrix<const T> x, T* sums) {
   for (std::int64_t row = 0; row < x.rows; ++row) {
     const hn::ScalableTag<T> d;
@@ -78,7 +65,6 @@ void ColumnSumsChunk(Matrix<const T> x, T* sums) {
 
 HEADLIGHT_KERNEL(AddChunk);
 HEADLIGHT_KERNEL(MultiplyChunk);
-HEADLIGHT_KERNEL(ScaleChunk);
 HEADLIGHT_KERNEL(ColumnSumsChunk);
 
 }  // namespace HWY_NAMESPACE
@@ -90,7 +76,6 @@ namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(AddChunk);
 HEADLIGHT_EXPORT(MultiplyChunk);
-HEADLIGHT_EXPORT(ScaleChunk);
 HEADLIGHT_EXPORT(ColumnSumsChunk);
 
 namespace {
@@ -123,10 +108,8 @@ void MultiplyRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y) {
 template <typename T>
 void ScaleRows(Matrix<const T> x, double factor, Matrix<T> y) {
   const Profiled profiled("scale", 0, BytesOf(x, 2));
-  const auto chunk = HEADLIGHT_DISPATCH(ScaleChunk, T);
-  ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
-    chunk(x.Rows(first, rows), static_cast<T>(factor), y.Rows(first, rows));
-  });
+  const T number = static_cast<T>(factor);
+  CombineRows<T>(x, {&number, x.rows, 1, 0}, y, HEADLIGHT_DISPATCH(MultiplyChunk, T));
 }
 
 template <typename T>

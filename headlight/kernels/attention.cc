@@ -12,6 +12,13 @@ namespace headlight::kernels {
 namespace {
 
 bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
+  std::int32_t end = 0;  // of those before, which mostly lie one after another
+  const auto behind = [&](const Sequence& sequence) {
+    const bool apart = sequence.begin >= end;
+    if (sequence.length > 0) end = sequence.end();
+    return apart || sequence.length == 0;
+  };
+  if (std::ranges::all_of(sequences, behind)) return false;
   thread_local std::vector<char> taken;
   taken.assign(static_cast<std::size_t>(rows), 0);
   for (const Sequence& sequence : sequences)
@@ -54,9 +61,8 @@ void CheckAttention(const AttentionInput<T>& input) {
     check_range("queries", sentence, queries[sentence], query.rows);
     check_range("keys", sentence, keys[sentence], positions);
   }
-  for (const Sequence& rows : keys)
-    Check(key_rows.empty() || rows.step == 1, "attention: keys that are found through an index have a step of {}",
-          rows.step);
+  for (const Sequence& rows : key_rows.empty() ? std::span<const Sequence>() : keys)
+    Check(rows.step == 1, "attention: keys that are found through an index have a step of {}", rows.step);
   Check(!ShareRows(queries, query.rows), "attention: two sentences share rows of queries");
   for (const std::int32_t row : key_rows) {
     Check(row >= 0 && row < key.rows, "attention: key row {} of {}", row, key.rows);

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -176,6 +177,10 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   CheckAttention(given);
   thread_local Sequences merged_queries, merged_keys;
   AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
+  // The newest token of a sentence sees all others: in decoding no mask is looked at.
+  if (input.mask == AttentionMask{.causal = true} &&
+      std::ranges::all_of(input.queries, [](const Sequence& rows) { return rows.length == 1; }))
+    input.mask = {};
   input.bias = PreparedBias(given.bias, given.heads);
   const std::int64_t columns = OutputColumns(input);
   Check(output.rows == input.query.rows && output.columns == columns,

@@ -3,25 +3,14 @@
 #include <cmath>
 #include <utility>
 
-#include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/stacks.h"
 
 namespace headlight {
 namespace {
 
 // Rows of a table of positions before that of the first position; they are not used.
 constexpr std::int32_t kFirstPosition = 2;
-
-TransformerLayerConfig LayerOf(const BartConfig& config, std::int32_t heads, std::int64_t ffn) {
-  return {.model = config.model,
-          .heads = heads,
-          .ffn = ffn,
-          .activation = config.activation,
-          .norm = config.norm,
-          .dropout = config.dropout,
-          .attention_dropout = config.attention_dropout};
-}
 
 }  // namespace
 
@@ -66,17 +55,7 @@ void Describe(ConfigTable& table, BartConfig& config) {
   const bool pre = config.norm == NormPlace::pre;
   table.Note("architectures", Json::Array{std::string(pre ? "MBart" : "Bart") +
                                           (config.scope.empty() ? "Model" : "ForConditionalGeneration")});
-  table.Note("is_encoder_decoder", true);
-  table.Size("d_model", config.model, "the model dimension");
-  table.Layers("encoder_layers", config.encoder_layers, "the number of encoder layers");
-  table.Layers("decoder_layers", config.decoder_layers, "the number of decoder layers");
-  table.Heads("encoder_attention_heads", config.encoder_heads, config.model, "the number of encoder heads");
-  table.Heads("decoder_attention_heads", config.decoder_heads, config.model, "the number of decoder heads");
-  table.Size("encoder_ffn_dim", config.encoder_ffn, "the encoder's ffn dimension");
-  table.Size("decoder_ffn_dim", config.decoder_ffn, "the decoder's ffn dimension");
-  table.Choice("activation_function", config.activation, kActivationNames);
-  table.Probability("dropout", config.dropout);
-  table.Probability("attention_dropout", config.attention_dropout);
+  DescribeStacks(table, config);
   table.Flag("scale_embedding", config.scale_embeddings);
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", config.positions, "the number of positions");

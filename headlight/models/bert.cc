@@ -1,9 +1,11 @@
 #include "headlight/models/bert.h"
 
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
+#include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
@@ -12,46 +14,65 @@
 
 namespace headlight {
 
-TransformerLayerConfig LayerOf(const BertConfig& config, EncoderLayerNames names) {
-  return {.model = config.model,
-          .heads = config.heads,
-          .ffn = config.ffn,
-          .activation = config.activation,
-          .dropout = config.dropout,
-          .attention_dropout = config.attention_dropout,
-          .norm_epsilon = config.norm_epsilon,
-          .names = std::move(names)};
+namespace {
+
+const Parameter* Table(const Scope& scope, std::int64_t rows, std::int64_t model) {
+  return rows > 0 ? &scope.Declare("weight", {rows, model}, Initialisation::Normal(0.02)) : nullptr;
 }
 
-BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config)
+}  // namespace
+
+BertEmbeddings::BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions)
     : dropout_(config.dropout),
-      tokens_(scope / "embeddings" / "word_embeddings", config.vocabulary, config.model, Initialisation::Normal(0.02),
+      longest_(config.positions),
+      tokens_(scope / "word_embeddings", config.vocabulary, config.model, Initialisation::Normal(0.02),
               /*scores=*/config.on_top.masked_words),
-      embedding_(tokens_, 1.0,
-                 PositionalEncoding::Learned(scope / "embeddings" / "position_embeddings", config.positions,
-                                             config.model, /*first=*/0, 0.02),
-                 0.0),
-      types_(&(scope / "embeddings" / "token_type_embeddings")
-                  .Declare("weight", {config.types, config.model}, Initialisation::Normal(0.02))),
-      embedding_norm_(scope / "embeddings" / "LayerNorm", config.model, config.norm_epsilon) {
-  const TransformerLayerConfig layer =
-      LayerOf(config, {.attention = "attention",
-                       .attention_norm = "attention.output.LayerNorm",
-                       .projections = {"self.query", "self.key", "self.value", "output.dense"},
-                       .feed_forward = {"intermediate.dense", "output.dense"},
-                       .feed_forward_norm = "output.LayerNorm"});
-  for (int i = 0; i < config.layers; ++i) layers_.emplace_back(scope / "encoder" / "layer" / i, layer, i);
+      positions_(Table(scope / "position_embeddings", positions ? config.positions : 0, config.model)),
+      types_(Table(scope / "token_type_embeddings", config.types, config.model)),
+      norm_(scope / "LayerNorm", config.model, config.norm_epsilon) {}
+
+Tensor BertEmbeddings::operator()(Context& context, std::span<const std::int32_t> ids,
+                                  std::span<const std::int32_t> types, const Sequences& texts,
+                                  std::span<const std::int32_t> first_positions) const {
+  std::vector<std::int32_t> positions(positions_ == nullptr ? 0 : ids.size());
+  for (std::size_t text = 0; text < texts.size(); ++text) {
+    const std::int32_t first = first_positions.empty() ? 0 : first_positions[text];
+    Check(first + texts[text].length <= longest_, "a text of {} tokens is longer than the model's {} positions",
+          first + texts[text].length, longest_);
+    if (positions_ == nullptr) continue;
+    const auto begin = positions.begin() + texts[text].begin;
+    std::iota(begin, begin + texts[text].length, first);
+  }
+  const Tensor words = tokens_(context, ids, 1, positions_ == nullptr ? Tensor() : context.Use(*positions_), positions);
+  if (types_ == nullptr) return ops::Drop(norm_(context, words), context.NextDropout(dropout_));
+  const std::vector<std::int32_t> zeros(types.empty() ? ids.size() : 0);
+  const Tensor segments =
+      ops::Embedding(context.Use(*types_), types.empty() ? std::span<const std::int32_t>(zeros) : types);
+  return ops::Drop(norm_.AfterResidual(context, words, segments, 0), context.NextDropout(dropout_));
+}
+
+BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names)
+    : embeddings_(scope / "embeddings", config) {
+  const EncoderLayerNames berts = {.layers = "encoder.layer",
+                                   .attention = "attention",
+                                   .attention_norm = "attention.output.LayerNorm",
+                                   .projections = {"self.query", "self.key", "self.value", "output.dense"},
+                                   .feed_forward = {"intermediate.dense", "output.dense"},
+                                   .feed_forward_norm = "output.LayerNorm"};
+  const TransformerLayerConfig layer = {.model = config.model,
+                                        .heads = config.heads,
+                                        .ffn = config.ffn,
+                                        .activation = config.activation,
+                                        .dropout = config.dropout,
+                                        .attention_dropout = config.attention_dropout,
+                                        .norm_epsilon = config.norm_epsilon,
+                                        .names = names.value_or(berts)};
+  for (int i = 0; i < config.layers; ++i) layers_.emplace_back(scope / layer.names.layers / i, layer, i);
 }
 
 Tensor BertEncoder::operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                                const Sequences& texts, std::span<const std::int32_t> first_positions) const {
-  const std::vector<std::int32_t> zeros(types.empty() ? ids.size() : 0);
-  // The sum of three embeddings (figure 2).
-  const Tensor words_and_positions = embedding_(context, ids, texts, first_positions);
-  const Tensor segments =
-      ops::Embedding(context.Use(*types_), types.empty() ? std::span<const std::int32_t>(zeros) : types);
-  const Tensor sum = embedding_norm_.AfterResidual(context, words_and_positions, segments, 0);
-  Tensor hidden = ops::Drop(sum, context.NextDropout(dropout_));
+  Tensor hidden = embeddings_(context, ids, types, texts, first_positions);
   for (const EncoderLayer& layer : layers_) hidden = layer(context, hidden, texts);
   return hidden;
 }

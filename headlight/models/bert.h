@@ -42,24 +42,36 @@ HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
 // All but the model type, which RoBERTa and DeBERTa share.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
-// The Transformer's layer (section 3) under these names.
-TransformerLayerConfig LayerOf(const BertConfig& config, EncoderLayerNames names);
-
-// The sum of three embeddings, normalized, and the layers.
-class HEADLIGHT_API BertEncoder {
+// The sum of three embeddings, normalized (figure 2). Segments are left out where there are no types of them, and
+// positions where the model has none.
+class HEADLIGHT_API BertEmbeddings {
  public:
-  BertEncoder(const Scope& scope, const BertConfig& config);
-  // As TextEncoder::Encode.
+  BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions = true);
+  // As TextEncoder::Encode, before the first layer.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return tokens_; }
 
  private:
   double dropout_;
+  std::int64_t longest_;
   TokenEmbedding tokens_;
-  Embedding embedding_;
-  const Parameter* types_;
-  LayerNorm embedding_norm_;
+  const Parameter *positions_, *types_;
+  LayerNorm norm_;
+};
+
+// The embeddings and the Transformer's layers (section 3).
+class HEADLIGHT_API BertEncoder {
+ public:
+  // With the names of a variant's layers, where they are not BERT's.
+  BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names = {});
+  // As TextEncoder::Encode.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                    const Sequences& texts, std::span<const std::int32_t> first_positions) const;
+  const TokenEmbedding& tokens() const { return embeddings_.tokens(); }
+
+ private:
+  BertEmbeddings embeddings_;
   std::deque<EncoderLayer> layers_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,39 +18,6 @@
 #include "headlight/ops/view.h"
 
 namespace headlight {
-
-DebertaEmbeddings::DebertaEmbeddings(const Scope& scope, const DebertaConfig& config)
-    : dropout_(config.bert.dropout),
-      tokens_(scope / "word_embeddings", config.bert.vocabulary, config.bert.model, Initialisation::Normal(0.02),
-              /*scores=*/config.bert.on_top.masked_words),
-      longest_(config.bert.positions),
-      norm_(scope / "LayerNorm", config.bert.model, config.bert.norm_epsilon) {
-  const auto table = [&](const char* name, std::int64_t rows) {
-    return &(scope / name).Declare("weight", {rows, config.bert.model}, Initialisation::Normal(0.02));
-  };
-  if (config.absolute_positions) positions_ = table("position_embeddings", config.bert.positions);
-  if (config.bert.types > 0) types_ = table("token_type_embeddings", config.bert.types);
-}
-
-Tensor DebertaEmbeddings::operator()(Context& context, std::span<const std::int32_t> ids,
-                                     std::span<const std::int32_t> types, const Sequences& texts,
-                                     std::span<const std::int32_t> first_positions) const {
-  std::vector<std::int32_t> positions(positions_ == nullptr ? 0 : ids.size());
-  for (std::size_t text = 0; text < texts.size(); ++text) {
-    const std::int32_t first = first_positions.empty() ? 0 : first_positions[text];
-    Check(first + texts[text].length <= longest_, "a text of {} tokens is longer than the model's {} positions",
-          first + texts[text].length, longest_);
-    if (positions_ == nullptr) continue;
-    const auto begin = positions.begin() + texts[text].begin;
-    std::iota(begin, begin + texts[text].length, first);
-  }
-  const Tensor words = tokens_(context, ids, 1, positions_ == nullptr ? Tensor() : context.Use(*positions_), positions);
-  if (types_ == nullptr) return ops::Drop(norm_(context, words), context.NextDropout(dropout_));
-  const std::vector<std::int32_t> zeros(types.empty() ? ids.size() : 0);
-  const Tensor segments =
-      ops::Embedding(context.Use(*types_), types.empty() ? std::span<const std::int32_t>(zeros) : types);
-  return ops::Drop(norm_.AfterResidual(context, words, segments, 0), context.NextDropout(dropout_));
-}
 
 DebertaSublayers::DebertaSublayers(const Scope& scope, const DebertaConfig& config)
     : dropout_(config.bert.dropout),
@@ -210,7 +176,8 @@ class DebertaLayer {
 class Deberta : public BertDescendant<Deberta, DebertaConfig> {
  public:
   explicit Deberta(const DebertaConfig& config)
-      : BertDescendant(config), embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", config) {
+      : BertDescendant(config),
+        embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", config.bert, config.absolute_positions) {
     const BertConfig& bert = config.bert;
     limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
     const Scope encoder = Scope(parameters_) / config.bert.scope / "encoder";
@@ -234,7 +201,7 @@ class Deberta : public BertDescendant<Deberta, DebertaConfig> {
   }
 
  private:
-  DebertaEmbeddings embeddings_;
+  BertEmbeddings embeddings_;
   std::deque<DebertaLayer> layers_;
   const Parameter* relative_ = nullptr;
 };

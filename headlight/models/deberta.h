@@ -27,23 +27,6 @@ struct DebertaConfig {
   Activation pooler_activation = Activation::gelu;
 };
 
-// The sum of the tokens' embeddings and of the others that a model has, normalized.
-class DebertaEmbeddings {
- public:
-  DebertaEmbeddings(const Scope& scope, const DebertaConfig& config);
-  // As TextEncoder::Encode, before the first layer.
-  Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
-                    const Sequences& texts, std::span<const std::int32_t> first_positions) const;
-  const TokenEmbedding& tokens() const { return tokens_; }
-
- private:
-  double dropout_;
-  TokenEmbedding tokens_;
-  const Parameter *positions_ = nullptr, *types_ = nullptr;
-  std::int64_t longest_;
-  LayerNorm norm_;
-};
-
 // From the heads' outputs of attention: LayerNorm(x + W heads), then LayerNorm(x + FeedForward(x)).
 class DebertaSublayers {
  public:

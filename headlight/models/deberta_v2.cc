@@ -121,7 +121,9 @@ OtherTensors OthersOf(const DebertaV2Config& config) { return OthersOf(config.ba
 class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
  public:
   explicit DebertaV2(const DebertaV2Config& config)
-      : BertDescendant(config), embeddings_(Scope(parameters_) / config.base.bert.scope / "embeddings", config.base) {
+      : BertDescendant(config),
+        embeddings_(Scope(parameters_) / config.base.bert.scope / "embeddings", config.base.bert,
+                    config.base.absolute_positions) {
     const BertConfig& bert = config.base.bert;
     limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
     const std::int64_t model = config.base.bert.model;
@@ -168,7 +170,7 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
     return convolution_norm_->AfterResidual(context, hidden, ops::Activate(config_.convolution_activation, dropped), 0);
   }
 
-  DebertaEmbeddings embeddings_;
+  BertEmbeddings embeddings_;
   std::deque<DebertaV2Layer> layers_;
   const Parameter *relative_ = nullptr, *convolution_weight_ = nullptr, *convolution_bias_ = nullptr;
   std::optional<LayerNorm> relative_norm_, convolution_norm_;

@@ -1,6 +1,5 @@
 // DistilBERT (Sanh et al., "DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter", 2019): half
 // of BERT's layers, without segments and without the pooler (section 3).
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -58,34 +57,28 @@ OtherTensors OthersOf(const DistilBertConfig& config) {
 
 class DistilBert : public BertDescendant<DistilBert, DistilBertConfig> {
  public:
-  explicit DistilBert(const DistilBertConfig& config) : BertDescendant(config) {
+  // The layers are BERT's; checkpoints call their parts otherwise.
+  explicit DistilBert(const DistilBertConfig& config)
+      : BertDescendant(config),
+        encoder_(Scope(parameters_) / config.bert.scope, config.bert,
+                 EncoderLayerNames{.layers = "transformer.layer",
+                                   .attention = "attention",
+                                   .attention_norm = "sa_layer_norm",
+                                   .projections = {"q_lin", "k_lin", "v_lin", "out_lin"},
+                                   .feed_forward = {"ffn.lin1", "ffn.lin2"},
+                                   .feed_forward_norm = "output_layer_norm"}) {
     const BertConfig& bert = config.bert;
     limits_ = {bert.vocabulary, bert.positions, /*types=*/0, bert.pad_id, bert.model};
-    const Scope encoder = Scope(parameters_) / bert.scope, embeddings = encoder / "embeddings";
-    const TokenEmbedding tokens(embeddings / "word_embeddings", bert.vocabulary, bert.model,
-                                Initialisation::Normal(0.02), /*scores=*/bert.on_top.masked_words);
-    // The layers are BERT's; checkpoints call their parts otherwise.
-    const EncoderLayerNames names = {.layers = "layer",
-                                     .attention = "attention",
-                                     .attention_norm = "sa_layer_norm",
-                                     .projections = {"q_lin", "k_lin", "v_lin", "out_lin"},
-                                     .feed_forward = {"ffn.lin1", "ffn.lin2"},
-                                     .feed_forward_norm = "output_layer_norm"};
-    encoder_.emplace(encoder / "transformer", LayerOf(bert, names), bert.layers,
-                     Embedding(tokens, 1.0,
-                               PositionalEncoding::Learned(embeddings / "position_embeddings", bert.positions,
-                                                           bert.model, /*first=*/0, 0.02),
-                               bert.dropout, LayerNorm(embeddings / "LayerNorm", bert.model, bert.norm_epsilon)));
-    DeclareHeads(parameters_, bert.on_top, HeadsOf(config), tokens);
+    DeclareHeads(parameters_, bert.on_top, HeadsOf(config), encoder_.tokens());
   }
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t>,
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
-    return (*encoder_)(context, ids, texts, first_positions);
+    return encoder_(context, ids, /*types=*/{}, texts, first_positions);
   }
 
  private:
-  std::optional<Encoder> encoder_;
+  BertEncoder encoder_;
 };
 
 std::unique_ptr<DistilBert> Load(const ModelFolder& files, const LoadModelOptions& options) {

@@ -5,24 +5,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/stacks.h"
 
 namespace headlight {
-namespace {
-
-TransformerLayerConfig LayerOf(const TransformerConfig& config, std::int32_t heads, std::int64_t ffn) {
-  return {.model = config.model,
-          .heads = heads,
-          .ffn = ffn,
-          .activation = config.activation,
-          .norm = config.norm,
-          .dropout = config.dropout,
-          .attention_dropout = config.attention_dropout};
-}
-
-}  // namespace
 
 // config.json as Transformers' MarianConfig and PegasusConfig.
 void Describe(ConfigTable& table, TransformerConfig& config) {
@@ -31,21 +17,9 @@ void Describe(ConfigTable& table, TransformerConfig& config) {
   table.Require({"d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
                  "encoder_ffn_dim", "decoder_ffn_dim", "vocab_size"});
   table.Note("architectures", Json::Array{post ? "MarianMTModel" : "PegasusForConditionalGeneration"});
-  table.Note("is_encoder_decoder", true);
-  table.Size("d_model", config.model, "the model dimension");
   table.Rule(config.model % 2 == 0, "the model dimension must be even, for pairs of sine and cosine, not {}",
              config.model);
-  table.Layers("encoder_layers", config.encoder_layers, "the number of encoder layers");
-  table.Layers("decoder_layers", config.decoder_layers, "the number of decoder layers");
-  table.Heads("encoder_attention_heads", config.encoder_heads, config.model, "the number of encoder heads");
-  table.Heads("decoder_attention_heads", config.decoder_heads, config.model, "the number of decoder heads");
-  table.Size("encoder_ffn_dim", config.encoder_ffn, "the encoder's ffn dimension");
-  table.Size("decoder_ffn_dim", config.decoder_ffn, "the decoder's ffn dimension");
-  table.Default(config.activation, Activation::gelu);
-  table.Choice("activation_function", config.activation, kActivationNames);
-  table.Probability("dropout", config.dropout);
-  table.Default(config.attention_dropout, 0);
-  table.Probability("attention_dropout", config.attention_dropout);
+  DescribeStacks(table, config);
   table.Note("activation_dropout", 0.0);
   table.Default(config.scale_embeddings, false);
   table.Flag("scale_embedding", config.scale_embeddings);

@@ -75,9 +75,8 @@ Encoder::Encoder(const Scope& scope, const TransformerLayerConfig& config, int l
   if (config.norm == NormPlace::pre) final_norm_.emplace(scope / "layer_norm", config.model);
 }
 
-Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
-                           std::span<const std::int32_t> first_positions) const {
-  Tensor hidden = embedding_(context, ids, sentences, first_positions);
+Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
+  Tensor hidden = embedding_(context, ids, sentences);
   for (const EncoderLayer& layer : layers_) hidden = layer(context, hidden, sentences);
   return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
 }

@@ -88,9 +88,8 @@ class HEADLIGHT_API DecoderLayer {
 class HEADLIGHT_API Encoder {
  public:
   Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding);
-  // ids [tokens] to [tokens, model]; first_positions as in Embedding.
-  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
-                    std::span<const std::int32_t> first_positions = {}) const;
+  // ids [tokens] to [tokens, model].
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const;
 
  private:
   Embedding embedding_;

@@ -1,0 +1,38 @@
+// The settings of an encoder and a decoder that a Transformer and a BART have in common, under the same names.
+#pragma once
+
+#include "headlight/io/config_table.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+
+template <typename Config>
+void DescribeStacks(ConfigTable& table, Config& config) {
+  table.Note("is_encoder_decoder", true);
+  table.Size("d_model", config.model, "the model dimension");
+  table.Layers("encoder_layers", config.encoder_layers, "the number of encoder layers");
+  table.Layers("decoder_layers", config.decoder_layers, "the number of decoder layers");
+  table.Heads("encoder_attention_heads", config.encoder_heads, config.model, "the number of encoder heads");
+  table.Heads("decoder_attention_heads", config.decoder_heads, config.model, "the number of decoder heads");
+  table.Size("encoder_ffn_dim", config.encoder_ffn, "the encoder's ffn dimension");
+  table.Size("decoder_ffn_dim", config.decoder_ffn, "the decoder's ffn dimension");
+  table.Default(config.activation, Activation::gelu);
+  table.Choice("activation_function", config.activation, kActivationNames);
+  table.Probability("dropout", config.dropout);
+  table.Default(config.attention_dropout, 0);
+  table.Probability("attention_dropout", config.attention_dropout);
+}
+
+template <typename Config>
+TransformerLayerConfig LayerOf(const Config& config, std::int32_t heads, std::int64_t ffn) {
+  return {.model = config.model,
+          .heads = heads,
+          .ffn = ffn,
+          .activation = config.activation,
+          .norm = config.norm,
+          .dropout = config.dropout,
+          .attention_dropout = config.attention_dropout};
+}
+
+}  // namespace headlight
