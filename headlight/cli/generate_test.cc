@@ -88,7 +88,7 @@ TEST_F(GenerateTest, LookTakesALanguageModel) {
   EXPECT_THAT(shown, HasSubstr("▁"));
   EXPECT_THAT(shown, HasSubstr("🙂(1/"));
   EXPECT_THAT(shown, Not(HasSubstr("Ġ")));
-  EXPECT_THAT(RefusalOf({"look", model, "--source", "A", "--out", page}), HasSubstr("say which with --text"));
+  EXPECT_THAT(RefusalOf({"look", model, "--source", "A", "--out", page}), HasSubstr("give it with --text"));
 }
 
 TEST_F(GenerateTest, InfoTakesALanguageModel) {

@@ -34,17 +34,18 @@ struct Options {
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
 AttentionRecord OfEncoderDecoder(const Options& options) {
-  Check(options.source.has_value(), "{}: its encoder reads a sentence: say which with --source", options.folder);
+  Check(options.source.has_value(), "{}: an encoder with a decoder reads a source text: give it with --source",
+        options.folder);
   return Translator::Load(options.folder).Attention(*options.source, options.target, options.translate);
 }
 
 AttentionRecord OfTextEncoder(const Options& options) {
-  Check(options.text.has_value(), "{}: an encoder reads one text: say which with --text", options.folder);
+  Check(options.text.has_value(), "{}: an encoder reads one text: give it with --text", options.folder);
   return AttentionOf(LoadEncoderFolder(options.folder), *options.text, options.second);
 }
 
 AttentionRecord OfLanguageModel(const Options& options) {
-  Check(options.text.has_value(), "{}: a language model reads one text: say which with --text", options.folder);
+  Check(options.text.has_value(), "{}: a language model reads one text: give it with --text", options.folder);
   Check(!options.second, "{}: a language model reads no second text", options.folder);
   return Generator::Load(options.folder).Attention(*options.text);
 }
@@ -69,7 +70,7 @@ void Run(const Options& options) {
   if (options.layer) layer = *options.layer - 1;
 
   const auto of = std::ranges::find(kAttention, FamilyOf(OpenModelFolder(options.folder)).kind, &KindAttention::kind);
-  Check(of != std::end(kAttention), "{}: attention of this kind of model cannot be looked at", options.folder);
+  Check(of != std::end(kAttention), "{}: look does not support this kind of model", options.folder);
   AttentionRecord record = SelectAttention(of->attention(options), kind, layer);
   record.title = std::filesystem::path(options.folder).lexically_normal().filename();
   const std::size_t sources = record.source_tokens.size(), targets = record.target_tokens.size();
