@@ -9,7 +9,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/training_run.h"
+#include "headlight/cli/training_folder.h"
 #include "headlight/cli/translation_training.h"
 #include "headlight/demo/grammar.h"
 #include "headlight/inspect/attention_page.h"
@@ -87,6 +87,7 @@ void Run(const Options& options) {
   namespace fs = std::filesystem;
   Check(!fs::exists(options.out) || fs::is_empty(options.out) || fs::exists(options.out + "/model/training.json"),
         "{}: holds something else than a demo; give another --out", options.out);
+  CheckNotTraining(options.out + "/model");
   fs::remove_all(options.out + "/model");
   const std::string data = options.out + "/data";
   fs::create_directories(data);
@@ -98,9 +99,8 @@ void Run(const Options& options) {
   WritePairs(test, data + "/test.de", data + "/test.en");
   Note("a grammar of German wrote {} sentence pairs; those it wrote for the test the model never sees", kTrainingPairs);
 
-  CatchInterrupts();
   const TranslationTraining settings = SettingsOf(options, data);
-  if (TrainTranslation(settings).end == TrainingEnd::stopped) return;
+  TrainTranslation(settings);
 
   const Translator translator = Translator::Load(settings.out);
   std::vector<std::string> sources, translations;

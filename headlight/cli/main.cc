@@ -14,6 +14,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/training_run.h"
 #include "headlight/kernels/cpu.h"
 
 namespace headlight {
@@ -117,6 +118,8 @@ int Run(int argc, char** argv) {
     return Refuse(kUsersMistake, std::string(error.what()) + " (--help explains)");
   } catch (const Error& error) {
     return Refuse(error.blame() == Blame::user ? kUsersMistake : kOurMistake, error.what());
+  } catch (const EndedBySignal& end) {
+    return 128 + end.signal;
   } catch (const OutputClosed&) {
     return kOutputClosed;
   } catch (const std::bad_alloc&) {

@@ -14,8 +14,10 @@ namespace headlight {
 void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts) {
   options.training.schedule = {.kind = ScheduleKind::cosine, .warmup = kWarmupUnlessGiven, .peak = 1e-3};
   options.training.adam.clip_norm = 1;
+  options.command = &command;
   command.add_option("--train", options.train, "Text to train on: " + texts)->required()->type_name("FILE");
-  command.add_option("--valid", options.valid, "Text to validate on, likewise")->required()->type_name("FILE");
+  command.add_option("--valid", options.valid, "Text to validate on, likewise")->type_name("FILE");
+  AddValidateSplit(command, options.validate_split);
   command.add_option("--out", options.out, "Folder for the model and the training's state")
       ->required()
       ->type_name("DIR");
@@ -38,25 +40,53 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
   add_size("--heads", sizes.heads, "Attention heads")->capture_default_str();
   add_size("--ffn-dim", sizes.ffn, "Inner size of the feed-forward network [4 times the model's]");
   add_size("--positions", sizes.positions, "Tokens of the longest text")->capture_default_str();
-  command.add_option("--dropout", sizes.dropout, "Dropout of embeddings, sublayers and attention")
+  command
+      .add_option("--dropout", options.dropout,
+                  "Dropout of embeddings, sublayers and attention [0.1; with --from the model's own]")
       ->check(NumberBelow(0, 1))
       ->type_name("X")
-      ->excludes(from)
-      ->group("A model from scratch")
-      ->capture_default_str();
+      ->group("Training");
+  command.add_option("--attention-dropout", options.attention_dropout, "Dropout of attention weights [as --dropout]")
+      ->check(NumberBelow(0, 1))
+      ->type_name("X")
+      ->group("Training");
   AddTrainingOptions(command, options.training, options.batches, options.compute, options.profile, options.resume);
-  command.get_option("--warmup")
-      ->default_str("")
-      ->description("Steps of linear warm-up to the peak [200, or a tenth of at most 400 steps]");
+  const auto describe = [&](const char* name, const char* description) {
+    command.get_option(name)->default_str("")->description(description);
+  };
+  describe("--epochs", "Stop after N epochs [20, unless another end is given; with --from 3]");
+  describe("--warmup", "Steps of linear warm-up to the peak [200, or a tenth of at most 400; with --from a tenth]");
+  describe("--schedule", "Learning rate schedule after the warm-up [cosine; with --from linear]");
+  describe("--learning-rate", "Peak learning rate [0.001; with --from 0.00005]");
+  describe("--weight-decay", "AdamW's weight decay [0; with --from 0.01]");
 }
 
-void BeginTextTraining(TextTrainingOptions& options) {
+namespace {
+
+// What is usual where a model is fine-tuned, as in Devlin et al., "BERT", 2019, appendix A.3.
+void SetFineTuningDefaults(TextTrainingOptions& options) {
+  const auto given = [&](const char* name) { return !options.command->get_option(name)->empty(); };
+  TrainingOptions& training = options.training;
+  if (!given("--schedule")) training.schedule.kind = ScheduleKind::linear;
+  if (!given("--learning-rate")) training.schedule.peak = 5e-5;
+  if (!given("--weight-decay")) training.adam.weight_decay = 0.01;
+  if (!given("--epochs") && !given("--steps") && !given("--minutes")) training.epochs = 3;
+}
+
+}  // namespace
+
+TrainingFolder BeginTextTraining(TextTrainingOptions& options) {
+  if (!options.from_scratch()) SetFineTuningDefaults(options);
   CompleteTrainingOptions(options.training);
   Check(options.from.empty() != options.tokenizer.empty(),
         "either --from DIR, to go on from a model, or --tokenizer DIR, for one from scratch");
-  CheckTrainingFolder(options.out, options.resume);
+  CheckValidation(!options.valid.empty(), options.validate_split);
+  Chosen(options.compute);
+  CheckReadable(options.train);
+  CheckReadable(options.valid);
   options.batches.seed = options.training.seed;
   options.training.schedule.model = options.sizes.model;
+  return TrainingFolder(options.out, options.resume);
 }
 
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
@@ -75,16 +105,28 @@ void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths
   for (const std::string& warning : read.warnings) progress.Note("warning: " + warning);
 }
 
-void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name,
+void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name, const std::string& use,
                      std::uint64_t corpus_hash, Json of, TrainingProgress& progress) {
   of.Set("task", name);
   of.Set("corpus_hash", fmt::format("{:016x}", corpus_hash));
   of.Set("parameters", task.model->parameters().count());
-  of.Set("dropout", options.sizes.dropout);
+  const ModelSizes& sizes = options.sizes;
+  if (options.from_scratch()) {
+    of.Set("layers", sizes.layers);
+    of.Set("model_dim", sizes.model);
+    of.Set("heads", sizes.heads);
+    of.Set("ffn_dim", sizes.inner());
+    of.Set("positions", sizes.positions);
+    of.Set("dropout", options.new_dropout());
+    of.Set("attention_dropout", options.new_attention_dropout());
+  } else {
+    of.Set("dropout", options.dropout ? Json(*options.dropout) : Json());
+    of.Set("attention_dropout", options.attention_dropout ? Json(*options.attention_dropout) : Json());
+  }
   of.Set("batch_tokens", options.batches.batch_tokens);
-  CatchInterrupts();
   RunTraining(task, options.training,
               {.out = options.out,
+               .use = use,
                .of = std::move(of),
                .save =
                    [&](const std::string& to) {
@@ -93,7 +135,8 @@ void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, con
                    },
                .compute = Chosen(options.compute),
                .resume = options.resume,
-               .profile = options.profile},
+               .profile = options.profile,
+               .fine_tuning = !options.from_scratch()},
               progress);
 }
 

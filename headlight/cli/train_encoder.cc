@@ -44,6 +44,7 @@ struct PreparedTask {
 
 struct EncoderTask {
   const char* name;
+  const char* use;   // the command that uses the model
   const char* head;  // in words
   bool TextHeadsConfig::*has;
   PreparedTask (*read)(const Reading& reading);
@@ -57,7 +58,8 @@ std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const PipelineToken
   config.layers = sizes.layers;
   config.heads = sizes.heads;
   config.ffn = sizes.inner();
-  config.dropout = config.attention_dropout = sizes.dropout;
+  config.dropout = options.new_dropout();
+  config.attention_dropout = options.new_attention_dropout();
   config.positions = sizes.positions;
   config.vocabulary = tokenizer.size();
   config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});
@@ -69,11 +71,11 @@ std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const PipelineToken
 }
 
 void Run(const EncoderTask& task, EncoderOptions& options) {
-  BeginTextTraining(options);
+  const TrainingFolder folder = BeginTextTraining(options);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<TextEncoder> model;
   if (!options.from_scratch()) {
-    model = LoadModel<TextEncoder>(options.from);
+    model = LoadModel<TextEncoder>(options.from, {.dropout = options.chosen_dropout()});
     Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
           options.from, tokenizer.size(), model->limits().vocabulary);
   }
@@ -92,7 +94,8 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
     progress.Note(fmt::format("{}: it has no head for {}, which begins anew", options.from, task.head));
     model = GiveHeads(*model, heads, options.training.seed);
   }
-  RunTextTraining(prepared.task(*model), options, task.name, HashOfTexts(*prepared.texts), prepared.run, progress);
+  RunTextTraining(prepared.task(*model), options, task.name, task.use, HashOfTexts(*prepared.texts), prepared.run,
+                  progress);
 }
 
 using Paths = std::vector<std::string>;
@@ -100,13 +103,13 @@ using Paths = std::vector<std::string>;
 PreparedTask ReadHiddenWords(const Reading& reading) {
   EncoderOptions& options = reading.options;
   const auto sets = std::make_shared<TextSets>();
-  const auto read = [&](const Paths& paths) {
-    TextExamples found = ReadTexts(paths, reading.tokenizer, reading.longest, /*for_encoder=*/true);
+  const auto read = [&](const Paths& paths, const TextShare& share) {
+    TextExamples found = ReadTexts(paths, reading.tokenizer, reading.longest, /*for_encoder=*/true, share);
     NoteTexts(reading.progress, paths, found);
     return found.texts;
   };
-  sets->train = read(options.train);
-  sets->valid = read(options.valid);
+  sets->train = read(options.train, options.learned());
+  sets->valid = read(options.validation(), options.validated());
   options.masking.mask_id = TokenOf(reading.tokenizer, options.folder(), "mask", {"[MASK]", "<mask>"});
   for (std::int32_t id = 0; id < reading.tokenizer.size(); ++id)
     if (reading.tokenizer.IsSpecial(id)) options.masking.special_ids.push_back(id);
@@ -119,13 +122,13 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
 
 PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
-  const auto read = [&](const Paths& paths, NewLabels rule) {
-    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule);
+  const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
+    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
     NoteTexts(reading.progress, paths, found);
     return found.texts;
   };
-  sets->train = read(reading.options.train, reading.in_training);
-  sets->valid = read(reading.options.valid, reading.in_validation);
+  sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
+  sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   return {&sets->train, [sets, &batches = reading.options.batches](TextEncoder& model) {
             return ClassificationTask(model, *sets, batches);
           }};
@@ -133,13 +136,13 @@ PreparedTask ReadClasses(const Reading& reading) {
 
 PreparedTask ReadTags(const Reading& reading) {
   const auto sets = std::make_shared<TaggedSets>();
-  const auto read = [&](const Paths& paths, NewLabels rule) {
-    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule);
+  const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
+    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
     NoteTexts(reading.progress, paths, found.texts);
     return found;
   };
-  sets->train = read(reading.options.train, reading.in_training);
-  sets->valid = read(reading.options.valid, reading.in_validation);
+  sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
+  sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   return {&sets->train.texts.texts, [sets, &batches = reading.options.batches](TextEncoder& model) {
             return TaggingTask(model, *sets, batches);
           }};
@@ -147,13 +150,13 @@ PreparedTask ReadTags(const Reading& reading) {
 
 PreparedTask ReadAnswers(const Reading& reading) {
   const auto sets = std::make_shared<QuestionSets>();
-  const auto read = [&](const Paths& paths, bool to_be_scored) {
-    QuestionTexts found = ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored);
+  const auto read = [&](const Paths& paths, const TextShare& share, bool to_be_scored) {
+    QuestionTexts found = ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored, share);
     NoteTexts(reading.progress, paths, found.texts);
     return found;
   };
-  sets->train = read(reading.options.train, false);
-  sets->valid = read(reading.options.valid, true);
+  sets->train = read(reading.options.train, reading.options.learned(), false);
+  sets->valid = read(reading.options.validation(), reading.options.validated(), true);
   return {&sets->train.texts.texts, [sets, &batches = reading.options.batches](TextEncoder& model) {
             return QuestionTask(model, *sets, batches);
           }};
@@ -177,7 +180,8 @@ constexpr const char* kFiles =
 void AddTrainEncoder(CLI::App& train) {
   const auto words = std::make_shared<EncoderOptions>();
   CLI::App& masked = AddTask(
-      train, words, {"masked-language-model", "hidden words", &TextHeadsConfig::masked_words, ReadHiddenWords},
+      train, words,
+      {"masked-language-model", "headlight fill-mask", "hidden words", &TextHeadsConfig::masked_words, ReadHiddenWords},
       "Train a masked language model (from scratch a BERT)", "a text a line, or JSON lines of {\"text\"}",
       std::string("Other tokens are masked in each epoch. A text longer than the model reads is cut into pieces.\n") +
           kFiles +
@@ -191,7 +195,7 @@ void AddTrainEncoder(CLI::App& train) {
   masked.add_flag("--whole-words", words->masking.whole_words, "Mask all tokens of a word or none")->group("Training");
 
   AddTask(train, std::make_shared<EncoderOptions>(),
-          {"classification", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
+          {"classification", "headlight classify", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
           "Train a classifier of texts or text pairs (from scratch a BERT)",
           "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}",
           std::string("A text longer than the model is refused. \"text_pair\" may be left out.\n") + kFiles +
@@ -201,7 +205,7 @@ void AddTrainEncoder(CLI::App& train) {
 
   AddTask(
       train, std::make_shared<EncoderOptions>(),
-      {"tagging", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
+      {"tagging", "headlight tag", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
       "Train a tagger of words, such as named entities (from scratch a BERT)",
       "a word and its tag a line, or JSON lines of {\"tokens\", \"tags\"}",
       std::string("A line of a CoNLL file is a word and, in the last column, its tag; an empty line ends a sentence, "
@@ -216,7 +220,7 @@ void AddTrainEncoder(CLI::App& train) {
 
   AddTask(
       train, std::make_shared<EncoderOptions>(),
-      {"question-answering", "answers", &TextHeadsConfig::question_spans, ReadAnswers},
+      {"question-answering", "headlight answer", "answers", &TextHeadsConfig::question_spans, ReadAnswers},
       "Train a model to find answers in passages (from scratch a BERT)",
       "SQuAD's .json, or JSON lines of {\"question\", \"context\", \"answers\"}",
       std::string("\"answers\" is a list of {\"text\", \"start\"}, start in characters of the context, or SQuAD's\n"

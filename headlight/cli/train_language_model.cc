@@ -24,7 +24,8 @@ GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& to
   config.layers = sizes.layers;
   config.heads = sizes.heads;
   config.ffn = sizes.inner();
-  config.dropout = config.embedding_dropout = config.attention_dropout = sizes.dropout;
+  config.dropout = config.embedding_dropout = options.new_dropout();
+  config.attention_dropout = options.new_attention_dropout();
   config.positions = sizes.positions;
   config.vocabulary = tokenizer.size();
   config.end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"<|endoftext|>", "</s>", "[SEP]"});
@@ -32,28 +33,28 @@ GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& to
 }
 
 void Run(Options& options) {
-  BeginTextTraining(options);
+  const TrainingFolder folder = BeginTextTraining(options);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<LanguageModel> model;
-  if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from);
+  if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from, {.dropout = options.chosen_dropout()});
   // The end token stands before a text.
   const std::int64_t longest = (model ? model->limits().positions : options.sizes.positions) - 1;
   TrainingProgress progress(Quiet());
-  const auto read = [&](const std::vector<std::string>& paths) {
-    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false);
+  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
+    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
     NoteTexts(progress, paths, found);
     return found;
   };
   TextSets texts;
-  texts.train = read(options.train).texts;
-  TextExamples valid = read(options.valid);
+  texts.train = read(options.train, options.learned()).texts;
+  TextExamples valid = read(options.validation(), options.validated());
   texts.valid = std::move(valid.texts);
   if (!model) {
     model = std::make_unique<Gpt>(Gpt2Of(options, tokenizer));
     model->parameters().Initialise(options.training.seed);
   }
   const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, {options.batches, options.label_smoothing});
-  RunTextTraining(task, options, "language-model", HashOfTexts(texts.train),
+  RunTextTraining(task, options, "language-model", "headlight generate", HashOfTexts(texts.train),
                   Json::Object{{"label_smoothing", options.label_smoothing}}, progress);
 }
 

@@ -9,6 +9,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
+#include "headlight/cli/training_run.h"
 #include "headlight/data/text_pairs.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"
@@ -50,7 +51,8 @@ T5Config T5Of(const Options& options, const PipelineTokenizer& tokenizer) {
         sizes.heads, sizes.model);
   config.head_dim = sizes.model / sizes.heads;
   config.ffn = sizes.inner();
-  config.dropout = sizes.dropout;
+  Check(!options.attention_dropout, "--attention-dropout: a T5 has one dropout for all its parts");
+  config.dropout = options.new_dropout();
   config.vocabulary = tokenizer.size();
   config.pad_id = config.start_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"<pad>"});
   config.end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"</s>"});
@@ -64,7 +66,8 @@ BartConfig BartOf(const Options& options, const PipelineTokenizer& tokenizer) {
   config.encoder_layers = config.decoder_layers = sizes.layers;
   config.encoder_heads = config.decoder_heads = sizes.heads;
   config.encoder_ffn = config.decoder_ffn = sizes.inner();
-  config.dropout = config.attention_dropout = sizes.dropout;
+  config.dropout = options.new_dropout();
+  config.attention_dropout = options.new_attention_dropout();
   config.vocabulary = tokenizer.size();
   config.positions = sizes.positions;
   config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"<pad>"});
@@ -73,7 +76,7 @@ BartConfig BartOf(const Options& options, const PipelineTokenizer& tokenizer) {
 }
 
 std::unique_ptr<EncoderDecoder> MakeModel(const Options& options) {
-  if (!options.from_scratch()) return LoadModel<EncoderDecoder>(options.from);
+  if (!options.from_scratch()) return LoadModel<EncoderDecoder>(options.from, {.dropout = options.chosen_dropout()});
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer);
   std::unique_ptr<EncoderDecoder> model;
   if (options.family == NewFamily::t5)
@@ -95,10 +98,11 @@ struct PreparedTask {
 void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& tokenizer, EncoderDecoder& model,
                TrainingProgress& progress, PreparedTask& prepared) {
   const std::int64_t longest = model.limits().positions;
-  const auto read = [&](const std::vector<std::string>& paths, std::vector<std::string>* sources) {
+  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share,
+                        std::vector<std::string>* sources) {
     std::vector<SequenceExample> examples;
     std::int64_t tokens[2] = {0, 0};
-    for (const TextPair& pair : ReadTextPairs(paths)) {
+    for (const TextPair& pair : ReadTextPairs(paths, share)) {
       SequenceExample& example = examples.emplace_back();
       example.source = example.target = tokenizer->before();
       const auto add = [](const std::vector<std::int32_t>& ids, std::vector<std::int32_t>& to) {
@@ -120,8 +124,8 @@ void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& t
     return examples;
   };
   SequenceSets& sets = prepared.pairs;
-  sets.train = read(options.train, nullptr);
-  sets.valid = read(options.valid, &sets.valid_sources);
+  sets.train = read(options.train, options.learned(), nullptr);
+  sets.valid = read(options.validation(), options.validated(), &sets.valid_sources);
   sets.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->Decode(ids); };
   prepared.hash = HashOfSequences(sets.train);
   prepared.task = SequenceTask(model, sets, options.teacher_forcing());
@@ -159,16 +163,16 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
   const std::int64_t longest = std::min(options.sizes.positions, model.limits().positions) - taken;
   Check(longest >= 1, "--positions {}: with what stands around a text there is no room for one",
         options.sizes.positions);
-  const auto read = [&](const std::vector<std::string>& paths) {
-    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false);
+  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
+    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
     Check(!found.texts.empty(), "{}: there is no text in it", fmt::join(paths, ", "));
     progress.Note(fmt::format(
         "{}: {} texts, {} tokens{}", fmt::join(paths, ", "), found.texts.size(), found.tokens,
         found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));
     return std::move(found.texts);
   };
-  prepared.texts.train = read(options.train);
-  prepared.texts.valid = read(options.valid);
+  prepared.texts.train = read(options.train, options.learned());
+  prepared.texts.valid = read(options.validation(), options.validated());
   prepared.hash = HashOfTexts(prepared.texts.train);
   if (options.task == Task::spans) {
     SpanOptions spans = options.spans;
@@ -183,7 +187,7 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
 }
 
 void Run(Options& options) {
-  BeginTextTraining(options);
+  const TrainingFolder training = BeginTextTraining(options);
   const std::string& folder = options.folder();
   const std::shared_ptr<const Tokenizer> tokenizer = LoadTokenizer(folder);
   const std::unique_ptr<EncoderDecoder> model = MakeModel(options);
@@ -202,7 +206,11 @@ void Run(Options& options) {
     of.Set("mask_share", spans ? options.spans.share : options.noise.share);
     of.Set("span_length", spans ? options.spans.mean_length : options.noise.mean_length);
   }
-  RunTextTraining(prepared.task, options, Name(options.task), prepared.hash, std::move(of), progress);
+  if (options.from_scratch()) of.Set("family", options.family == NewFamily::t5 ? "t5" : "bart");
+  const std::string use = options.task != Task::pairs ? "headlight train seq2seq --from"
+                          : options.prefix.empty()    ? "headlight summarize"
+                                                      : "headlight summarize --prefix " + ForShell(options.prefix);
+  RunTextTraining(prepared.task, options, Name(options.task), use, prepared.hash, std::move(of), progress);
 }
 
 void AddTask(CLI::App& train, Task task, const char* description, const char* texts, const char* positions,

@@ -66,7 +66,7 @@ TEST(TrainSequences, ABartIsTrainedAndResumed) {
   EXPECT_EQ(noise.exit_code, 0) << noise.err;
   const Outcome more = setting.Train("denoising", setting.texts, setting.Small({"--positions", "32", "--resume"}));
   EXPECT_EQ(more.exit_code, 0) << more.err;
-  EXPECT_THAT(more.err, HasSubstr("resumed after step"));
+  EXPECT_THAT(more.err, HasSubstr("this training has ended, at step "));
   EXPECT_THAT(
       setting.Train("denoising", setting.texts, setting.Small({"--positions", "32", "--resume", "--mask-share", "0.5"}))
           .err,

@@ -89,7 +89,9 @@ TEST_F(TrainTest, WritesAModelThatTranslatesAndAllThatBelongsToATraining) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("400 pairs of 400"));
-  EXPECT_THAT(outcome.err, HasSubstr("validation after"));
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("epoch 1 step 6  validation: loss"));
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("the best model, of step [0-9]+ \\(BLEU [0-9.]+\\), is in .*/out: "
+                                                  "headlight translate .*/out\n$"));
   for (const char* file : {"config.json", "generation_config.json", "model.safetensors", "source.spm", "vocab.json",
                            "tokenizer.json", "metrics.jsonl", "training.svg", "last/model.safetensors"})
     EXPECT_TRUE(fs::exists(In("out/") + file)) << file;
@@ -167,12 +169,12 @@ TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
   while (read(notes, &letter, 1) == 1) seen += letter;
   close(notes);
   close(null);
-  EXPECT_EQ(AwaitProgram(process), 0) << seen;
-  EXPECT_THAT(seen, HasSubstr("stopped; --resume goes on from here"));
-  EXPECT_THAT(seen, Not(HasSubstr("validation after")));
+  EXPECT_EQ(AwaitProgram(process), 128 + SIGINT) << seen;
+  EXPECT_THAT(seen, HasSubstr("stopped after step 6; --resume goes on from here"));
+  EXPECT_THAT(seen, Not(HasSubstr("validation:")));
   const Outcome resumed = RunProgram(Command({"--steps", "6", "--resume"}));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_THAT(resumed.err, HasSubstr("validation after"));
+  EXPECT_THAT(resumed.err, HasSubstr("validation:"));
 }
 
 TEST_F(TrainTest, NamesBothLineCounts) {
@@ -190,7 +192,38 @@ TEST_F(TrainTest, NamesFilesThatCannotBeRead) {
 }
 
 TEST_F(TrainTest, NamesAVocabularyLargerThanTheTextAllows) {
-  EXPECT_THAT(Refusal({"--vocabulary-size", "50000"}), HasSubstr("50000"));
+  EXPECT_THAT(RefusalOf(Command({"--vocabulary-size", "50000", "--quiet"})), HasSubstr("50000"));
+  EXPECT_FALSE(fs::exists(In("out")));  // nothing that the corrected command would meet
+}
+
+TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {
+  std::vector<std::string> arguments = Command({"--validate-split", "0.1"});
+  EXPECT_THAT(RefusalOf(arguments), HasSubstr("--validate-split takes the place of --valid"));
+  const auto valid = std::find(arguments.begin(), arguments.end(), "--valid");
+  arguments.erase(valid, valid + 3);
+  const Outcome outcome = RunProgram(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("3[0-9][0-9] pairs of 3[0-9][0-9]"));
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("[0-9]+ pairs are held out to validate on"));
+}
+
+TEST_F(TrainTest, AStartThatWasKilledIsBegunAnew) {
+  ASSERT_EQ(RunProgram(Command({}, "train.de", "whole")).exit_code, 0);
+  ASSERT_EQ(RunProgram(Command({"--vocabulary-size", "280"}, "train.de", "other")).exit_code, 0);
+  fs::create_directory(In("out"));
+  for (const char* file : {"training.json", "source.spm", "target.spm", "vocab.json", "corpus.cache"})
+    fs::copy(In("other/") + file, In("out/") + file);
+  const Outcome outcome = RunProgram(Command());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(ReadFile(In("out/last/model.safetensors")) == ReadFile(In("whole/last/model.safetensors")));
+}
+
+TEST_F(TrainTest, AShortTrainingHasAShortWarmUp) {
+  std::vector<std::string> arguments = Command({"--quiet", "--schedule", "cosine", "--learning-rate", "0.01"});
+  const auto warmup = std::find(arguments.begin(), arguments.end(), "--warmup");
+  arguments.erase(warmup, warmup + 2);
+  const Outcome outcome = RunProgram(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
 TEST_F(TrainTest, NamesImpossibleHyperparameters) {
@@ -251,12 +284,14 @@ TEST_F(TrainTest, AnotherTrainingIsNotResumed) {
   EXPECT_THAT(RunProgram(Command({"--resume", "--dropout", "0.2"})).err, HasSubstr("dropout"));
   EXPECT_THAT(RunProgram(Command({"--resume", "--freeze", "model.encoder.*"})).err, HasSubstr("parameter_groups"));
   EXPECT_THAT(RunProgram(Command({"--resume", "--layer-decay", "0.9"})).err, HasSubstr("layer_decay"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--vocabulary-size", "290"})).err, HasSubstr("vocabulary_size 300, not"));
 }
 
 TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {
   const Outcome outcome = RunProgram(Command({"--learning-rate", "1e30", "--warmup", "7", "--steps", "50"}));
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("the last checkpoint is kept"));
+  EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: "));
+  EXPECT_THAT(outcome.err, HasSubstr(", learning rate "));
 }
 
 TEST_F(TrainTest, ATerminalThatGoesAwayEndsItWithACheckpoint) {
@@ -276,7 +311,7 @@ TEST_F(TrainTest, ATerminalThatGoesAwayEndsItWithACheckpoint) {
   char letter = 0;
   while (seen.find("] epoch") == std::string::npos && read(terminal, &letter, 1) == 1) seen += letter;
   close(terminal);
-  EXPECT_EQ(AwaitProgram(process), 0) << seen;
+  EXPECT_EQ(AwaitProgram(process), 128 + SIGHUP) << seen;
   const Outcome resumed = RunProgram(Command({"--steps", "400", "--resume"}));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));

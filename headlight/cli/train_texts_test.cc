@@ -164,8 +164,9 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
               HasSubstr("texts:3: 6 columns, where the lines before have 3"));
   EXPECT_THAT(refused("question-answering", setting.texts, {"--tokenizer", setting.tokenizer}),
               HasSubstr("texts: questions are read from SQuAD's files"));
-  EXPECT_THAT(refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--steps", "1"}),
-              HasSubstr("warm-up"));
+  EXPECT_THAT(
+      refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--steps", "5", "--warmup", "6"}),
+      HasSubstr("--warmup 6: the learning rate falls to zero at --steps 5"));
 }
 
 }  // namespace

@@ -51,8 +51,11 @@ void Run(Flags& flags) {
   TranslationTraining& t = flags.training;
   t.train_source = flags.train[0];
   t.train_target = flags.train[1];
-  t.valid_source = flags.valid[0];
-  t.valid_target = flags.valid[1];
+  CheckValidation(!flags.valid.empty(), t.validate_split);
+  if (!flags.valid.empty()) {
+    t.valid_source = flags.valid[0];
+    t.valid_target = flags.valid[1];
+  }
   t.model.encoder_layers = t.model.decoder_layers = flags.layers;
   t.model.encoder_heads = t.model.decoder_heads = flags.heads;
   t.model.encoder_ffn = t.model.decoder_ffn = flags.ffn;
@@ -67,7 +70,6 @@ void Run(Flags& flags) {
     return config;
   }());
   t.quiet = Quiet();
-  CatchInterrupts();
   TrainTranslation(t);
 }
 
@@ -86,9 +88,9 @@ void AddTrainTranslation(CLI::App& train) {
       ->expected(2)
       ->type_name("SRC TGT");
   command->add_option("--valid", flags->valid, "Source and target text to validate on")
-      ->required()
       ->expected(2)
       ->type_name("SRC TGT");
+  AddValidateSplit(*command, t.validate_split);
   command->add_option("--out", t.out, "Folder for the model and the training's state")->required()->type_name("DIR");
   CLI::Option* preset =
       command->add_option("--preset", flags->preset, "Settings to start from: the paper's base model, or Multi30k's")
@@ -139,7 +141,10 @@ void AddTrainTranslation(CLI::App& train) {
   add("Text", "--max-ratio", t.corpus.max_ratio, NumberFrom(1),
       "Leave out pairs whose lengths differ by a larger factor");
 
+  t.training.schedule.warmup = kWarmupUnlessGiven;
   AddTrainingOptions(*command, t.training, t.teacher_forcing.batches, flags->compute, t.profile, t.resume);
+  command->get_option("--warmup")
+      ->description("Steps of linear warm-up to the peak [4000, or a tenth of at most 8000]");
   AddLabelSmoothing(*command, t.teacher_forcing.label_smoothing);
   command->callback([command, preset, flags] {
     if (!preset->empty()) {

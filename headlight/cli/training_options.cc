@@ -1,6 +1,8 @@
 #include "headlight/cli/training_options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
 #include <type_traits>
 
 #include "headlight/base/error.h"
@@ -8,6 +10,22 @@
 #include "headlight/cli/commands.h"
 
 namespace headlight {
+
+namespace {
+
+// Of "encoder.*=0.1".
+ParameterGroup RateOf(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  Check(equals != std::string::npos && equals > 0, "--rate {}: expected PATTERN=FACTOR, such as encoder.*=0.1", text);
+  ParameterGroup group{.pattern = text.substr(0, equals)};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, group.rate_factor);
+  Check(error == std::errc() && stop == end && std::isfinite(group.rate_factor) && group.rate_factor >= 0,
+        "--rate {}: the factor must be a number of at least 0", text);
+  return group;
+}
+
+}  // namespace
 
 void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
                         bool& profile, bool& resume) {
@@ -32,7 +50,7 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
                            {"linear", ScheduleKind::linear}},
                           "Learning rate schedule after the warm-up")
       ->group("Training");
-  add_with_default("--warmup", training.schedule.warmup, AtLeast(1), "Steps of linear warm-up to the peak");
+  add("--warmup", training.schedule.warmup, AtLeast(1), "Steps of linear warm-up to the peak");
   if (training.schedule.peak > 0)
     add_with_default("--learning-rate", training.schedule.peak, NumberAbove(0), "Peak learning rate");
   else
@@ -52,6 +70,16 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
       ->check(NotEmpty())
       ->type_name("PATTERN")
       ->group("Training");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--rate",
+          [&training](const std::vector<std::string>& factors) {
+            for (const std::string& factor : factors) training.adam.groups.push_back(RateOf(factor));
+          },
+          "Factor of the learning rate of the parameters whose names match; the first match counts")
+      ->check(NotEmpty())
+      ->type_name("PATTERN=FACTOR")
+      ->group("Training");
   add_with_default("--clip-norm", training.adam.clip_norm, NumberFrom(0),
                    "Clip the gradient to this norm; 0: do not clip");
   add_with_default("--average-decay", training.adam.average_decay, NumberBelow(0, 1),
@@ -59,6 +87,12 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
   add_with_default("--average-last", training.average_last, AtLeast(1),
                    "Average the weights of the last N validations at the end");
   add("--validate-every", training.validate_every, AtLeast(1), "Validate every N steps [each epoch]");
+  command
+      .add_option("--validate-metric", training.validate_metric,
+                  "Choose the best model by this score, such as loss [the task's first]")
+      ->check(NotEmpty())
+      ->type_name("NAME")
+      ->group("Training");
   add_with_default("--patience", training.patience, AtLeast(0),
                    "Stop after N validations without improvement; 0: never");
   AddTrainingCompute(command, compute)->group("Training");
@@ -67,6 +101,18 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
   add_with_default("--seed", training.seed, Seed(), "Random seed; the same seed gives the same run");
 
   command.add_flag("--resume", resume, "Resume the training in --out, or start it");
+}
+
+void AddValidateSplit(CLI::App& command, double& share) {
+  command
+      .add_option("--validate-split", share, "Validate on this share of --train, chosen by --seed, in place of --valid")
+      ->check(NumberBelow(0, 1))
+      ->type_name("X");
+}
+
+void CheckValidation(bool has_files, double share) {
+  Check(!has_files || share == 0, "--validate-split takes the place of --valid: give one of them");
+  Check(has_files || share > 0, "--valid FILE ... or --validate-split SHARE is needed, to validate on");
 }
 
 void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
@@ -81,6 +127,10 @@ void CompleteTrainingOptions(TrainingOptions& training) {
   if (training.epochs == 0 && training.steps == 0 && training.minutes == 0) training.epochs = 20;
   Check(!FallsToZero(training.schedule.kind) || training.epochs > 0 || training.steps > 0,
         "--schedule cosine and linear fall to zero at the end, which --epochs or --steps must give");
+  CheckTrainingOptions(training);
+  Check(!FallsToZero(training.schedule.kind) || training.epochs > 0 || training.schedule.warmup <= training.steps,
+        "--warmup {}: the learning rate falls to zero at --steps {}, and must reach its peak before that",
+        training.schedule.warmup, training.steps);
 }
 
 }  // namespace headlight

@@ -10,6 +10,10 @@ namespace headlight {
 void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
                         bool& profile, bool& resume);
 
+// In the place of --valid, which then is not given; both, or none, is an Error.
+void AddValidateSplit(CLI::App& command, double& share);
+void CheckValidation(bool has_files, double share);
+
 // For the tasks that predict words.
 void AddLabelSmoothing(CLI::App& command, double& label_smoothing);
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "headlight/cli/output.h"
@@ -20,13 +21,23 @@ std::string Left(const StepReport& report) {
   return report.progress <= 0 ? "?" : Clock(report.seconds / report.progress * (1 - report.progress));
 }
 
+// With so many digits behind the point, unless it has very many before it.
+std::string Fixed(double value, int digits) {
+  if (!std::isfinite(value)) return ">1e308";
+  return value < 1e6 ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.2e}", value);
+}
+
 std::string Summary(const StepReport& report) {
-  return fmt::format("epoch {} step {}  loss {:.3f}  learning rate {:.2e}  {:.0f} target tokens/s  {} left",
-                     report.epoch, report.step, report.loss, report.learning_rate, report.labels_per_second,
-                     Left(report));
+  return fmt::format("epoch {} step {}  loss {}  learning rate {:.2e}  {:.0f} target tokens/s  {} left", report.epoch,
+                     report.step, Fixed(report.loss, 3), report.learning_rate, report.labels_per_second, Left(report));
 }
 
 }  // namespace
+
+std::string ScoreText(const std::string& name, double value) {
+  if (name == "bits_per_byte") return fmt::format("{} bits per byte", Fixed(value, 4));
+  return fmt::format("{} {}", name == "bleu" ? "BLEU" : name, Fixed(value, name == "loss" ? 4 : 2));
+}
 
 TrainingProgress::TrainingProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
 
@@ -47,16 +58,13 @@ void TrainingProgress::Log(const StepReport& report) {
 void TrainingProgress::Validation(const ValidationReport& report) {
   if (quiet_) return;
   Clear();
-  std::string score =
-      report.score_name.empty()
-          ? ""
-          : fmt::format(", {} {:.2f}", report.score_name == "bleu" ? "BLEU" : report.score_name, report.score);
-  for (const auto& [name, value] : report.more_scores)
-    score += name == "bits_per_byte" ? fmt::format(", {:.4f} bits per byte", value)
-                                     : fmt::format(", {} {:.2f}", name, value);
-  const std::string perplexity = report.perplexity > 0 ? fmt::format(", perplexity {:.2f}", report.perplexity) : "";
-  WriteNote(fmt::format("validation after epoch {} (step {}): loss {:.4f}{}{}{}, in {:.1f} s", report.epoch,
-                        report.step, report.loss, perplexity, score, report.best ? ", the best so far" : "",
+  std::string scores;
+  const auto add = [&](const std::string& name, double value) { scores += ", " + ScoreText(name, value); };
+  if (report.perplexity > 0) add("perplexity", report.perplexity);
+  if (!report.score_name.empty()) add(report.score_name, report.score);
+  for (const auto& [name, value] : report.more_scores) add(name, value);
+  WriteNote(fmt::format("epoch {} step {}  validation: {}{}{}, in {:.1f} s", report.epoch, report.step,
+                        ScoreText("loss", report.loss), scores, report.best ? ", the best so far" : "",
                         report.seconds));
   for (const ValidationReport::Sample& sample : report.samples)
     WriteNote(fmt::format("  {}\n    model:     {}\n    reference: {}", sample.input, sample.output, sample.reference));

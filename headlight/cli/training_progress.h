@@ -7,6 +7,9 @@
 
 namespace headlight {
 
+// A validation's score and its name, such as "BLEU 31.25".
+std::string ScoreText(const std::string& name, double value);
+
 class TrainingProgress {
  public:
   explicit TrainingProgress(bool quiet);

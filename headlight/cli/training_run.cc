@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/profile_report.h"
+#include "headlight/cli/training_folder.h"
+#include "headlight/data/lines.h"
 #include "headlight/inspect/drawing/training_drawing.h"
 #include "headlight/train/checkpoint.h"
 #include "headlight/train/metrics.h"
@@ -19,11 +23,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted_by = 0;
 
 void Interrupt(int signal) {
-  interrupted = 1;
-  std::signal(signal, SIG_DFL);  // a second Ctrl-C ends the program at once
+  interrupted_by = signal;
+  for (const int any : {SIGINT, SIGTERM, SIGHUP})  // a second one ends the program at once
+    if (std::signal(any, SIG_DFL) == SIG_IGN) std::signal(any, SIG_IGN);
+}
+
+// From now on Ctrl-C, a request to end and a terminal that goes away let the training save and stop.
+void CatchInterrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, Interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
 }
 
 std::string In(const std::string& folder, const char* name) { return fmt::format("{}/{}", folder, name); }
@@ -78,12 +89,42 @@ class StepProfiler {
   std::chrono::steady_clock::time_point begin_;
 };
 
-// Where a schedule falls to zero: at the training's end, by the number of batches that the first epoch has.
+// The training's length, by the number of batches that the first epoch has: where a schedule falls to zero. 0: unknown.
 std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   if (options.epochs == 0) return options.steps;
   const std::int64_t batches = task.batches({})().batches_in_epoch;
   const std::int64_t steps = options.epochs * ((batches + options.accumulation - 1) / options.accumulation);
   return options.steps == 0 ? steps : std::min(steps, options.steps);
+}
+
+// Completes the schedule. A resumed one keeps its warm-up and ends where the training now ends.
+void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, TrainingOptions& options) {
+  Schedule& schedule = options.schedule;
+  const bool falls = FallsToZero(schedule.kind), choose = schedule.warmup == kWarmupUnlessGiven;
+  if (!falls && !choose) return CheckSchedule(schedule);
+  const std::int64_t steps = StepsOf(options, task);
+  if (falls) schedule.total = steps;
+  if (choose) {
+    const bool tenth = steps > 0 && (run.fine_tuning || steps <= 2 * run.longest_warmup);
+    schedule.warmup = tenth ? std::max<std::int64_t>(1, steps / 10) : run.longest_warmup;
+    if (run.resume && HasCheckpoint(CheckpointOf(run.out)))
+      schedule.warmup =
+          ReadJson(In(CheckpointOf(run.out), "state.json"))["run"].Get("warmup", schedule.warmup).Integer(1);
+    // The paper's peak follows from its warm-up: a short one would raise it beyond what a model learns with.
+    if (schedule.kind == ScheduleKind::paper && schedule.peak == 0)
+      schedule.peak = 1 / std::sqrt(static_cast<double>(schedule.model * run.longest_warmup));
+  }
+  CheckSchedule(schedule);
+}
+
+// The options that have ended a training.
+std::string LimitsOf(const TrainingOptions& options) {
+  std::vector<const char*> names;
+  if (options.epochs > 0) names.push_back("--epochs");
+  if (options.steps > 0) names.push_back("--steps");
+  if (options.minutes > 0) names.push_back("--minutes");
+  if (options.patience > 0) names.push_back("--patience");
+  return fmt::format("{}", fmt::join(names, " or "));
 }
 
 // The settings that a resumed training must have in common with the one that began; when it ends may differ.
@@ -98,7 +139,6 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
                                 {"schedule", static_cast<int>(training.schedule.kind)},
                                 {"warmup", training.schedule.warmup},
                                 {"learning_rate", training.schedule.peak},
-                                {"schedule_steps", training.schedule.total},
                                 {"beta1", training.adam.beta1},
                                 {"beta2", training.adam.beta2},
                                 {"epsilon", training.adam.epsilon},
@@ -108,39 +148,26 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
                                 {"clip_norm", training.adam.clip_norm},
                                 {"average_decay", training.adam.average_decay},
                                 {"average_last", training.average_last},
-                                {"validate_every", training.validate_every}};
+                                {"validate_every", training.validate_every},
+                                {"validate_metric", training.validate_metric}};
   for (const Json::Member& option : options) run.Set(option.name, option.value);
   return run;
 }
 
 }  // namespace
 
-std::string CheckpointOf(const std::string& out) { return In(out, "checkpoint"); }
-
-void BeginTraining(const std::string& out) {
-  fs::create_directories(out);
-  WriteFile(In(out, "training.json"), Json(Json::Object{{"headlight_training", 1}}).Text());
+std::string ForShell(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
+  if (word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
-void CheckTrainingFolder(const std::string& out, bool resume) {
-  Check(!out.empty(), "--out: a folder is needed");
-  if (!fs::exists(out)) return;
-  Check(fs::is_directory(out), "{}: not a folder", out);
-  if (fs::is_empty(out)) return;
-  // Also a mark that was not yet complete when the program was killed.
-  const bool training = std::ranges::any_of(fs::directory_iterator(out), [](const fs::directory_entry& entry) {
-    return entry.path().filename().string().starts_with("training.json");
-  });
-  Check(training, "{}: holds something else than a training, such as {}; give another --out", out,
-        fs::directory_iterator(out)->path().filename().string());
-  Check(resume, "{}: holds a training already; --resume goes on with it, another --out begins anew", out);
-}
-
-bool Interrupted() { return interrupted != 0; }
-
-void CatchInterrupts() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal, Interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
+void CheckReadable(const std::vector<std::string>& paths) {
+  std::error_code ignored;
+  for (const std::string& path : paths)
+    if (!fs::is_fifo(path, ignored)) LineReader{path};  // a pipe can be read once
 }
 
 TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, const TrainingRun& run,
@@ -148,21 +175,20 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
   progress.Note(fmt::format("a model of {:.1f} million parameters, computing in {}",
                             static_cast<double>(task.model->parameters().count()) / 1e6, Name(run.compute)));
   task.model->parameters().SetCompute(run.compute);
-  const bool falls = FallsToZero(options.schedule.kind);
-  if (falls) options.schedule.total = StepsOf(options, task);
-  if (options.schedule.warmup == kWarmupUnlessGiven)
-    options.schedule.warmup =
-        falls && options.schedule.total <= 400 ? std::max<std::int64_t>(1, options.schedule.total / 10) : 200;
-  CheckSchedule(options.schedule);
-  BeginTraining(run.out);
+  CompleteSchedule(task, run, options);
 
   const std::string checkpoint = CheckpointOf(run.out);
   const bool resuming = run.resume && HasCheckpoint(checkpoint);
-  Metrics metrics(run.out, resuming ? ReadJson(In(checkpoint, "state.json"))["step"].Integer(0) : 0);
+  const std::int64_t first_step = resuming ? ReadJson(In(checkpoint, "state.json"))["step"].Integer(0) : 0;
+  std::optional<Metrics> metrics;  // not touched by the resumption of a training that has ended
+  const auto add = [&](const auto& report) {
+    if (!metrics) metrics.emplace(run.out, first_step);
+    metrics->Add(report);
+  };
   StepProfiler profiler(run.compute, options.validate_every, progress);
   const TrainingObserver observer{.step =
                                       [&](const StepReport& report) {
-                                        metrics.Add(report);
+                                        add(report);
                                         progress.Log(report);
                                       },
                                   .progress =
@@ -172,18 +198,28 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
                                       },
                                   .validation =
                                       [&](const ValidationReport& report) {
-                                        metrics.Add(report);
+                                        add(report);
                                         progress.Validation(report);
                                       },
                                   .note = [&](const std::string& text) { progress.Note(text); },
-                                  .stop = Interrupted};
+                                  .stop = [] { return interrupted_by != 0; }};
   const TrainingKeep keep{.checkpoint = checkpoint,
                           .run = RunOf(options, run.compute, run.of),
                           .save_best = [&] { run.save(run.out); },
                           .save_last = [&] { ReplaceFolder(In(run.out, "last"), run.save); }};
+  CatchInterrupts();
   const TrainingResult result = Train(task, options, keep, run.resume, observer);
-  DrawCurves(run.out);
-  if (result.end == TrainingEnd::stopped) progress.Note("stopped; --resume goes on from here");
+  if (metrics) DrawCurves(run.out);
+  if (result.end == TrainingEnd::stopped) {
+    progress.Note(fmt::format("stopped after step {}; --resume goes on from here", result.steps));
+    throw EndedBySignal{interrupted_by};
+  }
+  if (result.end == TrainingEnd::finished)
+    progress.Note(fmt::format("{}: this training has ended, at step {}; a larger {} goes on with it", run.out,
+                              result.steps, LimitsOf(options)));
+  if (result.best_step > 0)
+    progress.Note(fmt::format("the best model, of step {} ({}), is in {}: {} {}", result.best_step,
+                              ScoreText(result.best_metric, result.best_value), run.out, run.use, ForShell(run.out)));
   return result;
 }
 

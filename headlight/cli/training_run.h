@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "headlight/base/compute.h"
 #include "headlight/base/json.h"
@@ -11,32 +12,36 @@
 
 namespace headlight {
 
-// A warm-up of 200 steps, or of a tenth of a training of at most 400.
+// TrainingRun::longest_warmup steps, or a tenth of a training of at most twice as many; with --resume, as it began.
 constexpr std::int64_t kWarmupUnlessGiven = -1;
 
 struct TrainingRun {
   std::string out;                                      // the folder of the model and of all that the training keeps
+  std::string use;                                      // the command that uses the model, such as "headlight tag"
   Json of;                                              // what a resumed run must have in common besides the options
   std::function<void(const std::string& folder)> save;  // the model as it is, into a folder that exists
   Compute compute = Compute::float32;                   // of matrix products; weights and sums stay float32
   bool resume = false;
   bool profile = false;  // tells after some steps where their time went
+  std::int64_t longest_warmup = 200;
+  bool fine_tuning = false;  // from a model that was trained before: the warm-up is a tenth of any training
 };
 
-// A training's folder is free, or holds a training that is to be resumed: else an Error.
-void CheckTrainingFolder(const std::string& out, bool resume);
-// Makes the folder, and marks it as a training's.
-void BeginTraining(const std::string& out);
-std::string CheckpointOf(const std::string& out);
+// Thrown when a training was stopped by a signal and has saved all: the program ends with exit code 128 + signal.
+struct EndedBySignal {
+  int signal = 0;
+};
 
-// out/ becomes a model folder, the best on the validation set; beside it stand last/ (the model of the last step),
-// checkpoint/, metrics.jsonl, TensorBoard's event file and training.svg. A schedule that falls to zero is given its
-// end.
+// A word, such as a path, as a shell reads it.
+std::string ForShell(const std::string& word);
+
+// Throws Error where a file of these cannot be opened. For use before any is read, which takes long.
+void CheckReadable(const std::vector<std::string>& paths);
+
+// out/, whose TrainingFolder is held, becomes a model folder, the best on the validation set; beside it stand last/
+// (the model of the last step), checkpoint/, metrics.jsonl, TensorBoard's event file and training.svg. A schedule that
+// falls to zero is given its end. Throws EndedBySignal where it is stopped by one.
 TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, const TrainingRun& run,
                            TrainingProgress& progress);
-
-// Set by the first Ctrl-C, by a request to end and by a terminal that goes away: long work saves and stops.
-bool Interrupted();
-void CatchInterrupts();
 
 }  // namespace headlight

@@ -1,19 +1,18 @@
 #include "headlight/cli/translation_training.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
+#include "headlight/cli/training_folder.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/data/lines.h"
 #include "headlight/train/checkpoint.h"
 
 namespace headlight {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::int64_t CountLines(const std::string& path) {
   LineReader lines(path);
@@ -29,7 +28,31 @@ void CheckText(const std::string& source, const std::string& target) {
   Check(source_lines > 0, "{}: there is no line in it", source);
 }
 
+// The pairs of the training's texts that are held out. As in the corpus, what is empty or too long is left out.
+TranslationValidation HoldOut(const TranslationTraining& settings, const MarianTokenizer& tokenizer) {
+  TranslationValidation set;
+  TextShare share = settings.corpus.share;
+  share.held_out = true;
+  LineReader sources(settings.train_source), targets(settings.train_target);
+  for (auto source = sources.Next(), target = targets.Next(); source && target;
+       source = sources.Next(), target = targets.Next()) {
+    if (!share.Has(*source)) continue;
+    std::vector<std::int32_t> source_ids = tokenizer.Encode(*source, Side::source);
+    std::vector<std::int32_t> target_ids = tokenizer.Encode(*target, Side::target);
+    const auto longest = static_cast<std::size_t>(settings.corpus.max_length);
+    if (source_ids.empty() || target_ids.empty() || std::max(source_ids.size(), target_ids.size()) >= longest) continue;
+    set.source_texts.emplace_back(*source);
+    set.references.emplace_back(*target);
+    set.sources.push_back(std::move(source_ids));
+    set.targets.push_back(std::move(target_ids));
+  }
+  Check(!set.sources.empty(), "--validate-split {}: of {} no pair is held out", share.share, settings.train_source);
+  set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
+  return set;
+}
+
 TranslationValidation ReadValidation(const TranslationTraining& settings, const MarianTokenizer& tokenizer) {
+  if (settings.validate_split > 0) return HoldOut(settings, tokenizer);
   TranslationValidation set;
   set.source_texts = ReadLines(settings.valid_source);
   set.references = ReadLines(settings.valid_target);
@@ -63,6 +86,8 @@ Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
                       {"tie_source_target", model.tie_source_target},
                       {"tie_output", model.tie_output},
                       {"positions", model.positions},
+                      {"vocabulary_size", settings.vocabulary.size},
+                      {"vocabulary", static_cast<int>(settings.vocabulary.algorithm)},
                       {"bpe_dropout", settings.bpe_dropout},
                       {"batch_tokens", settings.teacher_forcing.batches.batch_tokens},
                       {"label_smoothing", settings.teacher_forcing.label_smoothing}};
@@ -95,15 +120,17 @@ MarianTokenizer LearnVocabulary(const std::string& source, const std::string& ta
 TrainingResult TrainTranslation(const TranslationTraining& given) {
   TranslationTraining settings = given;
   settings.model.positions = std::max(settings.model.positions, std::int64_t{settings.corpus.max_length} + 1);
-  CheckTrainingFolder(settings.out, settings.resume);
+  const bool splits = settings.validate_split > 0;
+  settings.corpus.share = {settings.validate_split, settings.training.seed, false};
+  CheckReadable({settings.train_source, settings.train_target});
+  if (!splits) CheckReadable({settings.valid_source, settings.valid_target});
+  const TrainingFolder held(settings.out, settings.resume);
   CheckText(settings.train_source, settings.train_target);
-  CheckText(settings.valid_source, settings.valid_target);
+  if (!splits) CheckText(settings.valid_source, settings.valid_target);
 
   TrainingProgress progress(settings.quiet);
-  BeginTraining(settings.out);
-  // The corpus' ids are written after all files of the vocabulary: without them it may be half of one.
   const std::string vocabulary = settings.out + "/source.spm", cache = settings.out + "/corpus.cache";
-  const bool learned = fs::exists(vocabulary) && fs::exists(cache);
+  const bool learned = HasCheckpoint(CheckpointOf(settings.out));  // else it may be half of one, or of other settings
   if (!learned)
     progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
                               settings.train_source, settings.train_target));
@@ -127,6 +154,7 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
                   counts.kept, counts.lines, counts.empty, counts.over_long, settings.corpus.max_length,
                   counts.lopsided, counts.source_tokens, counts.target_tokens));
   const TranslationValidation validation = ReadValidation(settings, tokenizer);
+  if (splits) progress.Note(fmt::format("{} pairs are held out to validate on", validation.sources.size()));
 
   Transformer model(settings.model);
   model.parameters().Initialise(settings.training.seed);
@@ -140,11 +168,13 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
 
   return RunTraining(TranslationTask(model, corpus, pairs, validation, settings.teacher_forcing), settings.training,
                      {.out = settings.out,
+                      .use = "headlight translate",
                       .of = RunOf(settings, corpus),
                       .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },
                       .compute = settings.compute,
                       .resume = settings.resume,
-                      .profile = settings.profile},
+                      .profile = settings.profile,
+                      .longest_warmup = 4000},
                      progress);
 }
 

@@ -15,8 +15,9 @@ namespace headlight {
 
 struct TranslationTraining {
   std::string train_source, train_target, valid_source, valid_target;  // text, plain or gzip
-  std::string out;          // the folder of the model and of all that the training keeps
-  TransformerConfig model;  // its vocabulary and special tokens come from the tokenizer
+  double validate_split = 0;  // where there are no texts to validate on: the share of the others that is held out
+  std::string out;            // the folder of the model and of all that the training keeps
+  TransformerConfig model;    // its vocabulary and special tokens come from the tokenizer
   VocabularyOptions vocabulary;
   CorpusOptions corpus;
   double bpe_dropout = 0;

@@ -98,10 +98,12 @@ class ColumnCheck {
 }  // namespace
 
 TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                                 std::int64_t longest, std::vector<std::string>& labels, NewLabels rule) {
+                                 std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
+                                 const TextShare& share) {
   TextExamples read;
   const auto add = [&](const ClassifiedText& text) {
     const std::int32_t label = NumberOfLabel(text.label, labels, rule, text.place);
+    if (!share.Has(text.text)) return;  // its class is one of the model's all the same
     const Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                           : tokenizer.Encode(text.text, {.read_special = false});
     Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {}", text.place,

@@ -19,6 +19,7 @@ namespace headlight {
 // the line for what is not that, and for what has more than `longest` tokens.
 HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
                                                const PipelineTokenizer& tokenizer, std::int64_t longest,
-                                               std::vector<std::string>& labels, NewLabels rule);
+                                               std::vector<std::string>& labels, NewLabels rule,
+                                               const TextShare& share = {});
 
 }  // namespace headlight

@@ -153,6 +153,11 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
   const std::uint64_t made_from[] = {text_hash, tokenizer_hash, static_cast<std::uint64_t>(options.max_length),
                                      HashOf(BytesOf(&options_.max_ratio)), options.keep_text};
   hash_ = HashOf(BytesOf(made_from, std::size(made_from)));
+  if (options.share.share > 0) {
+    const std::uint64_t part[] = {hash_, HashOf(BytesOf(&options_.share.share)), options.share.seed,
+                                  options.share.held_out};
+    hash_ = HashOf(BytesOf(part, std::size(part)));
+  }
   if (!OpenCache()) {
     WriteCache(encode, text_hash);
     Ensure(OpenCache(), "{}: not what was just written", files_.cache);
@@ -196,6 +201,7 @@ void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
     records.clear();
     for (std::size_t pair = 0; pair < chunk.size; ++pair) {
       const std::span<const std::int32_t> source_ids = chunk.source_ids[pair], target_ids = chunk.target_ids[pair];
+      if (!options_.share.Has(chunk.source[pair])) continue;
       const auto verdict = Verdict(source_ids.size(), target_ids.size(), options_);
       ++counts.lines;
       ++(counts.*verdict);

@@ -131,10 +131,11 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 }  // namespace
 
 QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                            std::int64_t longest, bool to_be_scored) {
+                            std::int64_t longest, bool to_be_scored, const TextShare& share) {
   QuestionTexts read;
   const auto add = [&](const Question& question) {
     const std::string& passage = question.passage;
+    if (!share.Has(passage)) return;
     const std::vector<RightAnswer>& answers = question.answers;
     PassageWindows cut = CutPassage(tokenizer, question.question, passage, longest, kAnswerOverlap, question.place);
     const std::vector<std::int32_t> begins = BeginsOfCharacters(passage);

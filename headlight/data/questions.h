@@ -34,6 +34,6 @@ struct QuestionTexts {
 // Passages are cut as CutPassage does. Throws Error naming line and key for what is not that, and for an answer that
 // does not stand where it says.
 HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                                          std::int64_t longest, bool to_be_scored);
+                                          std::int64_t longest, bool to_be_scored, const TextShare& share = {});
 
 }  // namespace headlight

@@ -114,7 +114,8 @@ std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encodi
 }  // namespace
 
 TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                            std::int64_t longest, std::vector<std::string>& labels, NewLabels rule) {
+                            std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
+                            const TextShare& share) {
   TaggedTexts read;
   const auto number = [&](std::string_view tag, const std::string& place) {
     return NumberOfLabel(tag, labels, rule, place);
@@ -130,6 +131,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
     return rule == NewLabels::added ? number(goes_on, "what goes on") : -1;
   };
   const auto add = [&](const Sentence& sentence) {
+    if (!share.Has(sentence.text)) return;
     const Encoding encoding = tokenizer.Encode(sentence.text, {.read_special = false});
     const std::vector<std::int32_t> words = WordOfEachToken(sentence, encoding);
     const std::vector<Window> windows = SlidingWindows(encoding, 0, longest, longest / 4);

@@ -28,6 +28,7 @@ struct TaggedTexts {
 // the tags of the tokens form spans again. Where new tags are added, all are put in order (SortLabels). Throws Error
 // naming the line for what is not that.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                                          std::int64_t longest, std::vector<std::string>& labels, NewLabels rule);
+                                          std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
+                                          const TextShare& share = {});
 
 }  // namespace headlight

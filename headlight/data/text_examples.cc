@@ -52,10 +52,11 @@ void ForEachText(const std::string& path, const Body& body) {
 }  // namespace
 
 TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer, std::int64_t longest,
-                       bool for_encoder) {
+                       bool for_encoder, const TextShare& share) {
   TextExamples read;
   const EncodeOptions how{.add_special = for_encoder, .read_special = false};
   const auto add = [&](std::string_view line) {
+    if (!share.Has(line)) return;
     const Encoding encoding = tokenizer.Encode(line, how);
     if (std::ranges::all_of(encoding.texts, [](std::int32_t text) { return text < 0; })) return;
     read.bytes += static_cast<std::int64_t>(line.size()) + 1;  // with the line's end, which the end token says

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/data/text_share.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
@@ -31,7 +32,7 @@ struct TextExamples {
 // pieces; empty ones are none. For an encoder with special tokens, segments and words. Throws Error as LineReader and
 // Records do.
 HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                                     std::int64_t longest, bool for_encoder);
+                                     std::int64_t longest, bool for_encoder, const TextShare& share = {});
 
 // Of ids and labels.
 HEADLIGHT_API std::uint64_t HashOfTexts(const std::vector<TextExample>& texts);

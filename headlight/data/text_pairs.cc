@@ -30,12 +30,13 @@ void ReadRecords(const std::string& path, std::vector<TextPair>& pairs) {
 
 }  // namespace
 
-std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths) {
+std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const TextShare& share) {
   std::vector<TextPair> pairs;
   for (const std::string& path : paths) HasRecords(path) ? ReadRecords(path, pairs) : ReadTabbed(path, pairs);
   for (const TextPair& pair : pairs)
     Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.place,
           pair.source.empty() ? "source" : "target");
+  std::erase_if(pairs, [&](const TextPair& pair) { return !share.Has(pair.source); });
   return pairs;
 }
 

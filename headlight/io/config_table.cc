@@ -54,6 +54,11 @@ void ConfigTable::Flag(std::string_view key, bool& value) {
 }
 
 void ConfigTable::Probability(std::string_view key, double& value) {
+  if (pass_ == Pass::set_dropout) {
+    const bool attention = key.starts_with("att");  // as in attention_dropout and attn_pdrop
+    has_attention_dropout_ = has_attention_dropout_ || attention;
+    value = attention && dropout_.attention ? *dropout_.attention : dropout_.all.value_or(value);
+  }
   if (reads()) value = Given(key, value).Number(0, 1);
   if (writes()) Note(key, value);
   Rule(value >= 0 && value < 1, "{} must be at least 0 and below 1, not {}", key, value);

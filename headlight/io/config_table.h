@@ -30,14 +30,22 @@ struct ConfigName {
   Value value;
 };
 
+// Dropout probabilities in the place of a configuration's own.
+struct ChosenDropout {
+  std::optional<double> all = {};        // of every part
+  std::optional<double> attention = {};  // of attention weights, where they differ
+};
+
 class HEADLIGHT_API ConfigTable {
  public:
-  enum class Pass { read, write, check };
+  enum class Pass { read, write, check, set_dropout };
 
   // A table that reads `json`, where a missing key leaves the member as it is; that writes; or that checks, with errors
   // that begin with `source` where there is one.
   explicit ConfigTable(const JsonView& json) : pass_(Pass::read), json_(json) {}
   explicit ConfigTable(Pass pass, std::string_view source = "");
+  // A table that replaces the probabilities of dropout.
+  explicit ConfigTable(const ChosenDropout& dropout) : ConfigTable(Pass::set_dropout) { dropout_ = dropout; }
 
   bool reads() const { return pass_ == Pass::read; }
   bool writes() const { return pass_ == Pass::write; }
@@ -62,7 +70,7 @@ class HEADLIGHT_API ConfigTable {
   // The id of a word of the vocabulary.
   void Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary);
   void Flag(std::string_view key, bool& value);
-  void Probability(std::string_view key, double& value);  // at least 0, below 1
+  void Probability(std::string_view key, double& value);  // of dropout: at least 0, below 1
   void Probability(std::string_view key, std::optional<double>& value);
   void Epsilon(std::string_view key, double& value);  // between 0 and 1
   // One of several values that have names.
@@ -96,6 +104,7 @@ class HEADLIGHT_API ConfigTable {
   // Refuses every key that was neither read nor is harmless here or in every model that Transformers writes, since what
   // it asks for would be missing from the result. The error lists them.
   void RefuseUnread() const;
+  bool has_attention_dropout() const { return has_attention_dropout_; }  // of a table that replaces probabilities
   Json written() && { return std::move(written_); }
 
  private:
@@ -105,6 +114,8 @@ class HEADLIGHT_API ConfigTable {
   [[noreturn]] static void RefuseName(const JsonView& given, const std::vector<std::string_view>& names);
 
   Pass pass_;
+  ChosenDropout dropout_;
+  bool has_attention_dropout_ = false;
   JsonView json_;
   std::string source_;  // a file's path and a colon, or nothing
   Json written_ = Json::Object{};
@@ -137,12 +148,18 @@ void CheckConfig(Config config, std::string_view source = "") {
 
 // Reads a config.json into `config`, whose initial values stand for missing keys. Throws Error naming the file and
 // the key for what is missing, of a wrong type or out of range, for settings that are not supported, and as
-// CheckConfig.
+// CheckConfig. With `dropout` in the place of the file's.
 template <typename Config>
-void ReadConfig(const JsonView& json, Config& config) {
+void ReadConfig(const JsonView& json, Config& config, const ChosenDropout& dropout = {}) {
   ConfigTable table(json);
   Describe(table, config);
   table.RefuseUnread();
+  if (dropout.all || dropout.attention) {
+    ConfigTable chosen(dropout);
+    Describe(chosen, config);
+    Check(!dropout.attention || chosen.has_attention_dropout(),
+          "{}: this model has one dropout for all its parts, and none of attention weights alone", json.place());
+  }
   CheckConfig(config, json.place());
 }
 

@@ -77,7 +77,7 @@ namespace {
 
 std::unique_ptr<Bart> Load(const ModelFolder& files, const LoadModelOptions& options) {
   BartConfig config;
-  ReadConfig(files.config, config);
+  ReadConfig(files.config, config, options.dropout);
   if (!files.weights.contains("model.shared.weight") && files.weights.contains("shared.weight")) config.scope = "";
   auto model = std::make_unique<Bart>(config);
   const std::string scope = Prefix(config.scope), table = scope + "shared.weight";

@@ -146,7 +146,7 @@ std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& opt
   BertConfig config;
   if (!files.weights.contains("bert.embeddings.word_embeddings.weight")) config.scope = "";
   config.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
-  ReadConfig(files.config, config);
+  ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<Bert>(config);
   std::map<Parameter*, std::string> renamed;
   for (Parameter& parameter : model->parameters().all()) {

@@ -43,7 +43,7 @@ std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelO
   BertConfig& bert = BertOf(config);
   if (!files.weights.contains(bert.scope + ".embeddings.word_embeddings.weight")) bert.scope = "";
   bert.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
-  ReadConfig(files.config, config);
+  ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<M>(config);
   LoadWeights(files, options, model->parameters(), OthersOf(config));
   return model;

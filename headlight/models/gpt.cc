@@ -216,7 +216,7 @@ namespace {
 
 std::unique_ptr<Gpt> Load(const ModelFolder& files, const LoadModelOptions& options) {
   GptConfig config;
-  ReadConfig(files.config, config);
+  ReadConfig(files.config, config, options.dropout);
   const std::string table = NamesOf(config).token_table + std::string(".weight");
   if (!files.weights.contains("transformer." + table)) config.scope = "";
   const std::string scope = Prefix(config.scope);

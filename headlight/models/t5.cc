@@ -196,7 +196,7 @@ namespace {
 
 std::unique_ptr<T5> Load(const ModelFolder& files, const LoadModelOptions& options) {
   T5Config config;
-  ReadConfig(files.config, config);
+  ReadConfig(files.config, config, options.dropout);
   const Safetensors& weights = files.weights;
   config.tie_output = !weights.contains("lm_head.weight") ||
                       (weights.contains("shared.weight") &&

@@ -128,7 +128,7 @@ void CheckPositions(const Safetensors& file, const std::string& name, const Tran
 
 std::unique_ptr<Transformer> Load(const ModelFolder& files, const LoadModelOptions& options) {
   TransformerConfig config;
-  ReadConfig(files.config, config);
+  ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<Transformer>(config);
   const std::string encoder = "model.encoder.embed_", decoder = "model.decoder.embed_", shared = "model.shared.weight";
   LoadWeights(files, options, model->parameters(),

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kVersion = 3;
+constexpr std::int64_t kVersion = 4;
 
 std::string SnapshotName(std::int64_t step) { return fmt::format("snapshot-{:09}.safetensors", step); }
 
@@ -52,6 +52,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
                                  {"best_score", state.best_score},
                                  {"best_loss", state.best_loss},
                                  {"best_step", state.best_step},
+                                 {"best_metric", state.best_metric},
                                  {"validated_step", state.validated_step},
                                  {"validations_since_best", state.validations_since_best},
                                  {"loss_sum", state.loss_sum},
@@ -95,6 +96,7 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   state.best_score = json["best_score"].Number();
   state.best_loss = json["best_loss"].Number();
   state.best_step = json["best_step"].Integer(0);
+  state.best_metric = json["best_metric"].String();
   state.validated_step = json["validated_step"].Integer(0);
   state.validations_since_best = json["validations_since_best"].Integer(0);
   state.loss_sum = json["loss_sum"].Number();

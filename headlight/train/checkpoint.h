@@ -14,16 +14,17 @@ namespace headlight {
 
 // The state of a training besides the parameters, the optimizer and the task's own.
 struct TrainingState {
-  BatchPosition position;   // of the next batch
-  std::int64_t labels = 0;  // learned from so far
-  double seconds = 0;       // spent so far
-  double best_score = -1, best_loss = 0;
-  std::int64_t best_step = 0;
-  std::int64_t validated_step = 0;  // the last one that was validated
+  BatchPosition position;                // of the next batch
+  std::int64_t labels = 0;               // learned from so far
+  double seconds = 0;                    // spent so far
+  double best_score = 0, best_loss = 0;  // the score is negated where less is better
+  std::int64_t best_step = 0;            // 0: none
+  std::string best_metric;               // the score's name, or "loss"
+  std::int64_t validated_step = 0;       // the last one that was validated
   std::int64_t validations_since_best = 0;
   double loss_sum = 0;  // of the log line being collected
   std::int64_t loss_labels = 0;
-  bool finished = false;
+  bool finished = false;               // it has come to its end and to what follows it
   std::deque<std::int64_t> snapshots;  // the steps of the last validations whose values are kept, to be averaged
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -62,6 +63,7 @@ void Metrics::Add(const ValidationReport& report) {
   Json line = Json::Object{{"step", report.step}, {"epoch", report.epoch}, {"validation_loss", report.loss}};
   events_.AddScalar("validation/loss", report.loss, report.step);
   const auto add = [&](const std::string& name, double value) {
+    if (!std::isfinite(value)) return;  // as the perplexity of a large loss, which JSON cannot hold
     line.Set(name, value);
     events_.AddScalar("validation/" + name, value, report.step);
   };

@@ -15,8 +15,8 @@ namespace headlight {
 
 // Appends an object a line to folder/metrics.jsonl: "step", "epoch", "loss", "learning_rate", "gradient_norm",
 // "target_tokens_per_second", "target_tokens" (or whatever is learned from), "seconds" of steps, and "step", "epoch",
-// "validation_loss", "perplexity", every score by its name ("bleu"), "best" of validations; the same numbers go to an
-// event file.
+// "validation_loss", "perplexity", every score by its name ("bleu"), "best" of validations, without numbers that are
+// not finite; the same numbers go to an event file.
 class HEADLIGHT_API Metrics {
  public:
   // Removes the lines of steps after `step`: of a run that was cut off there.

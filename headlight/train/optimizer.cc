@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <string_view>
 
@@ -57,6 +58,28 @@ std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
   return layers;
 }
 
+// The length of the longest text that is in both.
+std::size_t LongestInBoth(std::string_view a, std::string_view b) {
+  std::size_t longest = 0;
+  std::vector<std::size_t> ending(b.size() + 1);  // [i]: of those that end here in `a` and before b[i]
+  for (const char c : a)
+    for (std::size_t i = b.size(); i > 0; --i) {
+      ending[i] = b[i - 1] == c ? ending[i - 1] + 1 : 0;
+      longest = std::max(longest, ending[i]);
+    }
+  return longest;
+}
+
+// The three names that have most in common with a pattern.
+std::vector<std::string_view> NamesNear(const std::string& pattern, const Parameters& parameters) {
+  std::vector<std::string_view> names;
+  for (const Parameter& parameter : parameters.all())
+    names.insert(names.end(), parameter.names.begin(), parameter.names.end());
+  std::ranges::stable_sort(names, std::greater(), [&](std::string_view name) { return LongestInBoth(pattern, name); });
+  names.resize(std::min<std::size_t>(names.size(), 3));
+  return names;
+}
+
 }  // namespace
 
 Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(adam) {
@@ -69,7 +92,8 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(
     Check(group.rate_factor >= 0 && group.decay_factor.value_or(0) >= 0, "the factors of {} cannot be negative",
           group.pattern);
     Check(std::ranges::any_of(parameters.all(), [&](const Parameter& p) { return Matches(p, group.pattern); }),
-          "no parameter has a name like {}", group.pattern);
+          "no parameter's name matches '{}'; near it are {}", group.pattern,
+          fmt::join(NamesNear(group.pattern, parameters), ", "));
     if (group.frozen) parameters.Freeze(group.pattern);
   }
   const Shape shape{parameters.values().elements()};

@@ -102,7 +102,8 @@ TEST(Optimizer, RefusesGroupsThatFitNothingOrPartOfAMatrix) {
     DeclareAll(parameters);
     return ErrorOf([&] { const Optimizer optimizer({.groups = {group}}, parameters); });
   };
-  EXPECT_THAT(refused({.pattern = "decoder.*"}), testing::HasSubstr("no parameter has a name like decoder.*"));
+  EXPECT_THAT(refused({.pattern = "decoder.*"}),
+              testing::HasSubstr("no parameter's name matches 'decoder.*'; near it are "));
   EXPECT_THAT(refused({.pattern = "*.q.weight", .frozen = true}), testing::HasSubstr("one matrix in memory"));
   EXPECT_THAT(refused({.pattern = "*", .rate_factor = -1}), testing::HasSubstr("negative"));
 }

@@ -12,8 +12,8 @@ void CheckSchedule(const Schedule& schedule) {
   Check(schedule.warmup >= 1, "the warm-up must be at least 1 step, not {}", schedule.warmup);
   Check(schedule.peak >= 0 && std::isfinite(schedule.peak), "the learning rate must be a positive number, not {}",
         schedule.peak);
-  Check(!FallsToZero(schedule.kind) || schedule.total > schedule.warmup,
-        "a schedule that falls to zero needs more steps than the {} of its warm-up, not {}", schedule.warmup,
+  Check(!FallsToZero(schedule.kind) || schedule.total >= schedule.warmup,
+        "a schedule that falls to zero needs as many steps as its warm-up, {}, not {}", schedule.warmup,
         schedule.total);
   Check(schedule.kind == ScheduleKind::paper || schedule.peak > 0, "this schedule needs a learning rate");
 }

@@ -43,7 +43,7 @@ TEST(Schedule, RefusesWhatCannotBe) {
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 0}), Error);
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 10, -1}), Error);
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 10, std::nan("")}), Error);
-  EXPECT_THROW(CheckSchedule({ScheduleKind::cosine, 10, 1, 64, 10}), Error);
+  EXPECT_THROW(CheckSchedule({ScheduleKind::cosine, 10, 1, 64, 9}), Error);
   EXPECT_THROW(CheckSchedule({ScheduleKind::linear, 10, 0, 64, 20}), Error);
 }
 

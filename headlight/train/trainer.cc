@@ -19,8 +19,24 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-void CheckOptions(const TrainingOptions& options) {
-  CheckSchedule(options.schedule);
+// Of ValidationReport's scores, those of which less is better.
+bool LessIsBetter(std::string_view metric) {
+  return metric == "loss" || metric == "perplexity" || metric == "bits_per_byte";
+}
+
+// A report's score by its name.
+double ScoreNamed(const ValidationReport& report, const std::string& metric) {
+  if (metric == "loss") return report.loss;
+  if (metric == "perplexity") return report.perplexity;
+  if (metric == report.score_name) return report.score;
+  const auto found = std::ranges::find(report.more_scores, metric, &ValidationReport::Score::name);
+  Ensure(found != report.more_scores.end(), "a validation does not report {}", metric);
+  return found->value;
+}
+
+}  // namespace
+
+void CheckTrainingOptions(const TrainingOptions& options) {
   Check(options.epochs >= 0 && options.steps >= 0 && options.minutes >= 0 && std::isfinite(options.minutes),
         "epochs, steps and minutes cannot be negative");
   Check(options.epochs > 0 || options.steps > 0 || options.minutes > 0,
@@ -30,6 +46,8 @@ void CheckOptions(const TrainingOptions& options) {
   Check(options.validate_every >= 0 && options.patience >= 0 && options.log_every >= 0,
         "validation intervals, patience and log intervals cannot be negative");
 }
+
+namespace {
 
 class Training {
  public:
@@ -41,30 +59,41 @@ class Training {
         keep_(keep),
         observer_(observer),
         optimizer_(options.adam, model_.parameters()) {
-    CheckOptions(options);
+    CheckSchedule(options.schedule);
+    CheckTrainingOptions(options);
+    std::vector<std::string> metrics = {"loss", "perplexity"};
+    metrics.insert(metrics.end(), task.scores.begin(), task.scores.end());
+    Check(options.validate_metric.empty() || std::ranges::find(metrics, options.validate_metric) != metrics.end(),
+          "--validate-metric {}: the validations of this training report {}", options.validate_metric,
+          fmt::join(metrics, ", "));
   }
 
   TrainingResult Run(bool resume) {
     model_.parameters().PrepareTraining();
     if (resume && HasCheckpoint(keep_.checkpoint)) {
       LoadCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_);
+      saved_step_ = optimizer_.step;
+      if (state_.finished && (AtLimit() || OutOfPatience())) return Result(TrainingEnd::finished);
       Note(fmt::format("resumed after step {}", optimizer_.step));
     }
+    state_.finished = false;
     begin_ = Clock::now();
     seconds_before_ = state_.seconds;
     last_save_ = Clock::now();
-    TrainingResult result;
+    TrainingEnd end = TrainingEnd::limit;
     try {
-      result.end = Loop();
-      if (result.end != TrainingEnd::stopped) Finish();
+      end = Loop();
+      if (end != TrainingEnd::stopped) Finish();
     } catch (const Cancelled&) {  // in a validation, which changes nothing until its report is there
-      result.end = TrainingEnd::stopped;
+      end = TrainingEnd::stopped;
     }
-    Save();
+    if (end == TrainingEnd::stopped) Save();
     if (keep_.save_last) keep_.save_last();
-    result.steps = optimizer_.step;
-    model_.parameters().Pack();
-    return result;
+    if (end != TrainingEnd::stopped) {
+      state_.finished = true;
+      Save();
+    }
+    return Result(end);
   }
 
  private:
@@ -72,8 +101,9 @@ class Training {
     Prefetch<TrainingBatch> batches(task_.batches(state_.position), 4);
     log_begin_ = Clock::now();
     for (;;) {
-      if (ValidationIsDue() && ValidateAndKeep()) return TrainingEnd::patience;
-      if (state_.finished || AtLimit()) return TrainingEnd::limit;
+      if (ValidationIsDue()) ValidateAndKeep();
+      if (OutOfPatience()) return TrainingEnd::patience;
+      if (AtLimit()) return TrainingEnd::limit;
       Step(batches);
       if (observer_.stop && observer_.stop()) return TrainingEnd::stopped;
       if (SecondsSince(last_save_) > 60 * options_.checkpoint_minutes) Save();
@@ -100,18 +130,15 @@ class Training {
     }
     const double loss = ComputeGradients(model_.parameters(), task_.loss, parts, labels,
                                          options_.seed + static_cast<std::uint64_t>(optimizer_.step));
-    const auto failed_at = [&] {
-      return fmt::format(
-          "at step {} (epoch {}, batch {}); the last checkpoint is kept. A smaller learning rate, a longer "
-          "warm-up or gradient clipping may help",
-          optimizer_.step + 1, place.epoch + 1, place.batch + 1);
-    };
-    Check(std::isfinite(loss), "the training loss is {} {}", loss, failed_at());
     const double learning_rate = LearningRate(options_.schedule, optimizer_.step + 1);
+    const auto fail_diverged = [&](const char* what) {
+      FailDiverged(what, optimizer_.step + 1, fmt::format("epoch {}, batch {}", place.epoch + 1, place.batch + 1));
+    };
+    if (!std::isfinite(loss)) fail_diverged("training loss");
     try {
       gradient_norm_ = optimizer_.Step(model_.parameters(), learning_rate);
     } catch (const Error&) {
-      Fail("the gradient is not finite {}", failed_at());
+      fail_diverged("gradient");
     }
     if (task_.after_step) task_.after_step();
     state_.labels += labels;
@@ -126,13 +153,13 @@ class Training {
     const BatchPosition& next = state_.position;
     const StepReport report{
         .step = optimizer_.step,
-        .epoch = next.batch == 0 ? next.epoch : next.epoch + 1,
+        .epoch = Epoch(),
         .batch = next.batch == 0 ? batches_in_epoch_ : next.batch,
         .batches_in_epoch = batches_in_epoch_,
         .loss = state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.loss_labels)),
         .learning_rate = learning_rate,
         .gradient_norm = gradient_norm_,
-        .labels_per_second = static_cast<double>(log_labels_) / SecondsSince(log_begin_),
+        .labels_per_second = static_cast<double>(log_labels_) / std::max(1e-9, SecondsSince(log_begin_)),
         .seconds = state_.seconds,
         .labels = state_.labels,
         .progress = Progress()};
@@ -158,14 +185,30 @@ class Training {
     return std::min(progress, 1.0);
   }
 
+  // Of the last step, from 1.
+  std::int64_t Epoch() const { return state_.position.epoch + (state_.position.batch == 0 ? 0 : 1); }
+
+  bool OutOfPatience() const { return options_.patience > 0 && state_.validations_since_best >= options_.patience; }
+
+  [[noreturn]] void FailDiverged(const char* what, std::int64_t step, const std::string& place) const {
+    std::string kept = "there is no checkpoint yet";
+    if (saved_step_ > 0) kept = fmt::format("the last checkpoint (step {}) is kept", saved_step_);
+    if (saved_step_ > 0 && state_.best_step > 0)
+      kept = fmt::format("the best model (step {}) and the last checkpoint (step {}) are kept", state_.best_step,
+                         saved_step_);
+    Fail(
+        "the training has diverged: the {} is not finite at step {} ({}, learning rate {:.2e}); {}. Try a lower "
+        "learning rate, a longer warm-up or a smaller limit of the gradient's norm",
+        what, step, place, LearningRate(options_.schedule, step), kept);
+  }
+
   bool AtLimit() const {
     return (options_.epochs > 0 && state_.position.epoch >= options_.epochs) ||
            (options_.steps > 0 && optimizer_.step >= options_.steps) ||
            (options_.minutes > 0 && state_.seconds >= 60 * options_.minutes);
   }
 
-  // Returns true where patience is exhausted.
-  bool ValidateAndKeep() {
+  void ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
     // Where a moving average is kept, it is what is validated and kept as the model.
     WithValues(optimizer_.average, [&] { ValidateNow(); });
@@ -174,12 +217,10 @@ class Training {
       state_.snapshots.push_back(optimizer_.step);
       if (static_cast<std::int64_t>(state_.snapshots.size()) > options_.average_last) state_.snapshots.pop_front();
     }
-    state_.finished = options_.patience > 0 && state_.validations_since_best >= options_.patience;
     state_.seconds = seconds_before_ + SecondsSince(begin_);
     Save();
     log_begin_ += Clock::now() - begin;  // what validation takes is not the training's speed
-    if (state_.finished) Note(fmt::format("no better validation in {}: stopped", options_.patience));
-    return state_.finished;
+    if (OutOfPatience()) Note(fmt::format("stopped after {} validations without improvement", options_.patience));
   }
 
   // Keeps the model where it is the best so far.
@@ -190,13 +231,19 @@ class Training {
     model_.parameters().Unpack();
     report.seconds = SecondsSince(begin);
     report.step = optimizer_.step;
-    report.epoch = state_.position.epoch;
-    Check(std::isfinite(report.loss), "the validation loss is {} at step {}; the last checkpoint is kept", report.loss,
-          report.step);
-    report.best = state_.best_step == 0 || report.score > state_.best_score ||
-                  (report.score == state_.best_score && report.loss < state_.best_loss);
+    report.epoch = Epoch();
+    if (!std::isfinite(report.loss))
+      FailDiverged("validation loss", report.step, fmt::format("epoch {}", report.epoch));
+    std::string metric = options_.validate_metric;
+    if (metric.empty()) metric = report.score_name.empty() ? "loss" : report.score_name;
+    // An infinite perplexity is ranked by its loss.
+    const double value = ScoreNamed(report, metric == "perplexity" ? "loss" : metric);
+    const double score = LessIsBetter(metric) ? -value : value;
+    report.best = state_.best_step == 0 || score > state_.best_score ||
+                  (score == state_.best_score && report.loss < state_.best_loss);
     if (report.best) {
-      state_.best_score = report.score;
+      state_.best_metric = metric;
+      state_.best_score = score;
       state_.best_loss = report.loss;
       state_.best_step = optimizer_.step;
       state_.validations_since_best = 0;
@@ -234,7 +281,16 @@ class Training {
 
   void Save() {
     SaveCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_);
+    saved_step_ = optimizer_.step;
     last_save_ = Clock::now();
+  }
+
+  TrainingResult Result(TrainingEnd end) {
+    model_.parameters().Pack();
+    const double value = state_.best_metric == "perplexity" ? std::exp(state_.best_loss)
+                         : LessIsBetter(state_.best_metric) ? -state_.best_score
+                                                            : state_.best_score;
+    return {end, optimizer_.step, state_.best_step, state_.best_metric, value};
   }
 
   void Note(const std::string& text) const {
@@ -250,6 +306,7 @@ class Training {
   TrainingState state_;
   double gradient_norm_ = 0;
   std::int64_t batches_in_epoch_ = 0;
+  std::int64_t saved_step_ = 0;  // of the checkpoint that there is
   Clock::time_point begin_, last_save_, log_begin_;
   double seconds_before_ = 0;
   std::int64_t log_labels_ = 0;

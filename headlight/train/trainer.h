@@ -22,14 +22,17 @@ struct TrainingOptions {
   double minutes = 0;
   std::int64_t validate_every = 0;  // steps; 0: at the end of each epoch. The last step is always validated.
   std::int64_t patience = 0;        // the training ends after so many validations without a better one; 0: never so
-  std::int64_t average_last = 1;    // the final model is the mean of so many validations' values
-  std::int64_t log_every = 50;      // steps; 0: never
-  double checkpoint_minutes = 10;   // between checkpoints; every validation saves one too
-  std::uint64_t seed = 1;           // of dropout
+  // Which of TrainingTask::scores chooses the best model, or "loss" or "perplexity"; empty: the task's first, then the
+  // loss.
+  std::string validate_metric;
+  std::int64_t average_last = 1;   // the final model is the mean of so many validations' values
+  std::int64_t log_every = 50;     // steps; 0: never
+  double checkpoint_minutes = 10;  // between checkpoints; every validation saves one too
+  std::uint64_t seed = 1;          // of dropout
 };
 
 struct StepReport {
-  std::int64_t step = 0, epoch = 0, batch = 0, batches_in_epoch = 0;
+  std::int64_t step = 0, epoch = 0, batch = 0, batches_in_epoch = 0;  // epochs and batches from 1
   double loss = 0;  // mean over labels since the last report, label smoothing included
   double learning_rate = 0;
   double gradient_norm = 0;
@@ -50,11 +53,15 @@ struct TrainingObserver {
   CancelCheck stop;
 };
 
-enum class TrainingEnd { limit, patience, stopped };
+// finished: it had already ended when it was resumed, and nothing was done.
+enum class TrainingEnd { limit, patience, stopped, finished };
 
 struct TrainingResult {
   TrainingEnd end = TrainingEnd::limit;
   std::int64_t steps = 0;
+  std::int64_t best_step = 0;  // 0: none was validated
+  std::string best_metric;     // by which it is the best, and its value
+  double best_value = 0;
 };
 
 // Where a training keeps what it has, and what it is.
@@ -65,10 +72,14 @@ struct TrainingKeep {
   std::function<void()> save_last;  // called at the end, with the parameters of the last step
 };
 
+// Throws Error where the options are impossible, whatever the task.
+HEADLIGHT_API void CheckTrainingOptions(const TrainingOptions& options);
+
 // Trains until a limit, with a checkpoint at every validation and every few minutes. At the end the mean of the last
 // `average_last` validations' values is validated too, and becomes the best where it is. With `resume` it goes on from
-// the checkpoint, if there is one, and ends with the same bits as a run that was never interrupted. Throws Error where
-// the loss or gradient stops being a finite number, naming the step; what was saved before stays.
+// the checkpoint, if there is one, and ends with the same bits as a run that was never interrupted; a run that has
+// ended stays as it is, unless its limits or its patience are larger now. Throws Error where the loss or gradient stops
+// being a finite number, naming the step; what was saved before stays.
 HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
                                    bool resume, const TrainingObserver& observer);
 

@@ -238,11 +238,11 @@ TEST(Trainer, RefusesACheckpointOfAnotherVersion) {
   setting.Run(SidesTask(setting.model), Options(4));
   const std::string path = setting.folder.File("c/state.json");
   std::string state = ReadFile(path);
-  const std::size_t version = state.find("\"version\": 3");
+  const std::size_t version = state.find("\"version\": 4");
   ASSERT_NE(version, std::string::npos);
   WriteFile(path, state.replace(version, 12, "\"version\": 2"));
   EXPECT_THAT(ErrorOf([&] { setting.Run(SidesTask(setting.model), Options(8), true); }),
-              HasSubstr("a checkpoint of version 2, where this program reads version 3"));
+              HasSubstr("a checkpoint of version 2, where this program reads version 4"));
 }
 
 }  // namespace

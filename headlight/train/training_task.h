@@ -25,11 +25,11 @@ struct TrainingBatch {
 };
 
 struct ValidationReport {
-  std::int64_t step = 0, epoch = 0;
-  double loss = 0;         // of a label, without label smoothing
-  double perplexity = 0;   // exp(loss), where that is a negative log-probability; else 0
-  double score = 0;        // the higher, the better; where a task has none but the loss, 0
-  std::string score_name;  // empty where there is none
+  std::int64_t step = 0, epoch = 0;  // epoch: of the last step, from 1
+  double loss = 0;                   // of a label, without label smoothing
+  double perplexity = 0;             // exp(loss), where that is a negative log-probability; else 0. May be infinite.
+  double score = 0;                  // the higher, the better; where a task has none but the loss, 0
+  std::string score_name;            // empty where there is none
   struct Score {
     std::string name;
     double value = 0;
@@ -54,6 +54,9 @@ struct TrainingTask {
   PartLoss loss;
   // Of the model as it is: its parameters are packed. A report is the best by its score, then by its loss.
   std::function<ValidationReport(const CancelCheck& cancelled)> validate;
+  // The names of the scores that validations report besides loss and perplexity, of which
+  // TrainingOptions::validate_metric is one.
+  std::vector<std::string> scores = {};
 
   // Where a task has more that changes in training, such as a teacher whose weights are an average of the student's:
   // called after each update of the model, and what of it a checkpoint keeps, by name; a resumed run fills these.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/io/config_table.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/files/stored_parameters.h"
 
@@ -15,6 +16,7 @@ namespace headlight {
 struct LoadModelOptions {
   std::optional<Compute> compute = {};  // of products; as the folder is stored unless given
   LoadFor purpose = LoadFor::everything;
+  ChosenDropout dropout = {};  // in the place of the folder's, for training
 };
 
 // Tensors that a file may hold besides the model's parameters.

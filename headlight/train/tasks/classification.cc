@@ -23,7 +23,7 @@ TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const
                          .loss = [](const Tensor& logits, const TokenBatch& batch,
                                     double scale) { return ops::CrossEntropy(logits, batch.labels, scale); }};
   return EncoderTask(model, ExamplesOf(texts.train, AppendTextAndLabels), batches, head,
-                     ValidateAccuracy(ExamplesOf(texts.valid, AppendTextAndLabels), head));
+                     ValidateAccuracy(ExamplesOf(texts.valid, AppendTextAndLabels), head), {"accuracy"});
 }
 
 }  // namespace headlight

@@ -35,7 +35,8 @@ std::vector<std::int32_t> AskedLabels(const TokenBatch& batch) {
 }
 
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
-                         std::function<ValidationReport(const CancelCheck& cancelled)> validate) {
+                         std::function<ValidationReport(const CancelCheck& cancelled)> validate,
+                         std::vector<std::string> scores) {
   return {.model = &model,
           .batches = BatchesOf(std::move(train), batches),
           .loss =
@@ -43,7 +44,8 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
                 const auto& batch = std::any_cast<const TokenBatch&>(part);
                 return head.loss(head.logits(context, batch), batch, scale);
               },
-          .validate = std::move(validate)};
+          .validate = std::move(validate),
+          .scores = std::move(scores)};
 }
 
 ValidationReport ValidateEncoder(

@@ -30,8 +30,10 @@ Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch&
 // The labels that are not negative.
 std::vector<std::int32_t> AskedLabels(const TokenBatch& batch);
 
+// `scores`: those of `validate`, as TrainingTask::scores.
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
-                         std::function<ValidationReport(const CancelCheck& cancelled)> validate);
+                         std::function<ValidationReport(const CancelCheck& cancelled)> validate,
+                         std::vector<std::string> scores);
 
 // A report of the mean loss over the validation set; body(batch, its first example, its logits) sees every batch.
 ValidationReport ValidateEncoder(

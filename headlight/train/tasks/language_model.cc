@@ -49,7 +49,8 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
           .loss = [loss, smoothing = options.label_smoothing](
                       Context& context, const std::any& part,
                       double scale) { return loss(context, std::any_cast<const TokenBatch&>(part), smoothing, scale); },
-          .validate = validate};
+          .validate = validate,
+          .scores = valid_bytes > 0 ? std::vector<std::string>{"bits_per_byte"} : std::vector<std::string>{}};
 }
 
 }  // namespace headlight

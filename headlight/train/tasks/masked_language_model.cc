@@ -80,7 +80,7 @@ TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, 
                          .loss = [](const Tensor& logits, const TokenBatch& batch,
                                     double scale) { return ops::CrossEntropy(logits, AskedLabels(batch), scale); }};
   return EncoderTask(model, ExamplesOf(texts.train, append), batches, head,
-                     ValidateAccuracy(ExamplesOf(texts.valid, append), head));
+                     ValidateAccuracy(ExamplesOf(texts.valid, append), head), {"accuracy"});
 }
 
 }  // namespace headlight

@@ -60,7 +60,8 @@ TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const B
     report.more_scores = {{"exact_match", 100 * exact / questions}};
     return report;
   };
-  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, head, validate);
+  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, head, validate,
+                     {"f1", "exact_match"});
 }
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 #include "headlight/train/tasks/sequences.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -47,6 +48,7 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
   const auto validate = [&model, &sets, valid = ExamplesOf(model, sets.valid, "validate on")](const CancelCheck& stop) {
     const ReferenceLoss loss = LossOfPairs(model, valid, stop);
     ValidationReport report = LossReport(loss.sum, loss.tokens);
+    if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
     std::vector<Ids> sources;
     std::size_t longest = 0;
     for (const SequenceExample& pair : sets.valid) {
@@ -64,7 +66,9 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
     report.score = PerCent(right, std::ssize(found));
     return report;
   };
-  return TeacherForcingTask(model, ExamplesOf(model, sets.train, "learn from"), options, validate);
+  TrainingTask task = TeacherForcingTask(model, ExamplesOf(model, sets.train, "learn from"), options, validate);
+  task.scores = {"exact"};
+  return task;
 }
 
 std::uint64_t HashOfSequences(const std::vector<SequenceExample>& examples) {

@@ -70,7 +70,9 @@ TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const Batc
     ScoreTags(model.heads().labels, valid.tags, found, report);
     return report;
   };
-  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, head, validate);
+  using Names = std::vector<std::string>;
+  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, head, validate,
+                     AreSpanTags(model.heads().labels) ? Names{"f1", "precision", "recall"} : Names{"accuracy"});
 }
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 #include "headlight/train/tasks/translation.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/train/tasks/token_task.h"
@@ -12,6 +13,7 @@ ValidationReport Validate(const EncoderDecoder& model, const TranslationValidati
                           const CancelCheck& cancelled) {
   const ReferenceLoss loss = LossOfPairs(model, validation.sources, validation.targets, cancelled);
   ValidationReport report = LossReport(loss.sum, loss.tokens);
+  if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
   std::vector<std::vector<std::int32_t>> sources = validation.sources;
   for (auto& source : sources) source.push_back(model.limits().end_id);
   std::size_t longest = 0;
@@ -31,9 +33,11 @@ ValidationReport Validate(const EncoderDecoder& model, const TranslationValidati
 
 TrainingTask TranslationTask(EncoderDecoder& model, const Corpus& corpus, const PairOptions& pairs,
                              const TranslationValidation& validation, const TeacherForcingOptions& options) {
-  return TeacherForcingTask(
+  TrainingTask task = TeacherForcingTask(
       model, PairsOf(corpus, pairs), options,
       [&model, &validation](const CancelCheck& cancelled) { return Validate(model, validation, cancelled); });
+  task.scores = {"bleu"};
+  return task;
 }
 
 }  // namespace headlight

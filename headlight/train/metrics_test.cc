@@ -1,0 +1,28 @@
+#include "headlight/train/metrics.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+TEST(Metrics, LeavesOutWhatJsonCannotHold) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.File("out"));
+  Metrics metrics(folder.File("out"), 0);
+  ValidationReport report;
+  report.step = 3;
+  report.epoch = 1;
+  report.loss = 800;
+  report.perplexity = std::numeric_limits<double>::infinity();
+  metrics.Add(report);
+  EXPECT_EQ(ReadFile(folder.File("out/metrics.jsonl")),
+            "{\"step\":3,\"epoch\":1,\"validation_loss\":800.0,\"best\":false}\n");
+}
+
+}  // namespace
+}  // namespace headlight
