@@ -1,6 +1,5 @@
 #include "headlight/models/deberta.h"
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -193,9 +192,7 @@ class Deberta : public BertDescendant<Deberta, DebertaConfig> {
     Tensor hidden = embeddings_(context, ids, types, texts, first_positions);
     RelativeVectors relative;
     if (relative_ != nullptr)  // equation 3
-      relative = RelativeVectorsOf(context.Use(*relative_), texts, [&](std::int64_t distance) {
-        return RelativeRow(distance, /*buckets=*/0, config_.farthest);
-      });
+      relative = RelativeVectorsOf(context.Use(*relative_), texts, /*buckets=*/0, config_.farthest);
     for (const DebertaLayer& layer : layers_) hidden = layer(context, hidden, texts, relative);
     return hidden;
   }

@@ -149,9 +149,7 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
     const Tensor embedded = embeddings_(context, ids, types, texts, first_positions);
     RelativeVectors relative;
     if (relative_ != nullptr) {
-      relative = RelativeVectorsOf(context.Use(*relative_), texts, [&](std::int64_t distance) {
-        return RelativeRow(distance, config_.buckets, config_.base.farthest);
-      });
+      relative = RelativeVectorsOf(context.Use(*relative_), texts, config_.buckets, config_.base.farthest);
       if (relative_norm_) relative.vectors = (*relative_norm_)(context, relative.vectors);
     }
     Tensor hidden = layers_.front()(context, embedded, texts, relative);

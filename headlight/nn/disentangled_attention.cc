@@ -87,14 +87,14 @@ std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64
   return std::clamp(distance + rows, std::int64_t{0}, 2 * rows - 1);
 }
 
-RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts,
-                                  const std::function<std::int64_t(std::int64_t distance)>& row_of) {
+RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts, std::int64_t buckets,
+                                  std::int64_t farthest) {
   RelativeVectors result;
   result.longest = 1;
   for (const Sequence& text : texts) result.longest = std::max<std::int64_t>(result.longest, text.length);
-  const std::int64_t first = row_of(1 - result.longest);
+  const std::int64_t first = RelativeRow(1 - result.longest, buckets, farthest);
   for (std::int64_t distance = 1 - result.longest; distance < result.longest; ++distance)
-    result.vector_of.push_back(static_cast<std::int32_t>(row_of(distance) - first));
+    result.vector_of.push_back(static_cast<std::int32_t>(RelativeRow(distance, buckets, farthest) - first));
   std::vector<std::int32_t> rows(static_cast<std::size_t>(result.vector_of.back()) + 1);
   std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(first));
   result.vectors = ops::Embedding(table, rows);

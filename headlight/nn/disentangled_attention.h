@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -24,10 +23,9 @@ struct RelativeVectors {
 // (DeBERTa's version 2).
 HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest);
 
-// `table` [rows, model], of which row_of(distance) is for a query that stands `distance` places behind the key. Rows
-// must not fall as the distance grows.
-RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts,
-                                  const std::function<std::int64_t(std::int64_t distance)>& row_of);
+// Those of `table` [rows, model].
+RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts, std::int64_t buckets,
+                                  std::int64_t farthest);
 
 struct HEADLIGHT_API DisentangledAttention {
   std::int32_t heads = 1;
