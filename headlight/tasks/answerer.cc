@@ -20,9 +20,12 @@ std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const Ans
   std::vector<PassageWindows> cut;
   std::vector<const Window*> windows;
   std::vector<std::size_t> question_of;
-  for (std::size_t i = 0; i < questions.size(); ++i)
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    CheckText(questions[i].question, options.name_of, i);
+    CheckText(questions[i].passage, options.name_of, i);
     cut.push_back(CutPassage(tokenizer, questions[i].question, questions[i].passage, model.limits().positions,
                              options.overlap, NameOf(options.name_of, i)));
+  }
   for (std::size_t i = 0; i < questions.size(); ++i)
     for (const Window& window : cut[i].windows) {
       windows.push_back(&window);

@@ -22,6 +22,8 @@ Classified Classifier::Classify(std::span<const TextOrPair> texts, const Classif
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto& [first, second] = texts[i];
+    CheckText(first, options.name_of, i);
+    if (second) CheckText(*second, options.name_of, i);
     constexpr EncodeOptions plain{.read_special = false};
     encodings.push_back(second ? tokenizer.EncodePair(first, *second, plain) : tokenizer.Encode(first, plain));
     if (options.truncate && Truncate(encodings[i], longest())) result.truncated.push_back(static_cast<std::int64_t>(i));

@@ -111,6 +111,7 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
   Embeddings result{Tensor::Empty({static_cast<std::int64_t>(texts.size()), dimension()}), {}};
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
+    CheckText(texts[i], options.name_of, i);
     Encoding& encoding = encodings.emplace_back(state_->loaded.tokenizer.Encode(texts[i], {.read_special = false}));
     const std::size_t tokens = encoding.ids.size();
     Check(tokens > 0, "{}: it has no tokens", NameOf(options.name_of, i));

@@ -6,6 +6,7 @@
 #include "headlight/base/error.h"
 #include "headlight/generate/batched.h"
 #include "headlight/models/family.h"
+#include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace {
@@ -55,6 +56,10 @@ AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
 
 std::string NameOf(const TextName& name, std::size_t text) {
   return name ? name(text) : fmt::format("text {}", text + 1);
+}
+
+void CheckText(std::string_view text, const TextName& name, std::size_t index) {
+  if (ValidUtf8(text) < text.size()) CheckUtf8(text, NameOf(name, index));
 }
 
 void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name) {

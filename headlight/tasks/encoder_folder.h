@@ -31,6 +31,9 @@ EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& op
 using TextName = std::function<std::string(std::size_t text)>;
 std::string NameOf(const TextName& name, std::size_t text);
 
+// Throws Error naming the text, by its index, where it is not UTF-8.
+void CheckText(std::string_view text, const TextName& name, std::size_t index);
+
 // The attention weights of every head of every layer for a text or a pair of texts.
 // Throws Error where they are longer than the model.
 AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,

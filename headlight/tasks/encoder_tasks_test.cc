@@ -93,6 +93,10 @@ TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
   EXPECT_EQ(Tagger::Load(kFolders + "tag").Tag({"A dog.", "Two men."}).size(), 2U);
   EXPECT_EQ(MaskFiller::Load(kFolders + "fill_mask").Fill({"A <mask>."}, {.top = 2})[0][0].size(), 2U);
   EXPECT_EQ(Answerer::Load(kFolders + "answer").Ask({{"Who?", "A dog."}}).size(), 1U);
+  const Tagger tagger = Tagger::Load(kFolders + "tag");
+  EXPECT_THAT(ErrorOf([&] { tagger.Tag({"A dog.", "A\xFF"}); }), HasSubstr("text 2: byte 1 is not UTF-8"));
+  const Classifier classifier = Classifier::Load(kFolders + "classify");
+  EXPECT_THAT(ErrorOf([&] { classifier.Classify({{"A", "\xFF"}}); }), HasSubstr("text 1: byte 0 is not UTF-8"));
   EXPECT_THAT(ErrorOf([] { Tagger::Load(kFolders + "tag", {.shortlist = true}); }),
               HasSubstr("shortlist is for a Translator"));
   EXPECT_THAT(ErrorOf([] { Answerer::Load(kFolders + "answer", {.draft = true}); }),

@@ -37,6 +37,7 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
   Check(options.top >= 1, "top must be at least 1, not {}", options.top);
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
+    CheckText(texts[i], options.name_of, i);
     encodings.push_back(loaded.tokenizer.Encode(texts[i]));
     Check(std::ranges::find(encodings[i].ids, mask_id) != encodings[i].ids.end(), "{}: there is no {} in it",
           NameOf(options.name_of, i), mask());

@@ -1,6 +1,6 @@
 // Predictions for the masked tokens of texts.
 //   const MaskFiller filler = MaskFiller::Load("bert-base-uncased");
-//   for (const FilledWord& word : filler.Fill({"A dog [MASK] across the meadow."})[0][0]) ...  // "runs", "walks", ...
+//   FilledMask words = filler.Fill({"A dog [MASK] across the meadow."})[0][0];  // words[0].text is "runs"
 #pragma once
 
 #include <cstdint>

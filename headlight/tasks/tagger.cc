@@ -66,6 +66,7 @@ std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> tex
   std::vector<std::size_t> text_of, first_of;  // each window's text, and that text's first window
   std::vector<std::vector<std::int32_t>> window_of(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
+    CheckText(texts[i], options.name_of, i);
     encodings.push_back(tokenizer.Encode(texts[i], {.read_special = false}));
     if (encodings[i].ids.empty()) continue;
     const std::vector<Window> of_text = SlidingWindows(encodings[i], 0, longest, longest / 4);

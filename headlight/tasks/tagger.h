@@ -1,6 +1,6 @@
 // Token classification: names and other spans of texts.
 //   const Tagger tagger = Tagger::Load("bert-ner");
-//   for (const NamedSpan& span : tagger.Tag({"Ada lived in London."})[0]) ...  // PER "Ada", LOC "London"
+//   std::vector<NamedSpan> spans = tagger.Tag({"Ada lived in London."})[0];  // PER "Ada", LOC "London"
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class HEADLIGHT_API Tagger {
   // The spans of each text in their order: a span begins where a label B-X stands, or I-X or X behind another X's, and
   // goes on while tokens are I-X or X; O is no label. A text of more tokens than the model reads is read in windows, of
   // which neighbours share a quarter, and a token's label is the one from the window whose edges it is farthest from.
-  // Throws Error naming the text where one is not UTF-8 or has no tokens.
+  // Throws Error naming the text where one is not UTF-8.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
                                           const TagOptions& options = {}) const {
