@@ -24,6 +24,7 @@ std::vector<AttentionCase> Cases() {
       {"head_dim 100, value_dim 1", {{9, 10}, {1, 10}}, 1, 100, 1},
       {"causal", {{1, 1}, {2, 2}, {15, 15}, {70, 70}}, 2, 8, 8, true},
       {"causal behind a cache", {{1, 20}, {2, 9}, {5, 150}}, 2, 9, 8, true},
+      {"causal with one query each", {{1, 20}, {1, 1}, {1, 130}, {1, 0}}, 2, 9, 8, true},
       {"causal with more queries than keys", {{9, 4}, {80, 10}}, 1, 4, 4, true},
       {"window", {{30, 30}, {200, 200}}, 1, 8, 8, false, 5},
       {"causal window", {{40, 40}, {150, 290}, {1, 300}}, 1, 8, 8, true, 70},
