@@ -106,7 +106,7 @@ TEST_F(TranslateTest, NamesLinesThatAreTooLong) {
   std::string book;
   for (int i = 0; i < 60; ++i) book += sentence + " ";
   EXPECT_THAT(RunProgram({"translate", model, "--beam-size", "1"}, book).err, HasSubstr("parts"));
-  EXPECT_THAT(RefusalOf({"translate", model}, std::string(2 << 20, 'a')), HasSubstr("line 1 is longer than"));
+  EXPECT_THAT(RefusalOf({"translate", model}, std::string(2 << 20, 'a')), HasSubstr("line 1: longer than"));
 }
 
 TEST_F(TranslateTest, NamesTranslationsThatAreCut) {

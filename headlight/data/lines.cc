@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -16,17 +17,51 @@
 
 namespace headlight {
 
+namespace {
+
 constexpr std::size_t kReadBytes = 64 * 1024;  // at a time
+
+// Two readers of standard input would each get some of its lines.
+std::atomic<bool> standard_input_taken = false;
+
+int Acquire(const std::string& path) {
+  if (path == "-") {
+    Check(!standard_input_taken.exchange(true), "standard input (-) can only be one of the files");
+    return STDIN_FILENO;
+  }
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  Check(descriptor >= 0, "{}: cannot open: {}", path, std::strerror(errno));
+  struct stat status {};
+  if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    close(descriptor);
+    Fail("{}: a folder, where a text file was expected", path);
+  }
+  return descriptor;
+}
+
+void Release(int descriptor) {
+  if (descriptor == STDIN_FILENO)
+    standard_input_taken = false;
+  else
+    close(descriptor);
+}
+
+}  // namespace
 
 // The bytes of a file, inflated if they are gzip's.
 class LineReader::Input {
  public:
-  Input(int descriptor, bool owned, const std::string& name) : descriptor_(descriptor), owned_(owned), name_(name) {}
+  Input(int descriptor, bool owned, const std::string& name) : descriptor_(descriptor), owned_(owned), name_(name) {
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
+    const off_t begin = lseek(descriptor, 0, SEEK_CUR);
+    if (begin >= 0 && status.st_size > begin) size_ = static_cast<double>(status.st_size - begin);
+  }
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
   ~Input() {
     if (gzip_) inflateEnd(&stream_);
-    if (owned_) close(descriptor_);
+    if (owned_) Release(descriptor_);
   }
 
   // Puts up to `size` > 0 bytes at `to` and returns how many; 0 at the end.
@@ -38,6 +73,13 @@ class LineReader::Input {
     std::memcpy(to, compressed_.data(), taken);
     Drop(taken);
     return taken;
+  }
+
+  // As LineReader::share, where `unread` bytes have been read here and not yet given.
+  double Share(std::size_t unread) const {
+    if (size_ == 0) return -1;
+    const double waiting = static_cast<double>(held_) + (gzip_ ? 0 : static_cast<double>(unread));
+    return std::clamp((bytes_read_ - waiting) / size_, 0.0, 1.0);
   }
 
  private:
@@ -55,7 +97,10 @@ class LineReader::Input {
   std::size_t ReadSome(void* to, std::size_t size) {
     for (;;) {
       const ssize_t got = read(descriptor_, to, size);
-      if (got >= 0) return static_cast<std::size_t>(got);
+      if (got >= 0) {
+        bytes_read_ += static_cast<double>(got);
+        return static_cast<std::size_t>(got);
+      }
       if (errno != EINTR) Fail("{}: cannot read: {}", name_, std::strerror(errno));
     }
   }
@@ -98,26 +143,13 @@ class LineReader::Input {
   bool ended_ = false;  // a whole gzip member has been inflated and no further one has begun
   z_stream stream_{};
   std::array<unsigned char, kReadBytes> compressed_;
-  std::size_t held_ = 0;  // bytes at the front of compressed_
+  std::size_t held_ = 0;              // bytes at the front of compressed_
+  double size_ = 0, bytes_read_ = 0;  // of a regular file from where reading began; size 0: unknown
 };
 
-namespace {
-
-int OpenToRead(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  Check(descriptor >= 0, "{}: cannot open: {}", path, std::strerror(errno));
-  struct stat status {};
-  if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
-    close(descriptor);
-    Fail("{}: a folder, where a text file was expected", path);
-  }
-  return descriptor;
+LineReader::LineReader(std::string path) : name_(path == "-" ? "standard input" : path) {
+  input_ = std::make_unique<Input>(Acquire(path), true, name_);
 }
-
-}  // namespace
-
-LineReader::LineReader(std::string path)
-    : name_(std::move(path)), input_(std::make_unique<Input>(OpenToRead(name_), true, name_)) {}
 
 LineReader::LineReader(int descriptor, std::string name)
     : name_(std::move(name)), input_(std::make_unique<Input>(descriptor, false, name_)) {}
@@ -128,14 +160,20 @@ LineReader::LineReader(LineReader&&) noexcept = default;
 std::optional<std::string_view> LineReader::Next() {
   for (std::size_t searched = begin_;;) {
     if (const std::size_t newline = std::string_view(buffer_.data(), end_).find('\n', searched);
-        newline != std::string_view::npos)
-      return TakeLine(newline - begin_, newline - begin_ + 1);
-
+        newline != std::string_view::npos) {
+      if (!std::exchange(skipping_, false)) return TakeLine(newline - begin_, newline - begin_ + 1);
+      searched = begin_ = newline + 1;
+      continue;
+    }
+    if (skipping_) begin_ = end_;
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= std::exchange(begin_, 0);
     searched = end_;
-    Check(end_ <= kMaxLineBytes + 1, "{}: line {} is longer than {} bytes: this is no file of sentences", name_,
-          line_number_ + 1, kMaxLineBytes);
+    if (end_ > kMaxLineBytes + 1) {
+      skipping_ = true;
+      ++line_number_;
+      FailTooLong();
+    }
     buffer_.resize(std::max(buffer_.size(), end_ + kReadBytes));
     const std::size_t got = input_->Read(buffer_.data() + end_, buffer_.size() - end_);
     end_ += got;
@@ -146,13 +184,18 @@ std::optional<std::string_view> LineReader::Next() {
   }
 }
 
+double LineReader::share() const { return input_->Share(end_ - begin_); }
+
+void LineReader::FailTooLong() const {
+  Fail("{}: line {}: longer than {} bytes: this is no file of sentences", name_, line_number_, kMaxLineBytes);
+}
+
 std::string_view LineReader::TakeLine(std::size_t size, std::size_t with_end) {
   std::string_view line(buffer_.data() + begin_, size);
   begin_ += with_end;
   ++line_number_;
   if (line.ends_with('\r')) line.remove_suffix(1);
-  Check(line.size() <= kMaxLineBytes, "{}: line {} is longer than {} bytes: this is no file of sentences", name_,
-        line_number_, kMaxLineBytes);
+  if (line.size() > kMaxLineBytes) FailTooLong();
   const std::size_t nul = line.find('\0');
   Check(nul == std::string_view::npos, "{}: line {}: byte {} is a NUL, which no text has", name_, line_number_, nul);
   if (ValidUtf8(line) < line.size()) CheckUtf8(line, fmt::format("{}: line {}", name_, line_number_));

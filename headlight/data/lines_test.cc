@@ -89,10 +89,10 @@ TEST_F(ReadLinesTest, NamesLineAndByteOfWhatIsNotText) {
 TEST_F(ReadLinesTest, BoundsALine) {
   const std::string longest(kMaxLineBytes, 'x');
   EXPECT_THAT(Read("a\n" + longest + "\r\nb"), ElementsAre("a", longest, "b"));
-  EXPECT_THAT(Failure("a\n" + longest + "x\nb"), HasSubstr("line 2 is longer than 1048576 bytes"));
-  EXPECT_THAT(Failure(longest + longest + longest), HasSubstr("line 1 is longer than 1048576 bytes"));
+  EXPECT_THAT(Failure("a\n" + longest + "x\nb"), HasSubstr("line 2: longer than 1048576 bytes"));
+  EXPECT_THAT(Failure(longest + longest + longest), HasSubstr("line 1: longer than 1048576 bytes"));
   // A gigabyte in a megabyte of gzip must not be inflated to find that out.
-  EXPECT_THAT(Failure(Gzip(std::string(8 * kMaxLineBytes, 'x'))), HasSubstr("line 1 is longer than 1048576 bytes"));
+  EXPECT_THAT(Failure(Gzip(std::string(8 * kMaxLineBytes, 'x'))), HasSubstr("line 1: longer than 1048576 bytes"));
 }
 
 TEST_F(ReadLinesTest, NamesTheFileThatCannotBeRead) {
@@ -120,6 +120,47 @@ TEST(LineReader, GivesALineAsSoonAsItIsComplete) {
   EXPECT_EQ(reader.Next(), std::nullopt);
   EXPECT_EQ(reader.line_number(), 4);
   close(ends[0]);
+}
+
+TEST(LineReader, GoesOnBehindABadLine) {
+  const TestFolder folder;
+  const std::string bad =
+      "a\nb\xff\n" + std::string(3 * kMaxLineBytes, 'x') + "\nc\n\n" + std::string(kMaxLineBytes + 1, 'y') + "\r\nd";
+  for (const std::string& bytes : {bad, Gzip(bad)}) {
+    LineReader reader(folder.Write("text", bytes));
+    EXPECT_EQ(reader.Next(), "a");
+    EXPECT_THAT(ErrorOf([&] { reader.Next(); }), HasSubstr("line 2: byte 1 is not UTF-8"));
+    EXPECT_THAT(ErrorOf([&] { reader.Next(); }), HasSubstr("line 3: longer than"));
+    EXPECT_EQ(reader.Next(), "c");
+    EXPECT_EQ(reader.Next(), "");
+    EXPECT_THAT(ErrorOf([&] { reader.Next(); }), HasSubstr("line 6: longer than"));
+    EXPECT_EQ(reader.Next(), "d");
+    EXPECT_EQ(reader.line_number(), 7);
+    EXPECT_EQ(reader.Next(), std::nullopt);
+  }
+}
+
+TEST(LineReader, TellsItsShareOfTheFile) {
+  const TestFolder folder;
+  LineReader plain(folder.Write("text", "abcd\nefgh\nij\nk"));
+  EXPECT_EQ(plain.share(), 0);
+  plain.Next();
+  EXPECT_DOUBLE_EQ(plain.share(), 5.0 / 14);
+  while (plain.Next()) continue;
+  EXPECT_EQ(plain.share(), 1);
+  LineReader packed(folder.Write("text.gz", Gzip("a\nb\n")));
+  while (packed.Next()) continue;
+  EXPECT_EQ(packed.share(), 1);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_EQ(LineReader(ends[0], "pipe").share(), -1);
+  for (const int end : ends) close(end);
+}
+
+TEST(LineReader, GivesStandardInputToOneReader) {
+  const LineReader first("-");
+  EXPECT_EQ(first.name(), "standard input");
+  EXPECT_THAT(ErrorOf([] { LineReader("-"); }), HasSubstr("standard input (-) can only be one of the files"));
 }
 
 TEST(LineReader, ReadsGzipThatArrivesByteByByte) {
