@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "headlight/base/error.h"
 #include "headlight/generate/batched.h"
@@ -27,6 +28,21 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
   from(encoding.type_ids);
   from(encoding.texts);
   from(encoding.spans);
+}
+
+// The indices of equal encodings, group by group.
+std::vector<std::vector<std::size_t>> EqualEncodings(std::span<const Encoding* const> encodings) {
+  const auto less = [](const Encoding* a, const Encoding* b) {
+    return a->ids != b->ids ? a->ids < b->ids : a->type_ids < b->type_ids;
+  };
+  std::map<const Encoding*, std::size_t, decltype(less)> group_of(less);
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < encodings.size(); ++i) {
+    const auto [group, is_new] = group_of.try_emplace(encodings[i], groups.size());
+    if (is_new) groups.emplace_back();
+    groups[group->second].push_back(i);
+  }
+  return groups;
 }
 
 }  // namespace
@@ -94,12 +110,13 @@ bool Truncate(Encoding& encoding, std::int64_t longest) {
 
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,
                      const EncodedTexts& done) {
+  const std::vector<std::vector<std::size_t>> groups = EqualEncodings(encodings);
   std::vector<std::size_t> sizes;
-  for (const Encoding* encoding : encodings) sizes.push_back(encoding->ids.size());
+  for (const std::vector<std::size_t>& group : groups) sizes.push_back(encodings[group.front()]->ids.size());
   ForEachBatch(sizes, batch_tokens, [&](std::span<const std::size_t> which) {
     std::vector<std::int32_t> ids, types, lengths;
-    for (const std::size_t i : which) {
-      const Encoding& encoding = *encodings[i];
+    for (const std::size_t group : which) {
+      const Encoding& encoding = *encodings[groups[group].front()];
       ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
       types.insert(types.end(), encoding.type_ids.begin(), encoding.type_ids.end());
       lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
@@ -108,7 +125,15 @@ void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> 
     if (model.limits().types <= 1) types.clear();
     const Sequences texts = PackedSequences(lengths);
     Context context;
-    done(context, model.Encode(context, ids, types, texts), texts, which);
+    const Tensor hidden = model.Encode(context, ids, types, texts);
+    Sequences places;
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      const std::vector<std::size_t>& group = groups[which[i]];
+      places.insert(places.end(), group.size(), texts[i]);
+      members.insert(members.end(), group.begin(), group.end());
+    }
+    done(context, hidden, places, members);
   });
 }
 

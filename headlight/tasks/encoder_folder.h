@@ -50,8 +50,9 @@ void CheckFinite(const Tensor& result, const TextEncoder& model, const std::stri
 // stay. Returns whether any was removed. Throws Error where there are more special tokens than `longest`.
 bool Truncate(Encoding& encoding, std::int64_t longest);
 
-// Encodes all, in batches of at most `batch_tokens` tokens or of one text. `done` receives the hidden states [tokens,
-// model] of a batch, packed, and the indices of its encodings.
+// Encodes all, in batches of at most `batch_tokens` tokens or of one text; equal ones, such as empty texts, once.
+// `done` receives the hidden states [tokens, model] of a batch, the indices of its encodings and where each stands in
+// them: equal ones at the same place.
 using EncodedTexts = std::function<void(Context& context, const Tensor& hidden, const Sequences& texts,
                                         std::span<const std::size_t> which)>;
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,
