@@ -50,7 +50,7 @@ function(headlight_add_tests folder)
       target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
     endif()
     if(room STREQUAL cli)
-      target_sources(${name} PRIVATE headlight/cli/line_queue.cc)
+      target_sources(${name} PRIVATE headlight/cli/line_queue.cc headlight/cli/output.cc headlight/cli/progress.cc)
       add_dependencies(${name} headlight_program)  # which they run
     endif()
   endforeach()
@@ -64,8 +64,8 @@ endforeach()
 # The tests of code with threads, for ThreadSanitizer: .ci/run builds and runs only these. Left out are gradients of whole
 # models and inputs of megabytes, which take long and start no other threads.
 if(thread_sanitizer)
-  set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/line_queue.cc)
-  foreach(test base/parallel base/profile base/storage cli/line_queue data/batches data/corpus data/prefetch tasks/threads
+  set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/line_queue.cc headlight/cli/output.cc headlight/cli/progress.cc)
+  foreach(test base/parallel base/profile base/storage cli/line_queue cli/progress data/batches data/corpus data/prefetch tasks/threads
       tasks/translator text/tokenizers/marian_tokenizer text/tokenizers/pipeline_tokenizer train/gradients)
     list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/headlight/${test}_test.cc)
   endforeach()

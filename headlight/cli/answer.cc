@@ -13,6 +13,7 @@
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/data/lines.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/tasks/answerer.h"
@@ -23,41 +24,59 @@ namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
 
-struct Options {
-  std::string folder, input = "-", question, context;
+std::string ReadPassage(const std::string& path) {
+  if (Input(path) != "-") return ReadFile(path, kLongestPassage);
+  std::string passage;
+  LineReader lines(path);
+  while (const auto line = lines.Next()) {
+    passage += fmt::format("{}\n", *line);
+    Check(passage.size() <= kLongestPassage, "standard input: more than the {} bytes that a passage may have",
+          kLongestPassage);
+  }
+  return passage;
+}
+
+struct Options : LineOptions {
+  std::string folder, question, context;
   std::optional<std::int64_t> max_length;
   std::optional<Compute> compute;
-  bool always = false, json = false;
+  bool always = false;
 };
 
-void Print(const Answer& answer, bool json) {
+std::string Row(std::int64_t line, const Answer& answer, bool json) {
   if (!json) {
     std::string text = answer.text;
     for (char& c : text)
       if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-    WriteResult(fmt::format("{:.4f}\t{}\t{}\t{}\n", answer.score, answer.begin, answer.end, text));
-    return;
+    return fmt::format("{:.4f}\t{}\t{}\t{}\n", answer.score, answer.begin, answer.end, text);
   }
-  Json object = Json::Object{{"score", answer.score}, {"answer", Json()}};
+  Json object =
+      Json::Object{{"line", line}, {"text", Json()}, {"probability", answer.score}, {"start", Json()}, {"end", Json()}};
   if (answer.found) {
-    object.Set("answer", answer.text);
-    object.Set("begin", answer.begin);
+    object.Set("text", answer.text);
+    object.Set("start", answer.begin);
     object.Set("end", answer.end);
   }
-  WriteResult(object.Line() + "\n");
+  return object.Line() + "\n";
 }
 
 using NameOf = std::function<std::string(std::size_t question)>;
-using Reply = std::function<void(const std::vector<Question>& questions, const NameOf& name_of)>;
+// The rows to print for the questions of lines from `first` on.
+using Reply = std::function<std::vector<std::string>(const std::vector<Question>& questions, std::int64_t first,
+                                                     const NameOf& name_of)>;
 
 // For a model that finds answers in passages.
 Reply Finds(const Options& options) {
   const Answerer answerer = Answerer::Load(options.folder, {.compute = options.compute});
   AnswerOptions ask{.may_decline = !options.always};
   ask.longest_answer = options.max_length.value_or(ask.longest_answer);
-  return [answerer, ask, json = options.json](const std::vector<Question>& questions, const NameOf& name_of) mutable {
+  return [answerer, ask, json = options.json](const std::vector<Question>& questions, std::int64_t first,
+                                              const NameOf& name_of) mutable {
     ask.name_of = name_of;
-    for (const Answer& answer : answerer.Ask(questions, ask)) Print(answer, json);
+    std::vector<std::string> rows;
+    for (const Answer& answer : answerer.Ask(questions, ask))
+      rows.push_back(Row(first + std::ssize(rows), answer, json));
+    return rows;
   };
 }
 
@@ -70,7 +89,8 @@ Reply Writes(const Options& options) {
         "--max-length {}: the model writes at most {} tokens", options.max_length.value_or(1),
         translator.model().limits().positions);
   how.max_length = static_cast<std::int32_t>(options.max_length.value_or(0));
-  return [translator, how, json = options.json](const std::vector<Question>& questions, const NameOf& name_of) {
+  return [translator, how, json = options.json](const std::vector<Question>& questions, std::int64_t first,
+                                                const NameOf& name_of) {
     const std::int64_t most = translator.model().limits().positions;
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -83,10 +103,13 @@ Reply Writes(const Options& options) {
             "{}: with the question {} tokens, and the model reads at most {}: the passage must be shortened",
             name_of(i), tokens, most);
     }
+    std::vector<std::string> rows;
     for (const auto& answers : translator.TranslateBatch(texts, how)) {
       const std::string& text = answers.front().text;
-      WriteResult((json ? Json(Json::Object{{"answer", text}}).Line() : text) + "\n");
+      const std::int64_t line = first + std::ssize(rows);
+      rows.push_back((json ? Json(Json::Object{{"line", line}, {"text", text}}).Line() : text) + "\n");
     }
+    return rows;
   };
 }
 
@@ -94,22 +117,23 @@ void Run(const Options& options) {
   const bool writes = FamilyOf(OpenModelFolder(options.folder)).kind == EncoderDecoder::kKind;
   const Reply reply = writes ? Writes(options) : Finds(options);
   if (!options.context.empty()) {
-    reply({{options.question, ReadFile(options.context, kLongestPassage)}},
-          [&](std::size_t) { return options.context; });
+    const std::string passage = ReadPassage(options.context);
+    for (const std::string& row : reply({{options.question, passage}}, 1, [&](std::size_t) { return options.context; }))
+      WriteResult(row);
     return;
   }
-  ForEachLineBatch(options.input, "lines answered", BytesAhead(AnswerOptions().batch_tokens),
-                   [&](const LineBatch& batch) {
-                     std::vector<Question> questions;
-                     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-                       const std::string& text = batch.lines[line];
-                       const std::size_t tab = text.find('\t');
-                       Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
-                             "{}: a line is a question and a passage with a tab between them", batch.name_of(line));
-                       questions.push_back({text.substr(0, tab), text.substr(tab + 1)});
-                     }
-                     reply(questions, batch.name_of);
-                   });
+  const auto rows = [&](const LineBatch& batch) {
+    std::vector<Question> questions;
+    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+      const std::string& text = batch.lines[line];
+      const std::size_t tab = text.find('\t');
+      Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
+            "{}: a line is a question and a passage with a tab between them", batch.name_of(line));
+      questions.push_back({text.substr(0, tab), text.substr(tab + 1)});
+    }
+    return reply(questions, batch.first, batch.name_of);
+  };
+  ForEachLineBatch(options, "lines answered", BytesAhead(AnswerOptions().batch_tokens), rows);
 }
 
 }  // namespace
@@ -123,7 +147,8 @@ void AddAnswer(CLI::App& program) {
   CLI::Option& input = *command.add_option("FILE", options.input,
                                            "Lines of QUESTION<tab>PASSAGE, plain or gzip; - is standard input [-]");
   CLI::Option& question = *command.add_option("--question", options.question, "One question, instead of a file's");
-  CLI::Option& context = *command.add_option("--context", options.context, "The passage: this whole file");
+  CLI::Option& context =
+      *command.add_option("--context", options.context, "The passage: this whole file; - is standard input");
   question.type_name("TEXT")->needs(&context)->excludes(&input);
   context.type_name("FILE")->needs(&question);
   command
@@ -132,6 +157,7 @@ void AddAnswer(CLI::App& program) {
       ->type_name("N");
   command.add_flag("--always", options.always, "Answer even where the model finds no answer more probable");
   command.add_flag("--json", options.json, "Print one JSON object per answer");
+  AddSkipErrors(command, options)->excludes(&question);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"

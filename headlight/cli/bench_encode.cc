@@ -45,6 +45,7 @@ std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states)
 }
 
 void Run(const Options& options) {
+  CheckOutputs({{"--states", options.states}}, {options.folder});
   if (!options.states.empty()) CheckWritable(options.states);
   const auto model =
       LoadModel<TextEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});

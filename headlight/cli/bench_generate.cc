@@ -12,6 +12,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/generate/generate.h"
 #include "headlight/models/family.h"
@@ -75,6 +76,7 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
 
 void Run(const Options& options) {
   Check(!options.draft || options.batch == 1, "--draft is for --batch 1: several texts are written without");
+  CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = LoadModel<LanguageModel>(
       options.folder,

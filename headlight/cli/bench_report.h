@@ -13,6 +13,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/profile.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 
 namespace headlight {
 

@@ -11,6 +11,7 @@
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_training.h"
 #include "headlight/data/prefetch.h"
 #include "headlight/io/config_table.h"

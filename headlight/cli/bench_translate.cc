@@ -53,6 +53,7 @@ std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, cons
 void Run(const Options& options) {
   Check(!options.draft || (options.batch == 1 && options.decoding.beam_size == 1),
         "--draft is for --batch 1 and --beam-size 1: several sentences or beams are written without");
+  CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = LoadModel<EncoderDecoder>(
       options.folder,

@@ -1,14 +1,13 @@
 // headlight bleu: BLEU and chrF of given translations.
 #include "headlight/text/metrics/bleu.h"
 
-#include <unistd.h>
-
 #include <string>
 #include <vector>
 
 #include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/data/lines.h"
 #include "headlight/text/metrics/chrf.h"
 
@@ -23,9 +22,8 @@ struct Options {
 void Run(const Options& options) {
   std::vector<std::vector<std::string>> references;
   for (const std::string& path : options.references) references.push_back(ReadLines(path));
-  std::vector<std::string> hypotheses;
-  LineReader reader(STDIN_FILENO, "standard input");
-  while (const auto line = reader.Next()) hypotheses.emplace_back(*line);
+  const std::vector<std::string> hypotheses = ReadLines(Input("-"));
+  const Progress progress("scoring");
   const Bleu bleu = CorpusBleu(hypotheses, references, options.lowercase);
   const Chrf chrf = options.chrf ? CorpusChrf(hypotheses, references, options.lowercase) : Chrf();
   if (options.json) {

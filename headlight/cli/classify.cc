@@ -17,11 +17,11 @@
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, input = "-";
+struct Options : LineOptions {
+  std::string folder;
   std::int64_t top = 0;  // 0: as the problem type asks for
   std::optional<Compute> compute;
-  bool json = false, truncate = false;
+  bool truncate = false;
 };
 
 // The labels to print, the best first.
@@ -45,38 +45,38 @@ std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem 
 void Run(const Options& options) {
   const Classifier classifier = Classifier::Load(options.folder, {.compute = options.compute});
   const std::vector<std::string>& labels = classifier.labels();
-  ForEachLineBatch(
-      options.input, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), [&](const LineBatch& batch) {
-        std::vector<TextOrPair> texts;
-        for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-          const std::string& text = batch.lines[line];
-          const std::size_t tab = text.find('\t');
-          Check(tab == std::string::npos || text.find('\t', tab + 1) == std::string::npos,
-                "{}: it has more than one tab, and a line is a text or two with a tab between them",
-                batch.name_of(line));
-          texts.push_back({text.substr(0, tab)});
-          if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
-        }
-        const Classified classified =
-            classifier.Classify(texts, {.truncate = options.truncate, .name_of = batch.name_of});
-        for (const std::int64_t text : classified.truncated)
-          Note("{}: the model reads {} tokens at once: its end is left out",
-               batch.name_of(static_cast<std::size_t>(text)), classifier.longest());
-        for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
-          const float* const scores = classified.scores.matrix<float>().row(line);
-          const std::vector<std::size_t> named =
-              Named(scores, labels.size(), classifier.problem(), options.json ? std::ssize(labels) : options.top);
-          Json::Array json;
-          std::string result;
-          for (const std::size_t label : named) {
-            json.push_back(Json::Object{{"label", labels[label]}, {"score", scores[label]}});
-            result += fmt::format("{}{}\t{:.4f}", result.empty() ? "" : "\t", labels[label], scores[label]);
-          }
-          if (options.json)
-            result = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(json)}}).Line();
-          WriteResult(result + "\n");
-        }
-      });
+  const char* const kind = classifier.problem() == Problem::number ? "score" : "probability";
+  const auto rows = [&](const LineBatch& batch) {
+    std::vector<TextOrPair> texts;
+    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+      const std::string& text = batch.lines[line];
+      const std::size_t tab = text.find('\t');
+      Check(tab == std::string::npos || text.find('\t', tab + 1) == std::string::npos,
+            "{}: it has more than one tab, and a line is a text or two with a tab between them", batch.name_of(line));
+      texts.push_back({text.substr(0, tab)});
+      if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
+    }
+    const Classified classified = classifier.Classify(texts, {.truncate = options.truncate, .name_of = batch.name_of});
+    for (const std::int64_t text : classified.truncated)
+      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(static_cast<std::size_t>(text)),
+           classifier.longest());
+    std::vector<std::string> printed;
+    for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
+      const float* const scores = classified.scores.matrix<float>().row(line);
+      const std::vector<std::size_t> named =
+          Named(scores, labels.size(), classifier.problem(), options.json ? std::ssize(labels) : options.top);
+      Json::Array json;
+      std::string result;
+      for (const std::size_t label : named) {
+        json.push_back(Json::Object{{"label", labels[label]}, {kind, scores[label]}});
+        result += fmt::format("{}{}\t{:.4f}", result.empty() ? "" : "\t", labels[label], scores[label]);
+      }
+      if (options.json) result = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(json)}}).Line();
+      printed.push_back(result + "\n");
+    }
+    return printed;
+  };
+  ForEachLineBatch(options, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), rows);
 }
 
 }  // namespace
@@ -100,6 +100,7 @@ void AddClassify(CLI::App& program) {
       "--truncate", options.truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
   command.add_flag("--json", options.json, "Print one JSON object per line of input, with all classes")->excludes(top);
+  AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints LABEL<tab>PROBABILITY, further classes behind further tabs, a line for a line. How scores are read is\n"

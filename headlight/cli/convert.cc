@@ -6,6 +6,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 
@@ -20,6 +21,7 @@ void Run(const Options& options) {
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
+  const Progress progress("converting");
   const std::unique_ptr<Model> model = LoadModel(options.folder);
   SaveModelFolder(options.out, [&](const std::string& folder) {
     model->Save(folder, options.compute == "int4" ? Compute::int4 : Compute::int8);

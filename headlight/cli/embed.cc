@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -22,8 +23,8 @@
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, input = "-", out, search;
+struct Options : LineOptions {
+  std::string folder, out, search;
   std::int64_t top = 10;
   std::optional<Compute> compute;
   bool truncate = false;
@@ -56,6 +57,7 @@ struct Found {
 };
 
 void Run(const Options& options) {
+  CheckOutputs({{"--out", options.out}}, {options.folder, options.input});
   if (!options.out.empty()) CheckWritable(options.out);
   const Embedder embedder = Embedder::Load(options.folder, {.compute = options.compute});
   const std::int64_t columns = embedder.dimension();
@@ -64,37 +66,47 @@ void Run(const Options& options) {
 
   std::vector<float> all;
   std::vector<Found> found;
-  std::int64_t done = 0;
-  ForEachLineBatch(
-      options.input, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), [&](const LineBatch& batch) {
-        const Embeddings embeddings = embedder.Embed(batch.lines, {.truncate = true, .name_of = batch.name_of});
-        for (const std::int64_t text : embeddings.truncated) {
-          const std::string place = batch.name_of(static_cast<std::size_t>(text));
-          Check(options.truncate,
-                "{}: it has more tokens than the {} that the model reads at once; --truncate leaves out its end", place,
-                embedder.longest());
-          Note("{}: the model reads {} tokens at once: its end is left out", place, embedder.longest());
-        }
-        for (const std::string& text : batch.lines) {
-          const float* const vector = embeddings.vectors.matrix<float>().row(done - batch.first + 1);
-          ++done;
-          if (!query.empty()) {
-            found.push_back({Cosine(query.data(), vector, columns), done, text});
-          } else if (!options.out.empty()) {
-            all.insert(all.end(), vector, vector + columns);
-          } else {
-            WriteResult(fmt::format("[{}]\n", fmt::join(vector, vector + columns, ",")));
-          }
-        }
-        // Only the best are kept.
-        const auto best = found.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(found));
-        std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
-          return a.score != b.score ? a.score > b.score : a.line < b.line;
-        });
-        found.erase(best, found.end());
-      });
-  for (const Found& one : found) WriteResult(fmt::format("{:.4f}\t{}\t{}\n", one.score, one.line, one.text));
-  if (!options.out.empty()) WriteFile(options.out, Npy(all, static_cast<std::size_t>(done), columns));
+  // A line that cannot be processed has a row of NaN, so that line N is row N - 1.
+  const auto pad_to = [&](std::int64_t lines) {
+    all.resize(static_cast<std::size_t>(lines * columns), std::numeric_limits<float>::quiet_NaN());
+  };
+  const auto rows = [&](const LineBatch& batch) {
+    const Embeddings embeddings = embedder.Embed(batch.lines, {.truncate = options.truncate, .name_of = batch.name_of});
+    for (const std::int64_t text : embeddings.truncated)
+      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(static_cast<std::size_t>(text)),
+           embedder.longest());
+    std::vector<std::string> printed(batch.lines.size());
+    if (!options.out.empty()) pad_to(batch.first - 1);
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      const float* const vector = embeddings.vectors.matrix<float>().row(static_cast<std::int64_t>(i));
+      const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
+      if (!query.empty()) {
+        found.push_back({Cosine(query.data(), vector, columns), line, batch.lines[i]});
+      } else if (!options.out.empty()) {
+        all.insert(all.end(), vector, vector + columns);
+      } else {
+        const std::string numbers = fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
+        printed[i] = options.json ? fmt::format("{{\"line\":{},\"vector\":{}}}\n", line, numbers) : numbers + "\n";
+      }
+    }
+    // Only the best are kept.
+    const auto best = found.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(found));
+    std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
+      return a.score != b.score ? a.score > b.score : a.line < b.line;
+    });
+    found.erase(best, found.end());
+    return printed;
+  };
+  const bool a_row_a_line = query.empty() && options.out.empty();
+  const LineCount count = ForEachLineBatch(options, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), rows,
+                                           a_row_a_line ? "\n" : "");
+  for (const Found& one : found)
+    WriteResult(options.json
+                    ? Json(Json::Object{{"line", one.line}, {"text", one.text}, {"score", one.score}}).Line() + "\n"
+                    : fmt::format("{:.4f}\t{}\t{}\n", one.score, one.line, one.text));
+  if (options.out.empty()) return;
+  pad_to(count.lines);
+  WriteFile(options.out, Npy(all, static_cast<std::size_t>(count.lines), columns));
 }
 
 }  // namespace
@@ -127,6 +139,11 @@ void AddEmbed(CLI::App& program) {
   command.add_flag(
       "--truncate", options.truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  command
+      .add_flag("--json", options.json,
+                "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine")
+      ->excludes(out);
+  AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "

@@ -53,8 +53,9 @@ TEST(Embed, RefusesOrTruncatesLongTexts) {
   for (int i = 0; i < 30; ++i) text += "dog ";
   const Outcome refused = RunProgram({"embed", kFolder}, text);
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err,
-              HasSubstr("standard input: line 2: it has more tokens than the 20 that the model reads at once"));
+  EXPECT_THAT(
+      refused.err,
+      HasSubstr("standard input: line 2: 32 tokens, of which the model reads 20 at once; truncate leaves out its end"));
   const Outcome cut = RunProgram({"embed", kFolder, "--truncate"}, text);
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_EQ(Lines(cut.out).size(), 2U);

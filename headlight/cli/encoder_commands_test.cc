@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 
@@ -30,8 +32,8 @@ TEST(Classify, PrintsTheClassOfOneTextOrTwo) {
   const std::string folder = kFolders + "classify", text = "A small dog runs.\nTwo men.\tTwo dogs.\n";
   EXPECT_EQ(RunProgram({"classify", folder}, text).out, "maybe\t0.6269\nmaybe\t0.6868\n");
   EXPECT_EQ(Lines(RunProgram({"classify", folder, "--top", "2"}, text).out)[0], "maybe\t0.6269\tno\t0.2354");
-  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--json"}, text).out)[1].substr(0, 52),
-            R"({"line":2,"classes":[{"label":"maybe","score":0.6867)");
+  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--json"}, text).out)[1].substr(0, 53),
+            R"({"line":2,"classes":[{"label":"maybe","probability":0)");
   EXPECT_THAT(RefusalOf({"classify", folder}, "a\tb\tc\n"), HasSubstr("line 1: it has more than one tab"));
   std::string long_text;
   for (int i = 0; i < 30; ++i) long_text += "dog ";
@@ -54,6 +56,22 @@ TEST(Classify, ReadsScoresAsTheProblemAsks) {
   EXPECT_EQ(classify("regression", "A small dog runs.\n"), "no\t-0.4650\tmaybe\t0.5145\tyes\t-1.0011\n");
 }
 
+// Equal texts of a batch are encoded once.
+TEST(Encoders, PrintTheSameForEqualLines) {
+  const auto repeated = [](std::vector<std::string> command, const std::string& text, const std::string& other) {
+    const std::string one = RunProgram(command, text).out, two = RunProgram(command, other).out;
+    EXPECT_EQ(RunProgram(command, text + other + text + text).out, one + two + one + one) << command[0];
+  };
+  repeated({"classify", kFolders + "classify"}, "A small dog runs.\n", "Two men.\tTwo dogs.\n");
+  repeated({"answer", kFolders + "answer"}, "who\tTwo men.\n", "who\tTwo dogs run.\n");
+  repeated({"embed", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences"}, "\n", "Two dogs.\n");
+  std::map<char, std::string> spans;  // by the line's number
+  for (const std::string& row : Lines(RunProgram({"tag", kFolders + "tag"}, "dog\nTwo men\ndog\n").out))
+    spans[row[0]] += row.substr(1) + "\n";
+  EXPECT_EQ(spans['1'], spans['3']);
+  EXPECT_NE(spans['1'], spans['2']);
+}
+
 TEST(Tag, PrintsSpans) {
   const std::string folder = kFolders + "tag", text = "dog\n\nTwo men, two dögs.\n";
   const std::vector<std::string> lines = Lines(RunProgram({"tag", folder}, text).out);
@@ -63,7 +81,7 @@ TEST(Tag, PrintsSpans) {
   const std::vector<std::string> json = Lines(RunProgram({"tag", folder, "--json"}, text).out);
   ASSERT_EQ(json.size(), 3U);
   EXPECT_EQ(json[1], R"({"line":2,"spans":[]})");
-  EXPECT_THAT(json[0], HasSubstr(R"({"line":1,"spans":[{"begin":0,"end":3,"label":"LOC",)"));
+  EXPECT_THAT(json[0], HasSubstr(R"({"line":1,"spans":[{"text":"dog","label":"LOC","probability":)"));
 }
 
 TEST(Answer, PrintsAnAnswerOrNone) {
@@ -76,7 +94,7 @@ TEST(Answer, PrintsAnAnswerOrNone) {
   const std::string text = "dogs?\tTwo men, two dogs.\nmen\tmen men\n";
   EXPECT_EQ(RunProgram({"answer", folder, "--max-length", "5"}, text).out, "0.0266\t17\t18\t.\n0.1391\t0\t0\t\n");
   EXPECT_EQ(Lines(RunProgram({"answer", folder, "--always"}, text).out)[1].substr(6), "\t0\t3\tmen");
-  EXPECT_THAT(Lines(RunProgram({"answer", folder, "--json"}, text).out)[1], HasSubstr(R"("answer":null)"));
+  EXPECT_THAT(Lines(RunProgram({"answer", folder, "--json"}, text).out)[1], HasSubstr(R"("text":null)"));
   EXPECT_THAT(RefusalOf({"answer", folder}, "who\n"), HasSubstr("line 1: a line is a question and a passage"));
   EXPECT_THAT(RefusalOf({"answer", folder}, "who\t\n"), HasSubstr("line 1: the passage has no tokens"));
   EXPECT_NE(RunProgram({"answer", folder, "--question", "Who?"}).exit_code, 0);

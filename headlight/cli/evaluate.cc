@@ -11,6 +11,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
 #include "headlight/tasks/translator.h"
@@ -72,6 +73,7 @@ void Run(const Options& options) {
   Check(!sources.empty(), "{}: has no lines", options.source);
   Check(sources.size() == references.size(), "{} has {} lines and {} has {}: each source needs its reference",
         options.source, sources.size(), options.reference, references.size());
+  CheckOutputs({{"--output", options.output}}, {options.folder, options.source, options.reference});
   if (!options.output.empty()) CheckWritable(options.output);
   const Translator translator = Translator::Load(options.folder, options.load);
   Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},

@@ -1,6 +1,7 @@
 // headlight fill-mask: predictions for masked tokens.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
@@ -14,32 +15,34 @@
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, input = "-";
+struct Options : LineOptions {
+  std::string folder;
   std::int64_t top = 5;
   std::optional<Compute> compute;
-  bool json = false;
 };
 
 void Run(const Options& options) {
   const MaskFiller filler = MaskFiller::Load(options.folder, {.compute = options.compute});
-  ForEachLineBatch(options.input, "lines filled", BytesAhead(FillOptions().batch_tokens), [&](const LineBatch& batch) {
+  const auto rows = [&](const LineBatch& batch) {
     const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
+    std::vector<std::string> printed(filled.size());
     for (std::size_t line = 0; line < filled.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
       Json::Array masks;
       for (std::size_t mask = 0; mask < filled[line].size(); ++mask) {
         Json::Array words;
         for (const FilledWord& word : filled[line][mask]) {
-          words.push_back(Json::Object{{"word", word.text}, {"token", word.id}, {"probability", word.probability}});
+          words.push_back(Json::Object{{"text", word.text}, {"id", word.id}, {"probability", word.probability}});
           if (!options.json)
-            WriteResult(fmt::format("{}\t{}\t{:.4f}\t{}\n", number, mask + 1, word.probability, word.text));
+            printed[line] += fmt::format("{}\t{}\t{:.4f}\t{}\n", number, mask + 1, word.probability, word.text);
         }
         masks.push_back(std::move(words));
       }
-      if (options.json) WriteResult(Json(Json::Object{{"line", number}, {"masks", std::move(masks)}}).Line() + "\n");
+      if (options.json) printed[line] = Json(Json::Object{{"line", number}, {"masks", std::move(masks)}}).Line() + "\n";
     }
-  });
+    return printed;
+  };
+  ForEachLineBatch(options, "lines filled", BytesAhead(FillOptions().batch_tokens), rows, /*error_row=*/"");
 }
 
 }  // namespace
@@ -52,6 +55,7 @@ void AddFillMask(CLI::App& program) {
   command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   command.add_option("--top", options.top, "Words per mask")->check(AtLeast(1))->capture_default_str()->type_name("N");
   command.add_flag("--json", options.json, "Print one JSON object per line of input");
+  AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA mask is what the tokenizer calls it, [MASK] or <mask>. Prints LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"

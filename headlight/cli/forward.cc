@@ -11,6 +11,8 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
@@ -211,9 +213,11 @@ constexpr KindForward kForward[] = {{EncoderDecoder::kKind, ForwardEncoderDecode
                                     {LanguageModel::kKind, ForwardLanguageModel}};
 
 void Run(const Options& options) {
+  CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
   const Safetensors in(options.in);
   const auto kind = std::ranges::find(kForward, FamilyOf(OpenModelFolder(options.folder)).kind, &KindForward::kind);
   Check(kind != std::end(kForward), "{}: this kind of model has no raw inputs here", options.folder);
+  const Progress progress("running the model");
   const NamedTensors out = kind->forward(in, options.folder);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));

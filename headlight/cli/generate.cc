@@ -18,13 +18,12 @@
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, prompts = "-";
+struct Options : LineOptions {  // the input is the file of prompts
+  std::string folder;
   std::optional<std::string> prompt;
   std::optional<Compute> compute;
   bool draft = false;
   GenerateOptions generate;
-  bool json = false;
 };
 
 const char* NameOf(TextEnd end) {
@@ -44,11 +43,12 @@ std::string OnOneLine(std::string_view text) {
   return line;
 }
 
-std::string Row(const std::string& prompt, const GeneratedText& generated, bool json) {
+std::string Row(std::int64_t line, const std::string& prompt, const GeneratedText& generated, bool json) {
   if (!json) return OnOneLine(generated.text) + "\n";
-  return Json(Json::Object{{"prompt", prompt},
+  return Json(Json::Object{{"line", line},
+                           {"prompt", prompt},
                            {"text", generated.text},
-                           {"end", NameOf(generated.end)},
+                           {"finish_reason", NameOf(generated.end)},
                            {"prompt_tokens", generated.prompt_tokens},
                            {"tokens", generated.tokens},
                            {"log_probability", generated.log_probability}})
@@ -65,7 +65,7 @@ void RunPrompt(const Generator& generator, Options options) {
       FlushResults();
     };
   for (const GeneratedText& generated : generator.Generate({&*options.prompt, 1}, options.generate)) {
-    WriteResult(streamed ? "\n" : Row(*options.prompt, generated, options.json));
+    WriteResult(streamed ? "\n" : Row(1, *options.prompt, generated, options.json));
     FlushResults();
     NoteFull(generated, "the prompt", generator);
   }
@@ -74,21 +74,25 @@ void RunPrompt(const Generator& generator, Options options) {
 void RunFile(const Generator& generator, const Options& options) {
   GenerateOptions generate = options.generate;
   const std::size_t ahead = BytesAhead(generate.batch_tokens);
-  ForEachLineBatch(options.prompts, "prompts continued", ahead, [&](const LineBatch& batch) {
+  const auto rows = [&](const LineBatch& batch) {
     generate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
     const std::vector<GeneratedText> texts = [&] {
       try {
         return generator.Generate(batch.lines, generate);
       } catch (const Error& error) {
         if (error.blame() != Blame::user) throw;
-        Fail("{}, prompts from line {} on: {}", batch.file, batch.first, error.what());
+        Fail("{}{}: {}", batch.name_of(0), batch.lines.size() == 1 ? "" : " and on", error.what());
       }
     }();
+    std::vector<std::string> printed(batch.lines.size());
     for (const GeneratedText& text : texts) {
-      WriteResult(Row(batch.lines[text.prompt], text, options.json));
+      const std::int64_t line = batch.first + static_cast<std::int64_t>(text.prompt);
+      printed[text.prompt] += Row(line, batch.lines[text.prompt], text, options.json);
       NoteFull(text, batch.name_of(text.prompt), generator);
     }
-  });
+    return printed;
+  };
+  ForEachLineBatch(options, "prompts continued", ahead, rows);
 }
 
 void Run(const Options& options) {
@@ -105,7 +109,7 @@ void AddGenerate(CLI::App& program) {
   command.add_option("DIR", options.folder, "Folder of a GPT, GPT-2 or GPT-Neo")->required()->check(Folder());
   auto* prompt = command.add_option("PROMPT", options.prompt, "Text to continue; may be empty");
   command
-      .add_option("--prompts", options.prompts,
+      .add_option("--prompts", options.input,
                   "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
       ->check(NotEmpty())
       ->type_name("FILE")
@@ -142,9 +146,11 @@ void AddGenerate(CLI::App& program) {
       ->check(AtLeast(1))
       ->capture_default_str()
       ->type_name("N");
-  command.add_flag("--json", options.json,
-                   "Print one JSON object per prompt: prompt, text, end (\"end\", \"stop\", \"length\" or "
-                   "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
+  command.add_flag(
+      "--json", options.json,
+      "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
+      "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
+  AddSkipErrors(command, options)->excludes(prompt);
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
   command.footer(

@@ -31,7 +31,7 @@ TEST_F(GenerateTest, ContinuesPrompts) {
   const JsonView row(ParseJson(rows[0], "output"), "output");
   EXPECT_EQ(row["prompt"].String(), prompt);
   EXPECT_EQ(row["text"].String(), expected);
-  EXPECT_EQ(row["end"].String(), "length");
+  EXPECT_EQ(row["finish_reason"].String(), "length");
   EXPECT_EQ(row["tokens"].Integer(), 12);
   EXPECT_LT(row["log_probability"].Number(), 0);
   EXPECT_EQ(Lines(RunProgram({"generate", model, "--beam-size", "3"}, "A dog\nTwo\n\n").out).size(), 3U);
@@ -50,7 +50,7 @@ TEST_F(GenerateTest, ContinuesPrompts) {
               HasSubstr("min_new_tokens must be from 0 to max_new_tokens, 3, not 4"));
   std::string many;
   for (int i = 0; i < 41; ++i) many += " dog";
-  EXPECT_THAT(RefusalOf({"generate", model}, many + "\n"), HasSubstr("standard input, prompts from line 1 on: "));
+  EXPECT_THAT(RefusalOf({"generate", model}, many + "\n"), HasSubstr("standard input: line 1: "));
   EXPECT_NE(RunProgram({"generate", model, "A", "--prompts", "file"}).exit_code, 0);
 }
 
@@ -61,7 +61,7 @@ TEST_F(GenerateTest, NotesThatTheModelsPositionsAreFull) {
   EXPECT_THAT(alone.err, HasSubstr("they fill the model's 40 positions"));
   const Outcome lines = RunProgram({"generate", model, "--max-new-tokens", "60", "--json"}, "A dog\nTwo\n");
   EXPECT_THAT(lines.err, HasSubstr("standard input: line 2: the text ends after "));
-  EXPECT_THAT(lines.out, HasSubstr("\"end\":\"positions\""));
+  EXPECT_THAT(lines.out, HasSubstr("\"finish_reason\":\"positions\""));
   EXPECT_EQ(RunProgram({"generate", model, "A dog", "--max-new-tokens", "9"}).err, "");
 }
 

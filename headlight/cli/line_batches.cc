@@ -3,27 +3,105 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 
 namespace headlight {
+namespace {
 
-void ForEachLineBatch(const std::string& path, const std::string& progress, std::size_t bytes_ahead,
-                      const std::function<void(const LineBatch&)>& body) {
-  const std::string name = path == "-" ? "standard input" : path;
-  LineQueue lines(path == "-" ? LineReader(STDIN_FILENO, name) : LineReader(name), bytes_ahead);
-  Progress shown(progress);
-  std::int64_t first = 1;
-  for (std::vector<std::string> next = lines.Next(); !next.empty(); next = lines.Next()) {
-    const auto name_of = [&name, first](std::size_t line) {
-      return fmt::format("{}: line {}", name, first + static_cast<std::int64_t>(line));
-    };
-    const auto count = static_cast<std::int64_t>(next.size());
-    body({std::move(next), first, name, name_of});
-    first += count;
-    FlushResults();
-    shown.Show(first - 1);
+class LinePrinter {
+ public:
+  LinePrinter(const LineOptions& options, std::string name, const LineRows& rows, const std::string& error_row)
+      : options_(options), name_(std::move(name)), rows_(rows), error_row_(error_row) {}
+
+  const LineCount& count() const { return count_; }
+
+  void Print(const QueuedLines& queued) {
+    const std::span<const std::string> lines = queued.lines;
+    for (std::size_t begin = 0, end; begin < lines.size(); begin = end) {
+      for (end = begin; end < lines.size() && (queued.errors.empty() || queued.errors[end].empty()); ++end) continue;
+      PrintTexts(lines.subspan(begin, end - begin));
+      if (end < lines.size()) PrintError(queued.errors[end++]);
+    }
   }
+
+ private:
+  // Halves of a batch that fails are tried until the bad lines are alone.
+  void PrintTexts(std::span<const std::string> lines) {
+    if (lines.empty()) return;
+    std::vector<std::string> printed;
+    std::string error;
+    try {
+      const std::int64_t first = count_.lines + 1;
+      const auto name_of = [this, first](std::size_t line) { return NameOf(first + static_cast<std::int64_t>(line)); };
+      printed = rows_({lines, first, name_of});
+    } catch (const Error& bad) {
+      if (!options_.skip_errors || bad.blame() != Blame::user) throw;
+      error = bad.what();
+    }
+    if (error.empty()) {
+      count_.lines += std::ssize(lines);
+      for (const std::string& row : printed) WriteResult(row);
+      return;
+    }
+    if (lines.size() == 1) return PrintError(error);
+    PrintTexts(lines.first(lines.size() / 2));
+    PrintTexts(lines.subspan(lines.size() / 2));
+  }
+
+  void PrintError(std::string error) {
+    ++count_.skipped;
+    const std::string name = NameOf(++count_.lines) + ": ";
+    if (error.starts_with(name)) error.erase(0, name.size());
+    if (options_.json) return WriteResult(Json(Json::Object{{"line", count_.lines}, {"error", error}}).Line() + "\n");
+    WriteNote("headlight: " + name + error);
+    WriteResult(error_row_);
+  }
+
+  std::string NameOf(std::int64_t line) const { return fmt::format("{}: line {}", name_, line); }
+
+  const LineOptions& options_;
+  const std::string name_;
+  const LineRows& rows_;
+  const std::string& error_row_;
+  LineCount count_;
+};
+
+}  // namespace
+
+CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options) {
+  return command.add_flag(
+      "--skip-errors", options.skip_errors,
+      "Continue after a line that cannot be processed: its error goes to standard error and an empty line takes "
+      "its place, or nothing where the printed lines are numbered; with --json an object with line and error; the "
+      "closing line counts them");
+}
+
+LineCount ForEachLineBatch(const LineOptions& options, const std::string& progress, std::size_t bytes_ahead,
+                           const LineRows& rows, const std::string& error_row) {
+  CheckOutputs({}, {options.input});
+  LineReader reader(Input(options.input));
+  LinePrinter printer(options, reader.name(), rows, error_row);
+  // At a terminal a person types, and sees how far they are.
+  const bool typed = options.input == "-" && isatty(STDIN_FILENO) == 1;
+  LineQueue queue(std::move(reader), bytes_ahead, options.skip_errors);
+  std::optional<Progress> shown;
+  if (!typed) shown.emplace(progress);
+  for (QueuedLines next = queue.Next(); !next.lines.empty(); next = queue.Next()) {
+    printer.Print(next);
+    FlushResults();
+    if (shown) shown->ShowShare(printer.count().lines, next.share);
+  }
+  shown.reset();
+  const LineCount& count = printer.count();
+  if (count.skipped > 0) Note("{} of {} lines could not be processed", count.skipped, count.lines);
+  return count;
 }
 
 }  // namespace headlight

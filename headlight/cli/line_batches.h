@@ -1,27 +1,54 @@
-// Reads a file of lines in batches of those that are available.
+// Commands over lines: a file in, for each of its lines the rows that are printed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
 namespace headlight {
 
+// What such a command's options begin with.
+struct LineOptions {
+  std::string input = "-";
+  bool json = false, skip_errors = false;
+};
+
+// Binds --skip-errors to `options`, which must outlive the program.
+CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options);
+
+// Lines of the input that stand together.
 struct LineBatch {
-  std::vector<std::string> lines;
+  std::span<const std::string> lines;
   std::int64_t first = 1;                           // number of the first line
-  std::string file;                                 // for messages
   std::function<std::string(std::size_t)> name_of;  // "FILE: line 7" for a line by its index in the batch
+};
+
+struct LineCount {
+  std::int64_t lines = 0, skipped = 0;
 };
 
 // Bytes to read ahead for batches of `batch_tokens`: eight batches at four bytes per token.
 inline std::size_t BytesAhead(std::int64_t batch_tokens) { return static_cast<std::size_t>(batch_tokens) * 32; }
 
-// Reads `path`, plain or gzip, or standard input where it is -, and passes its lines on as they come. Results are
-// flushed after each batch. `progress` labels the progress line, such as "lines tagged".
-void ForEachLineBatch(const std::string& path, const std::string& progress, std::size_t bytes_ahead,
-                      const std::function<void(const LineBatch&)>& body);
+// What to print for each line of a batch, with line ends. May be called again with a part of a batch for which it threw
+// Error, and so must have no effect before it throws.
+using LineRows = std::function<std::vector<std::string>(const LineBatch& batch)>;
+
+// Reads options.input, plain or gzip, or standard input where it is -, and prints `rows` of its lines as they come.
+// Results are flushed after each batch. `progress` labels the progress line, such as "lines tagged".
+//
+// With options.skip_errors a line for which `rows` throws Error, or which is no text, does not end the run: its error
+// is printed in its place, as an object with `line` and `error`, or else to standard error with `error_row` in its
+// place: an empty line where the command prints a row for each line, nothing where its rows are numbered.
+LineCount ForEachLineBatch(const LineOptions& options, const std::string& progress, std::size_t bytes_ahead,
+                           const LineRows& rows, const std::string& error_row = "\n");
 
 }  // namespace headlight

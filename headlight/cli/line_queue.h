@@ -11,20 +11,27 @@
 
 namespace headlight {
 
+struct QueuedLines {
+  std::vector<std::string> lines;   // none at the end
+  std::vector<std::string> errors;  // of each line: why it is no text, or nothing; empty where all are texts
+  double share = -1;                // of the file that has been read up to these, as LineReader has it
+};
+
 // Reads on its own thread, so that the consumer gets all lines that have arrived meanwhile: one from a person who
 // types, many from a file.
 class LineQueue {
  public:
-  // Reads ahead at most `most_bytes` and one line.
-  LineQueue(LineReader reader, std::size_t most_bytes);
+  // Reads ahead at most `most_bytes` and one line. With `keep_errors` a line that is no text is handed out as its
+  // error.
+  LineQueue(LineReader reader, std::size_t most_bytes, bool keep_errors = false);
   // The thread stays while it is blocked in a read, until input comes or the process ends.
   ~LineQueue();
   LineQueue(const LineQueue&) = delete;
   LineQueue& operator=(const LineQueue&) = delete;
 
-  // Waits for at least one line and returns those that have arrived; none at the end. Rethrows what the reader threw,
-  // after the lines before it.
-  std::vector<std::string> Next();
+  // Waits for at least one line and returns those that have arrived. Rethrows what the reader threw, after the lines
+  // before it.
+  QueuedLines Next();
 
  private:
   struct State;

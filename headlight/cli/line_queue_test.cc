@@ -36,7 +36,7 @@ TEST_F(LineQueueTest, HandsOutEveryLineInOrderWhateverItsRoom) {
   });
   LineQueue queue = Queue(16);
   int next = 0;
-  for (std::vector<std::string> lines; !(lines = queue.Next()).empty();)
+  for (std::vector<std::string> lines; !(lines = queue.Next().lines).empty();)
     for (const std::string& line : lines) EXPECT_EQ(line, std::to_string(next++));
   EXPECT_EQ(next, kLines);
   writer.join();
@@ -46,23 +46,37 @@ TEST_F(LineQueueTest, GivesALineBeforeTheNextIsTyped) {
   LineQueue queue = Queue(1000);
   for (const std::string line : {"one", "two", "three"}) {
     Type(line + "\n");
-    EXPECT_THAT(queue.Next(), testing::ElementsAre(line));
+    EXPECT_THAT(queue.Next().lines, testing::ElementsAre(line));
   }
   End();
-  EXPECT_THAT(queue.Next(), testing::IsEmpty());
+  EXPECT_THAT(queue.Next().lines, testing::IsEmpty());
 }
 
 TEST_F(LineQueueTest, ThrowsAfterTheLinesBeforeTheFault) {
   Type("one\n\xff\n");
   LineQueue queue = Queue(1000);
-  EXPECT_THAT(queue.Next(), testing::ElementsAre("one"));
+  EXPECT_THAT(queue.Next().lines, testing::ElementsAre("one"));
   EXPECT_THAT(ErrorOf([&] { queue.Next(); }), testing::HasSubstr("pipe: line 2"));
+}
+
+TEST_F(LineQueueTest, HandsOutErrorsInTheirPlaces) {
+  Type("one\n\xff\nthree\n");
+  End();
+  LineQueue queue(LineReader(ends[0], "pipe"), 1000, /*keep_errors=*/true);
+  std::vector<std::string> lines, errors;
+  for (QueuedLines next; !(next = queue.Next()).lines.empty();) {
+    next.errors.resize(next.lines.size());
+    lines.insert(lines.end(), next.lines.begin(), next.lines.end());
+    errors.insert(errors.end(), next.errors.begin(), next.errors.end());
+  }
+  EXPECT_THAT(lines, testing::ElementsAre("one", "", "three"));
+  EXPECT_THAT(errors, testing::ElementsAre("", "pipe: line 2: byte 0 is not UTF-8", ""));
 }
 
 TEST_F(LineQueueTest, MayBeDestroyedWhileItsThreadWaitsForRoom) {
   Type("one\ntwo\nthree\n");
   LineQueue queue = Queue(1);
-  EXPECT_EQ(queue.Next().front(), "one");
+  EXPECT_EQ(queue.Next().lines.front(), "one");
 }
 
 }  // namespace

@@ -64,6 +64,9 @@ void Run(const Options& options) {
     Check(IsPage(path) || ending == ".svg" || ending == ".png" || ending == ".pdf",
           "{}: the file's ending must be .html, .svg, .png or .pdf", path);
   }
+  std::vector<OutputFile> files;
+  for (const std::string& path : options.out) files.push_back({"--out", path});
+  CheckOutputs(files, {options.folder});
   std::optional<AttentionKind> kind;
   if (options.attention) kind = ParseAttentionKind(*options.attention);
   std::optional<int> layer;

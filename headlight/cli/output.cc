@@ -1,20 +1,93 @@
 #include "headlight/cli/output.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/cli/progress.h"
 
 namespace headlight {
+namespace fs = std::filesystem;
 namespace {
 
 bool quiet = false;
-bool line_is_open = false;  // the progress line has no end yet
+
+// Where results go to a terminal, they take the place of the progress line.
+std::unique_lock<std::mutex> MakeRoom() {
+  static const bool terminal = isatty(STDOUT_FILENO) == 1;
+  return terminal ? HideProgress() : std::unique_lock<std::mutex>();
+}
+
+// A regular file by what it is, so that every path to it is equal; one that is yet to be made by its whole path.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t number = 0;
+  std::string path;
+  bool is_file = true;
+  bool operator==(const FileIdentity& other) const {
+    return is_file && other.is_file && device == other.device && number == other.number && path == other.path;
+  }
+};
+
+FileIdentity IdentityOf(const struct stat& status) {
+  return {status.st_dev, status.st_ino, "", S_ISREG(status.st_mode)};
+}
+
+FileIdentity IdentityOf(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? IdentityOf(status) : FileIdentity{0, 0, "", false};
+}
+
+FileIdentity IdentityOf(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0) return IdentityOf(status);
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return {0, 0, error ? path : fs::weakly_canonical(absolute, error).string(), true};
+}
+
+// The files of a model's folder that a command may read, those of sentence-transformers in folders of their own.
+std::vector<std::string> ModelFiles(const std::string& folder) {
+  std::vector<std::string> files;
+  const auto add = [&](const std::string& from) {
+    std::error_code error;
+    std::vector<std::string> folders;
+    for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
+      const std::string path = entry->path().string(), name = entry->path().filename().string();
+      const std::string ending = entry->path().extension().string();
+      if (entry->is_directory(error)) folders.push_back(path);
+      const bool read = ending == ".json" || ending == ".safetensors" || ending == ".spm" || ending == ".model" ||
+                        name == "vocab.txt" || name == "merges.txt";
+      if (read) files.push_back(path);
+    }
+    return folders;
+  };
+  for (const std::string& inner : add(folder)) add(inner);
+  return files;
+}
+
+void CheckNotRead(const std::string& output, const FileIdentity& identity, const std::string& input) {
+  std::error_code ignored;
+  if (input == "-") {
+    Check(identity != IdentityOf(STDIN_FILENO), "{}: this command reads the same file, as standard input", output);
+  } else if (!fs::is_directory(input, ignored)) {
+    Check(identity != IdentityOf(input), "{}: this command reads the same file, as {}: name another file", output,
+          input);
+  } else {
+    for (const std::string& file : ModelFiles(input))
+      Check(identity != IdentityOf(file), "{}: this command reads the same file, as {}: name another file", output,
+            file);
+  }
+}
 
 [[noreturn]] void FailToWrite() {
   if (errno == EPIPE) throw OutputClosed();
@@ -24,10 +97,12 @@ bool line_is_open = false;  // the progress line has no end yet
 }  // namespace
 
 void WriteResult(std::string_view text) {
+  const auto room = MakeRoom();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) FailToWrite();
 }
 
 void FlushResults() {
+  const auto room = MakeRoom();
   if (std::fflush(stdout) != 0) FailToWrite();
 }
 
@@ -35,23 +110,29 @@ void CheckWritable(const std::string& path) {
   const AtomicFile probe(path);  // without Commit an existing file stays as it is
 }
 
+void CheckOutputs(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs) {
+  std::vector<std::pair<std::string, FileIdentity>> all = {{"standard output", IdentityOf(STDOUT_FILENO)}};
+  for (const auto& [option, path] : outputs)
+    if (!path.empty()) all.emplace_back(fmt::format("{} {}", option, path), IdentityOf(path));
+  for (auto output = all.begin(); output != all.end(); ++output) {
+    const auto other = std::find_if(all.begin(), output, [&](const auto& one) { return one.second == output->second; });
+    Check(other == output, "{}: {} goes to the same file: name another", output->first, other->first);
+    for (const std::string& input : inputs) CheckNotRead(output->first, output->second, input);
+  }
+}
+
+const std::string& Input(const std::string& path) {
+  static bool noted = false;
+  if (path == "-" && !std::exchange(noted, true) && isatty(STDIN_FILENO) == 1) Note("reading standard input");
+  return path;
+}
+
 void SetQuiet(bool value) { quiet = value; }
 bool Quiet() { return quiet; }
 
 void WriteNote(const std::string& line) {
-  const char* clear = std::exchange(line_is_open, false) ? "\r\x1b[K" : "";
-  std::fprintf(stderr, "%s%s\n", clear, line.c_str());
-}
-
-void Progress::Show(std::int64_t done, std::int64_t total) {
-  if (Quiet() || isatty(STDERR_FILENO) == 0 || isatty(STDOUT_FILENO) != 0) return;
-  line_is_open = true;
-  const std::string of = total == 0 ? "" : fmt::format(" of {}", total);
-  std::fprintf(stderr, "\r%s: %lld%s", what_.c_str(), static_cast<long long>(done), of.c_str());
-}
-
-Progress::~Progress() {
-  if (std::exchange(line_is_open, false)) std::fputc('\n', stderr);
+  const auto hidden = HideProgress();
+  std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 }  // namespace headlight

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace headlight {
 
@@ -21,6 +21,19 @@ void FlushResults();
 // Throws Error where a file cannot be written to `path`. For use before long work.
 void CheckWritable(const std::string& path);
 
+// A file to write, and the option that named it.
+struct OutputFile {
+  std::string option, path;
+};
+
+// Throws Error where an output, or standard output if it goes to a file, is one of `inputs` or another output, by
+// whatever path or link: it would be overwritten. An input is a file, a model's folder, whose files count, or - for
+// standard input. An output of an empty path is none. For use before anything is written.
+void CheckOutputs(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
+
+// Returns `path` after a note, once, where it is - and standard input is a terminal, at which the program now waits.
+const std::string& Input(const std::string& path);
+
 // When quiet, the program prints only results and errors.
 void SetQuiet(bool quiet);
 bool Quiet();
@@ -32,16 +45,5 @@ template <typename... Args>
 void Note(fmt::format_string<Args...> format, Args&&... args) {
   if (!Quiet()) WriteNote(fmt::format(format, std::forward<Args>(args)...));
 }
-
-// A progress line, shown where standard error is a terminal and standard output is not.
-class Progress {
- public:
-  explicit Progress(std::string what) : what_(std::move(what)) {}
-  ~Progress();
-  void Show(std::int64_t done, std::int64_t total = 0);  // total 0: unknown
-
- private:
-  std::string what_;
-};
 
 }  // namespace headlight

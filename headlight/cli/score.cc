@@ -18,11 +18,11 @@
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, input = "-";
+struct Options : LineOptions {
+  std::string folder;
   std::optional<Compute> compute;
   std::int64_t batch_tokens = 2048;
-  bool tokens = false, json = false;
+  bool tokens = false;
 };
 
 Json NumberOrNull(double number) {
@@ -34,7 +34,8 @@ std::string Rows(const Generator& generator, const std::string& text, const Text
                  const Options& options) {
   const auto piece = [&](const TokenScore& token) { return TokenLabel(generator.tokenizer().Piece(token.id)); };
   if (options.json) {
-    Json object = Json::Object{{"text", text},
+    Json object = Json::Object{{"line", line},
+                               {"text", text},
                                {"log_probability", score.log_probability},
                                {"tokens", score.scored},
                                {"bytes", score.bytes},
@@ -67,19 +68,23 @@ void Run(const Options& options) {
   const Generator generator = Generator::Load(options.folder, {.compute = options.compute});
   generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
   TextScore all;
-  std::int64_t line = 0;
-  ForEachLineBatch(options.input, "lines scored", BytesAhead(options.batch_tokens), [&](const LineBatch& batch) {
+  const auto rows = [&](const LineBatch& batch) {
+    std::vector<std::string> printed;
     for (const TextScore& score : generator.Score(batch.lines, options.batch_tokens)) {
-      const std::string& text = batch.lines[static_cast<std::size_t>(++line - batch.first)];
-      WriteResult(Rows(generator, text, score, line, options));
+      const std::size_t line = printed.size();
+      printed.push_back(
+          Rows(generator, batch.lines[line], score, batch.first + static_cast<std::int64_t>(line), options));
       all.log_probability += score.log_probability;
       all.scored += score.scored;
       all.bytes += score.bytes;
     }
-  });
+    return printed;
+  };
+  const LineCount count =
+      ForEachLineBatch(options, "lines scored", BytesAhead(options.batch_tokens), rows, options.tokens ? "" : "\n");
   if (all.scored > 0)
-    Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits per byte", line, all.scored, all.bytes,
-         all.perplexity(), all.bits_per_byte());
+    Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits per byte", count.lines - count.skipped,
+         all.scored, all.bytes, all.perplexity(), all.bits_per_byte());
 }
 
 }  // namespace
@@ -92,12 +97,14 @@ void AddScore(CLI::App& program) {
   command.add_flag("--tokens", options.tokens,
                    "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
                    "log_probabilities to the object");
-  command.add_flag("--json", options.json,
-                   "Print one JSON object per text: text, log_probability, tokens, bytes, perplexity, bits_per_byte");
+  command.add_flag(
+      "--json", options.json,
+      "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
   command.add_option("--batch-tokens", options.batch_tokens, "Tokens scored at once")
       ->check(AtLeast(1))
       ->capture_default_str()
       ->type_name("N");
+  AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "

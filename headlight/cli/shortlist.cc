@@ -6,6 +6,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/data/lines.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/train/learn_shortlist.h"
@@ -26,9 +27,10 @@ std::int64_t CountLines(LineReader& lines) {
 
 void Run(const Options& options) {
   const std::string path = options.folder + "/" + kShortlistName;
+  CheckOutputs({{"shortlist", path}}, options.train);
   const MarianTokenizer tokenizer = MarianTokenizer::Load(options.folder);
   CheckWritable(path);
-  LineReader sources(options.train[0]), targets(options.train[1]);
+  LineReader sources(Input(options.train[0])), targets(Input(options.train[1]));
   Progress progress("pairs read");
   const auto next = [&](EncodedPair& pair) {
     const auto source = sources.Next();
@@ -41,7 +43,7 @@ void Run(const Options& options) {
     if (!source) return false;
     pair.source = tokenizer.Encode(*source, Side::source);
     pair.target = tokenizer.Encode(*target, Side::target);
-    if (sources.line_number() % 10'000 == 0) progress.Show(sources.line_number());
+    if (sources.line_number() % 1'000 == 0) progress.ShowShare(sources.line_number(), sources.share());
     return true;
   };
   const LearnedShortlist learned = LearnShortlist(next, tokenizer.size(), tokenizer.size(), options.shortlist);

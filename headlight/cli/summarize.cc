@@ -17,6 +17,9 @@ void AddSummarize(CLI::App& program) {
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   AddSamplingOptions(command, options.translate);
+  command.add_flag("--json", options.json,
+                   "Print one JSON object per summary: line, text, score, complete (false where --max-length cut it)");
+  AddSkipErrors(command, options);
   command.footer(
       "\nSummaries come out in the order in which their texts came in. An empty line stays empty. A line with more\n"
       "tokens than the model reads is refused, since the summaries of its parts would be none of the whole.\n\n"

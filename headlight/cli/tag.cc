@@ -1,6 +1,7 @@
 // headlight tag: names and other spans in each text.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headlight/base/json.h"
 #include "headlight/cli/checks.h"
@@ -13,32 +14,34 @@
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, input = "-";
+struct Options : LineOptions {
+  std::string folder;
   std::optional<Compute> compute;
-  bool json = false;
 };
 
 void Run(const Options& options) {
   const Tagger tagger = Tagger::Load(options.folder, {.compute = options.compute});
-  ForEachLineBatch(options.input, "lines tagged", BytesAhead(TagOptions().batch_tokens), [&](const LineBatch& batch) {
+  const auto rows = [&](const LineBatch& batch) {
     const auto tagged = tagger.Tag(batch.lines, {.name_of = batch.name_of});
+    std::vector<std::string> printed(tagged.size());
     for (std::size_t line = 0; line < tagged.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
       Json::Array json;
       for (const NamedSpan& span : tagged[line]) {
         if (!options.json)
-          WriteResult(fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.begin, span.end, span.label, span.score,
-                                  span.text));
-        json.push_back(Json::Object{{"begin", span.begin},
-                                    {"end", span.end},
+          printed[line] += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.begin, span.end, span.label,
+                                       span.score, span.text);
+        json.push_back(Json::Object{{"text", span.text},
                                     {"label", span.label},
-                                    {"score", span.score},
-                                    {"text", span.text}});
+                                    {"probability", span.score},
+                                    {"start", span.begin},
+                                    {"end", span.end}});
       }
-      if (options.json) WriteResult(Json(Json::Object{{"line", number}, {"spans", std::move(json)}}).Line() + "\n");
+      if (options.json) printed[line] = Json(Json::Object{{"line", number}, {"spans", std::move(json)}}).Line() + "\n";
     }
-  });
+    return printed;
+  };
+  ForEachLineBatch(options, "lines tagged", BytesAhead(TagOptions().batch_tokens), rows, /*error_row=*/"");
 }
 
 }  // namespace
@@ -50,6 +53,7 @@ void AddTag(CLI::App& program) {
       ->check(Folder());
   command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   command.add_flag("--json", options.json, "Print one JSON object per line of input");
+  AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"

@@ -19,14 +19,15 @@
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, input = "-";
+struct Options : LineOptions {
+  std::string folder;
   EncodeOptions encode;
-  bool ids = false, json = false, decode = false;
+  bool ids = false, decode = false;
 };
 
-std::string Row(const PipelineTokenizer& tokenizer, const std::string& line, const Options& options) {
-  const Encoding encoding = tokenizer.Encode(line, options.encode);
+std::string Row(const PipelineTokenizer& tokenizer, const std::string& text, std::int64_t line,
+                const Options& options) {
+  const Encoding encoding = tokenizer.Encode(text, options.encode);
   if (options.ids) return fmt::format("{}\n", fmt::join(encoding.ids, " "));
   std::vector<std::string> pieces;
   for (const std::int32_t id : encoding.ids) pieces.push_back(tokenizer.Piece(id));
@@ -39,11 +40,13 @@ std::string Row(const PipelineTokenizer& tokenizer, const std::string& line, con
     for (const TextSpan span : given) array.push_back(Json::Array{span.begin, span.end});
     return array;
   };
-  return Json(Json::Object{{"ids", encoding.ids},
+  return Json(Json::Object{{"line", line},
+                           {"text", text},
+                           {"ids", encoding.ids},
                            {"type_ids", encoding.type_ids},
                            {"pieces", pieces},
-                           {"bytes", spans(encoding.spans)},
-                           {"characters", spans(CharacterSpans(line, encoding.spans))}})
+                           {"byte_spans", spans(encoding.spans)},
+                           {"character_spans", spans(CharacterSpans(text, encoding.spans))}})
              .Line() +
          "\n";
 }
@@ -64,15 +67,15 @@ std::string Text(const PipelineTokenizer& tokenizer, const std::string& line, co
   return tokenizer.Decode(ids) + "\n";
 }
 
-std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const std::vector<std::string>& lines,
-                              const Options& options) {
+std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const LineBatch& batch, const Options& options) {
+  const std::span<const std::string> lines = batch.lines;
   std::vector<std::string> rows(lines.size());
   // Several lines per task, to amortise the cost of dispatch.
   constexpr std::size_t at_once = 16;
   ParallelFor(static_cast<std::int64_t>((lines.size() + at_once - 1) / at_once), [&](std::int64_t task) {
     const std::size_t begin = static_cast<std::size_t>(task) * at_once;
     for (std::size_t i = begin; i < std::min(begin + at_once, lines.size()); ++i)
-      rows[i] = Row(tokenizer, lines[i], options);
+      rows[i] = Row(tokenizer, lines[i], batch.first + static_cast<std::int64_t>(i), options);
   });
   return rows;
 }
@@ -80,13 +83,14 @@ std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const std::vec
 void Run(const Options& options) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder);
   constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
-  ForEachLineBatch(options.input, "lines read", ahead, [&](const LineBatch& batch) {
-    if (!options.decode)
-      for (const std::string& row : Rows(tokenizer, batch.lines, options)) WriteResult(row);
-    else
-      for (std::size_t i = 0; i < batch.lines.size(); ++i)
-        WriteResult(Text(tokenizer, batch.lines[i], batch.name_of(i)));
-  });
+  const auto rows = [&](const LineBatch& batch) {
+    if (!options.decode) return Rows(tokenizer, batch, options);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < batch.lines.size(); ++i)
+      texts.push_back(Text(tokenizer, batch.lines[i], batch.name_of(i)));
+    return texts;
+  };
+  ForEachLineBatch(options, "lines read", ahead, rows);
 }
 
 }  // namespace
@@ -99,8 +103,8 @@ void AddTokenize(CLI::App& program) {
   auto* ids = command.add_flag("--ids", options.ids, "Print token ids instead of tokens");
   auto* json = command.add_flag(
       "--json", options.json,
-      "Print one JSON object per line: ids, type_ids, pieces, and each token's [begin, end) in bytes and in "
-      "characters");
+      "Print one JSON object per line: line, text, ids, type_ids, pieces, and each token's [start, end) in bytes "
+      "and in characters: byte_spans, character_spans");
   auto* decode = command.add_flag("--decode", options.decode, "Decode lines of token ids into text");
   ids->excludes(json)->excludes(decode);
   json->excludes(decode);
@@ -108,6 +112,7 @@ void AddTokenize(CLI::App& program) {
       ->excludes(decode);
   command.add_flag("!--plain", options.encode.read_special, "Read text that spells a special token as text")
       ->excludes(decode);
+  AddSkipErrors(command, options);
   command.footer(
       "\nExamples:\n"
       "  echo 'A dog runs.' | headlight tokenize bert-base-uncased\n"

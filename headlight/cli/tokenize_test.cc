@@ -32,8 +32,8 @@ TEST_F(TokenizeTest, PrintsTokensIdsOrEverything) {
   EXPECT_THAT(RunProgram({"tokenize", bert, "--no-special", "--plain"}, "[MASK]\n").out, Not(HasSubstr("[MASK]")));
   const Json row = ParseJson(RunProgram({"tokenize", bert, "--json"}, "\u00c9 dog").out, "row");
   EXPECT_EQ(*row.Find("pieces"), Json(Json::Array{"[CLS]", "e", "dog", "[SEP]"}));
-  EXPECT_EQ(row.Find("bytes")->Line(), "[[0,0],[0,2],[3,6],[0,0]]");
-  EXPECT_EQ(row.Find("characters")->Line(), "[[0,0],[0,1],[2,5],[0,0]]");
+  EXPECT_EQ(row.Find("byte_spans")->Line(), "[[0,0],[0,2],[3,6],[0,0]]");
+  EXPECT_EQ(row.Find("character_spans")->Line(), "[[0,0],[0,1],[2,5],[0,0]]");
   EXPECT_EQ(row.Find("type_ids")->Line(), "[0,0,0,0]");
 }
 

@@ -10,6 +10,7 @@
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/data/lines.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_training.h"
@@ -38,13 +39,14 @@ void Run(Flags& flags) {
   std::filesystem::create_directories(flags.out, error);
   Check(!error, "{}: cannot create the folder: {}", flags.out, error.message());
   const std::string path = flags.out + "/tokenizer.json";
+  CheckOutputs({{"--out", path}}, flags.files);
   CheckWritable(path);
 
   std::size_t file = 0;
   std::optional<LineReader> lines;
   const auto next = [&](std::string_view& line) {
     for (; file < flags.files.size(); ++file, lines.reset()) {
-      if (!lines) lines.emplace(flags.files[file]);
+      if (!lines) lines.emplace(Input(flags.files[file]));
       if (const std::optional<std::string_view> found = lines->Next()) {
         line = *found;
         return true;

@@ -40,13 +40,19 @@ void AddTranslate(CLI::App& program) {
       "--alignments", options.translate.alignment,
       "Print a tab and the word alignment after each translation, as pairs SOURCE-TARGET of words counted from "
       "0, from the last layer's cross-attention, averaged over its heads");
+  command.add_flag("--json", options.json,
+                   "Print one JSON object per translation: line, text, score, complete (false where --max-length cut "
+                   "it), with --alignments alignment, pairs of words [SOURCE, TARGET], and with --scores pieces and "
+                   "log_probabilities, of each token");
+  CLI::Option* const skip = AddSkipErrors(command, options);
   command
       .add_option("--attention", options.attention_file,
                   "Save the attention weights to this file: per line and layer a tensor [heads, query, key], named "
                   "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0; the metadata has "
                   "the tokens as JSON: LINE.source and LINE.target")
       ->check(NotEmpty())
-      ->type_name("FILE.safetensors");
+      ->type_name("FILE.safetensors")
+      ->excludes(skip);
   command.footer(
       "\nLines come out in the order in which they came in, and as soon as they are translated. An empty line stays\n"
       "empty. A line with more tokens than the model has positions is divided near its middle, after a sentence, or\n"

@@ -1,7 +1,5 @@
 #include "headlight/cli/translate_lines.h"
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -75,37 +73,71 @@ std::string WordScores(const Translation& translation) {
   return text;
 }
 
-// Gives each line of a batch its own target prefix, from a file of as many lines.
+// Gives each line its own target prefix, from a file of as many lines.
 class TargetPrefixes {
  public:
   explicit TargetPrefixes(const LineTranslation& options) {
-    const std::string& path = options.target_prefixes;
-    if (path.empty()) return;
-    Check(path != "-" || options.input != "-", "FILE and --target-prefixes are both standard input");
-    reader_.emplace(path == "-" ? LineReader(STDIN_FILENO, "standard input") : LineReader(path));
+    if (options.target_prefixes.empty()) return;
+    Check(options.target_prefixes != "-" || options.input != "-", "FILE and --target-prefixes are both standard input");
+    reader_.emplace(Input(options.target_prefixes));
   }
 
+  // May be called again with a part of the batch.
   void Read(const LineBatch& batch, TranslateOptions& options) {
     if (!reader_) return;
+    for (; first_ < batch.first && !prefixes_.empty(); ++first_) prefixes_.pop_front();
     options.target_prefix.clear();
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
-      const std::optional<std::string_view> prefix = reader_->Next();
-      Check(prefix.has_value(), "{}: it has {} lines, and none for {}", reader_->name(), reader_->line_number(),
-            batch.name_of(i));
-      options.target_prefix.emplace_back(*prefix);
+      const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
+      ReadUpTo(line);
+      Check(reader_->line_number() >= line, "{}: it has {} lines, and none for {}", reader_->name(),
+            reader_->line_number(), batch.name_of(i));
+      options.target_prefix.push_back(prefixes_[static_cast<std::size_t>(line - first_)]);
     }
   }
 
-  // Throws Error where a line is left.
-  void CheckAllRead(const std::string& input) {
-    const std::int64_t lines = reader_ ? reader_->line_number() : 0;
-    Check(!reader_ || !reader_->Next(), "{}: it has more lines than {}, which has {}", reader_ ? reader_->name() : "",
+  // Throws Error where there are more prefixes than the input has `lines`.
+  void CheckAllRead(const std::string& input, std::int64_t lines) {
+    if (!reader_) return;
+    ReadUpTo(lines);
+    Check(!reader_->Next(), "{}: it has more lines than {}, which has {}", reader_->name(),
           input == "-" ? "standard input" : input, lines);
   }
 
  private:
+  void ReadUpTo(std::int64_t line) {
+    while (reader_->line_number() < line)
+      if (const std::optional<std::string_view> prefix = reader_->Next())
+        prefixes_.emplace_back(*prefix);
+      else
+        return;
+  }
+
   std::optional<LineReader> reader_;
+  std::deque<std::string> prefixes_;
+  std::int64_t first_ = 1;  // the line of the first of them
 };
+
+std::string JsonRow(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
+  Json object = Json::Object{
+      {"line", line}, {"text", translation.text}, {"score", translation.score}, {"complete", translation.complete}};
+  if (options.alignment) {
+    Json::Array pairs;
+    for (const WordPair& pair : translation.alignment) pairs.push_back(Json::Array{pair.source, pair.target});
+    object.Set("alignment", std::move(pairs));
+  }
+  if (options.token_scores) {
+    Json::Array pieces, scores;
+    for (const TranslatedToken& token : translation.token_scores) {
+      pieces.emplace_back(token.piece);
+      scores.emplace_back();
+      if (token.log_probability) scores.back() = *token.log_probability;
+    }
+    object.Set("pieces", std::move(pieces));
+    object.Set("log_probabilities", std::move(scores));
+  }
+  return object.Line() + '\n';
+}
 
 std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
   std::string row;
@@ -142,6 +174,9 @@ void RefuseLongTexts(const Translator& translator, const LineBatch& batch, const
 }  // namespace
 
 void TranslateLines(const LineTranslation& options) {
+  std::vector<std::string> inputs = {options.folder, options.input};
+  if (!options.target_prefixes.empty()) inputs.push_back(options.target_prefixes);
+  CheckOutputs({{"--attention", options.attention_file}}, inputs);
   const Translator translator = Translator::Load(options.folder, options.load);
   TranslateOptions translate = options.translate;
   translate.attention = !options.attention_file.empty();
@@ -150,22 +185,25 @@ void TranslateLines(const LineTranslation& options) {
   TargetPrefixes prefixes(options);
   // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
-  ForEachLineBatch(options.input, options.summarize ? "lines summarized" : "lines translated", ahead,
-                   [&](const LineBatch& batch) {
-                     if (options.summarize) RefuseLongTexts(translator, batch, translate);
-                     prefixes.Read(batch, translate);
-                     translate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
-                     const auto translations = translator.TranslateBatch(batch.lines, translate);
-                     for (std::size_t i = 0; i < translations.size(); ++i) {
-                       const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
-                       const Translation& best = translations[i].front();
-                       Warn(best, batch.name_of(i), translator.model().limits().positions, options);
-                       for (const Translation& translation : translations[i])
-                         WriteResult(Row(translation, line, translate));
-                       if (best.attention) attention.Add(line - 1, *best.attention);
-                     }
-                   });
-  prefixes.CheckAllRead(options.input);
+  const auto rows = [&](const LineBatch& batch) {
+    if (options.summarize) RefuseLongTexts(translator, batch, translate);
+    prefixes.Read(batch, translate);
+    translate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
+    const auto translations = translator.TranslateBatch(batch.lines, translate);
+    std::vector<std::string> printed(translations.size());
+    for (std::size_t i = 0; i < translations.size(); ++i) {
+      const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
+      const Translation& best = translations[i].front();
+      Warn(best, batch.name_of(i), translator.model().limits().positions, options);
+      for (const Translation& translation : translations[i])
+        printed[i] += options.json ? JsonRow(translation, line, translate) : Row(translation, line, translate);
+      if (best.attention) attention.Add(line - 1, *best.attention);
+    }
+    return printed;
+  };
+  const LineCount count = ForEachLineBatch(options, options.summarize ? "lines summarized" : "lines translated", ahead,
+                                           rows, translate.n_best > 1 ? "" : "\n");
+  prefixes.CheckAllRead(options.input, count.lines);
   attention.Write();
 }
 

@@ -3,12 +3,13 @@
 
 #include <string>
 
+#include "headlight/cli/line_batches.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight {
 
-struct LineTranslation {
-  std::string folder, input = "-", attention_file, target_prefixes;
+struct LineTranslation : LineOptions {
+  std::string folder, attention_file, target_prefixes;
   TranslateOptions translate;
   LoadOptions load;
   bool summarize = false;

@@ -116,8 +116,8 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
     const std::size_t tokens = encoding.ids.size();
     Check(tokens > 0, "{}: it has no tokens", NameOf(options.name_of, i));
     if (!Truncate(encoding, longest())) continue;
-    Check(options.truncate, "{}: {} tokens, of which the model reads {} at once", NameOf(options.name_of, i), tokens,
-          longest());
+    Check(options.truncate, "{}: {} tokens, of which the model reads {} at once; truncate leaves out its end",
+          NameOf(options.name_of, i), tokens, longest());
     result.truncated.push_back(static_cast<std::int64_t>(i));
   }
   EncodeInBatches(*state_->loaded.model, encodings, options.batch_tokens,

@@ -1,0 +1,107 @@
+// No command writes over what it reads, by whatever path.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "headlight/cli/testing.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kEncoder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
+
+struct OverwritingTest : ProgramTest {
+  OverwritingTest() : text(Write("text", "Hund\n")) {
+    fs::create_directory(folder.File("inner"));
+    fs::create_symlink(text, folder.File("link"));
+    fs::create_hard_link(text, folder.File("hard"));
+  }
+  std::vector<std::string> PathsToText() const {
+    std::vector<std::string> paths = {text};
+    for (const char* path : {"inner/../text", "./text", "link", "hard"}) paths.push_back(folder.File(path));
+    return paths;
+  }
+
+  const std::string text;
+};
+
+TEST_F(OverwritingTest, IsRefusedForEveryPathToAnInput) {
+  const std::string other = Write("other", "dog\n");
+  for (const std::string& out : PathsToText()) {
+    const std::vector<std::vector<std::string>> commands = {
+        {"embed", kEncoder, text, "--out", out},
+        {"translate", model, text, "--attention", out},
+        {"forward", model, text, out},
+        {"evaluate", model, "--source", text, "--reference", other, "--output", out},
+        {"evaluate", model, "--source", other, "--reference", text, "--output", out},
+    };
+    for (const std::vector<std::string>& command : commands) {
+      EXPECT_THAT(RefusalOf(command), AllOf(HasSubstr(out), HasSubstr("this command reads the same file")))
+          << command[0];
+      EXPECT_EQ(ReadFile(text), "Hund\n");
+    }
+  }
+}
+
+TEST_F(OverwritingTest, IsRefusedForTheFilesOfAModel) {
+  const std::string config = model + "/config.json", before = ReadFile(config), weights = folder.File("weights");
+  fs::create_hard_link(model + "/model.safetensors", weights);
+  const std::string inputs = Write("inputs.safetensors", "");
+  for (const std::string& out : {config, weights}) {
+    const std::vector<std::vector<std::string>> commands = {
+        {"translate", model, text, "--attention", out},
+        {"forward", model, inputs, out},
+        {"evaluate", model, "--source", text, "--reference", text, "--output", out},
+        {"bench", "translate", model, "--tokens", out},
+    };
+    for (const std::vector<std::string>& command : commands)
+      EXPECT_THAT(RefusalOf(command), HasSubstr("this command reads the same file")) << command[0];
+  }
+  EXPECT_EQ(ReadFile(config), before);
+  // A picture may stand beside the model, and be made again.
+  for (int i = 0; i < 2; ++i) MustRun({"look", model, "--source", "Hund", "--out", model + "/hund.svg"});
+}
+
+TEST_F(OverwritingTest, IsRefusedForNamesThatTheCommandChooses) {
+  const std::string shortlist = model + "/shortlist.safetensors";
+  fs::create_symlink(text, shortlist);
+  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", text, text}), HasSubstr("this command reads the same file"));
+  fs::rename(text, folder.File("tokenizer.json"));
+  EXPECT_THAT(RefusalOf({"train", "tokenizer", folder.File("hard"), "--out", folder.path()}),
+              HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"convert", model, folder.File("inner/../model"), "--compute", "int8"}),
+              HasSubstr("is the folder to convert"));
+  EXPECT_EQ(ReadFile(folder.File("hard")), "Hund\n");
+}
+
+TEST_F(OverwritingTest, IsRefusedForTwoOutputs) {
+  fs::create_symlink(folder.File("a.svg"), folder.File("b.svg"));
+  WriteFile(folder.File("a.svg"), "before");
+  const std::vector<std::vector<std::string>> pairs = {
+      {folder.File("a.svg"), folder.File("inner/../a.svg")},
+      {folder.File("a.svg"), folder.File("b.svg")},
+      {folder.File("new.html"), folder.File("inner/../new.html")},
+  };
+  for (const auto& pair : pairs)
+    EXPECT_THAT(RefusalOf({"look", model, "--source", "Hund", "--out", pair[0], "--out", pair[1]}),
+                HasSubstr("goes to the same file"));
+  EXPECT_EQ(ReadFile(folder.File("a.svg")), "before");
+}
+
+TEST_F(OverwritingTest, IsRefusedForStandardOutput) {
+  for (const std::string& input : PathsToText()) {
+    const Outcome outcome = RunProgram({"translate", model, input}, "", text);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("standard output: this command reads the same file"));
+  }
+  EXPECT_EQ(ReadFile(text), "Hund\n");
+  const Outcome both = RunProgram({"embed", kEncoder, "--out", text}, "dog\n", text);
+  EXPECT_THAT(both.err, HasSubstr("standard output goes to the same file"));
+}
+
+}  // namespace
+}  // namespace headlight
