@@ -6,14 +6,6 @@
 #include "headlight/base/error.h"
 
 namespace headlight {
-namespace {
-
-double Share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
-
 TagMeaning MeaningOfTag(std::string_view tag) {
   const bool prefixed = tag.starts_with("B-") || tag.starts_with("I-");
   return {tag.starts_with("B-"), prefixed ? tag.substr(2) : tag};
@@ -48,14 +40,26 @@ std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags) {
 void EntityScore::Add(std::span<const std::string_view> right, std::span<const std::string_view> found) {
   Ensure(right.size() == found.size(), "{} tags of {} words", found.size(), right.size());
   const std::vector<Entity> expected = EntitiesOf(right), guessed = EntitiesOf(found);
-  right_ += std::ssize(expected);
-  found_ += std::ssize(guessed);
-  both_ += std::ranges::count_if(
-      guessed, [&](const Entity& entity) { return std::ranges::find(expected, entity) != expected.end(); });
+  for (const Entity& entity : expected) ++by_name_[std::string(entity.name)].right;
+  for (const Entity& entity : guessed) {
+    ClassCounts& counts = by_name_[std::string(entity.name)];
+    ++counts.found;
+    if (std::ranges::find(expected, entity) != expected.end()) ++counts.both;
+  }
 }
 
-double EntityScore::precision() const { return Share(both_, found_); }
-double EntityScore::recall() const { return Share(both_, right_); }
-double EntityScore::f1() const { return Share(2 * both_, right_ + found_); }
+ClassCounts EntityScore::all() const {
+  ClassCounts sum;
+  for (const auto& [name, counts] : by_name_) {
+    sum.right += counts.right;
+    sum.found += counts.found;
+    sum.both += counts.both;
+  }
+  return sum;
+}
+
+double EntityScore::precision() const { return all().precision(); }
+double EntityScore::recall() const { return all().recall(); }
+double EntityScore::f1() const { return all().f1(); }
 
 }  // namespace headlight

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "headlight/text/metrics/class_scores.h"
 
 namespace headlight {
 
@@ -36,9 +39,12 @@ class EntityScore {
   double precision() const;
   double recall() const;
   double f1() const;
+  const std::map<std::string, ClassCounts>& by_name() const { return by_name_; }
 
  private:
-  std::int64_t right_ = 0, found_ = 0, both_ = 0;
+  ClassCounts all() const;
+
+  std::map<std::string, ClassCounts> by_name_;
 };
 
 }  // namespace headlight

@@ -70,5 +70,16 @@ TEST(EntityScore, CountsExactSpans) {
   EXPECT_DOUBLE_EQ(score.f1(), 2 * (3.0 / 7) * (3.0 / 8) / (3.0 / 7 + 3.0 / 8));
 }
 
+// The example of seqeval's own documentation.
+TEST(EntityScore, CountsAsSeqevalDoes) {
+  EntityScore score;
+  score.Add(Tags("O O O B-MISC I-MISC I-MISC O").views, Tags("O O B-MISC I-MISC I-MISC I-MISC O").views);
+  score.Add(Tags("B-PER I-PER O").views, Tags("B-PER I-PER O").views);
+  EXPECT_DOUBLE_EQ(score.f1(), 0.5);
+  ASSERT_EQ(score.by_name().size(), 2U);
+  EXPECT_EQ(score.by_name().at("MISC").f1(), 0);
+  EXPECT_EQ(score.by_name().at("PER").f1(), 1);
+}
+
 }  // namespace
 }  // namespace headlight

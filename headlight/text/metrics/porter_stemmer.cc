@@ -1,0 +1,173 @@
+#include "headlight/text/metrics/porter_stemmer.h"
+
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headlight {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kIrregular[] = {
+    {"skies", "sky"},      {"sky", "sky"},         {"dying", "die"},        {"lying", "lie"},
+    {"tying", "tie"},      {"news", "news"},       {"innings", "inning"},   {"inning", "inning"},
+    {"outings", "outing"}, {"outing", "outing"},   {"cannings", "canning"}, {"canning", "canning"},
+    {"howe", "howe"},      {"proceed", "proceed"}, {"exceed", "exceed"},    {"succeed", "succeed"}};
+
+// Of each letter. y is a consonant at a word's beginning and behind a vowel.
+std::vector<bool> Consonants(std::string_view word) {
+  std::vector<bool> consonants;
+  for (const char letter : word) {
+    const bool vowel = std::string_view("aeiou").find(letter) != std::string_view::npos;
+    consonants.push_back(!vowel && (letter != 'y' || consonants.empty() || !consonants.back()));
+  }
+  return consonants;
+}
+
+// m of [C](VC)^m[V]: how often a consonant follows a vowel.
+int Measure(std::string_view stem) {
+  const std::vector<bool> consonants = Consonants(stem);
+  int measure = 0;
+  for (std::size_t i = 1; i < consonants.size(); ++i)
+    if (consonants[i] && !consonants[i - 1]) ++measure;
+  return measure;
+}
+
+bool HasVowel(std::string_view stem) {
+  for (const bool consonant : Consonants(stem))
+    if (!consonant) return true;
+  return false;
+}
+
+bool EndsWithDoubleConsonant(std::string_view stem) {
+  return stem.size() >= 2 && stem.back() == stem[stem.size() - 2] && Consonants(stem).back();
+}
+
+// *o: ends with consonant, vowel and a consonant that is not w, x or y. NLTK: also a vowel and any consonant alone.
+bool EndsShort(std::string_view stem) {
+  const std::vector<bool> consonants = Consonants(stem);
+  const std::size_t size = stem.size();
+  if (size == 2) return !consonants[0] && consonants[1];
+  return size > 2 && consonants[size - 3] && !consonants[size - 2] && consonants[size - 1] &&
+         std::string_view("wxy").find(stem.back()) == std::string_view::npos;
+}
+
+struct Suffix {
+  std::string_view from, to;
+};
+
+// The first suffix that the word ends with is replaced where what stands before it has a measure above that. Returns
+// whether the word ends with any.
+bool Replace(std::string& word, std::initializer_list<Suffix> suffixes, int above) {
+  for (const Suffix& suffix : suffixes) {
+    if (!word.ends_with(suffix.from)) continue;
+    const std::string_view stem = std::string_view(word).substr(0, word.size() - suffix.from.size());
+    if (Measure(stem) > above) word = std::string(stem).append(suffix.to);
+    return true;
+  }
+  return false;
+}
+
+void Cut(std::string& word, std::size_t letters) { word.resize(word.size() - letters); }
+
+void Plurals(std::string& word) {  // step 1a
+  if (word.ends_with("sses"))
+    Cut(word, 2);
+  else if (word.ends_with("ies"))
+    Cut(word, word.size() == 4 ? 1 : 2);  // NLTK: ties to tie
+  else if (word.ends_with('s') && !word.ends_with("ss"))
+    Cut(word, 1);
+}
+
+void PastAndProgressive(std::string& word) {                              // step 1b
+  if (word.ends_with("ied")) return Cut(word, word.size() == 4 ? 1 : 2);  // NLTK
+  if (word.ends_with("eed")) {
+    if (Measure(std::string_view(word).substr(0, word.size() - 3)) > 0) Cut(word, 1);
+    return;
+  }
+  std::string stem;
+  for (const std::string_view suffix : {"ed", "ing"})
+    if (word.ends_with(suffix)) stem = word.substr(0, word.size() - suffix.size());
+  if (!HasVowel(stem)) return;
+  word = stem;
+  if (word.ends_with("at") || word.ends_with("bl") || word.ends_with("iz"))
+    word += 'e';
+  else if (EndsWithDoubleConsonant(word)) {
+    if (std::string_view("lsz").find(word.back()) == std::string_view::npos) Cut(word, 1);
+  } else if (Measure(word) == 1 && EndsShort(word)) {
+    word += 'e';
+  }
+}
+
+void FinalY(std::string& word) {  // step 1c; NLTK: behind a consonant that is not the word's first letter
+  if (!word.ends_with('y') || word.size() < 3) return;
+  if (Consonants(std::string_view(word).substr(0, word.size() - 1)).back()) word.back() = 'i';
+}
+
+void DoubleSuffixes(std::string& word) {  // step 2
+  // NLTK: what is left of -ally is looked at once more.
+  if (word.ends_with("alli") && Measure(std::string_view(word).substr(0, word.size() - 4)) > 0) Cut(word, 2);
+  if (Replace(word, {{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"izer", "ize"},
+                     {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"}, {"eli", "e"},     {"ousli", "ous"},
+                     {"ization", "ize"}, {"ation", "ate"},   {"ator", "ate"},  {"alism", "al"},  {"iveness", "ive"},
+                     {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"},  {"iviti", "ive"}, {"biliti", "ble"},
+                     {"fulli", "ful"}},  // NLTK: bli for abli, fulli
+              0))
+    return;
+  // NLTK: the l counts for the stem.
+  if (word.ends_with("logi") && Measure(std::string_view(word).substr(0, word.size() - 3)) > 0) Cut(word, 1);
+}
+
+void Ion(std::string& word) {  // of step 4: -ion behind s or t
+  const std::string_view stem = std::string_view(word).substr(0, word.size() - 3);
+  if (Measure(stem) > 1 && (stem.back() == 's' || stem.back() == 't')) Cut(word, 3);
+}
+
+void FinalE(std::string& word) {  // step 5a
+  if (!word.ends_with('e')) return;
+  const std::string_view stem = std::string_view(word).substr(0, word.size() - 1);
+  const int measure = Measure(stem);
+  if (measure > 1 || (measure == 1 && !EndsShort(stem))) Cut(word, 1);
+}
+
+}  // namespace
+
+std::string PorterStem(std::string word) {
+  for (const auto& [irregular, stem] : kIrregular)
+    if (word == irregular) return std::string(stem);
+  if (word.size() <= 2) return word;
+  Plurals(word);
+  PastAndProgressive(word);
+  FinalY(word);
+  DoubleSuffixes(word);
+  Replace(word,  // step 3
+          {{"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"}, {"ical", "ic"}, {"ful", ""}, {"ness", ""}},
+          0);
+  if (const bool found = Replace(word,  // step 4
+                                 {{"al", ""},
+                                  {"ance", ""},
+                                  {"ence", ""},
+                                  {"er", ""},
+                                  {"ic", ""},
+                                  {"able", ""},
+                                  {"ible", ""},
+                                  {"ant", ""},
+                                  {"ement", ""},
+                                  {"ment", ""},
+                                  {"ent", ""},
+                                  {"ou", ""},
+                                  {"ism", ""},
+                                  {"ate", ""},
+                                  {"iti", ""},
+                                  {"ous", ""},
+                                  {"ive", ""},
+                                  {"ize", ""}},
+                                 1);
+      !found && word.ends_with("ion"))
+    Ion(word);
+  FinalE(word);
+  if (word.ends_with("ll") && Measure(std::string_view(word).substr(0, word.size() - 1)) > 1) Cut(word, 1);  // step 5b
+  return word;
+}
+
+}  // namespace headlight
