@@ -13,6 +13,7 @@
 #include "headlight/data/classified_texts.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/family.h"
+#include "headlight/train/tasks/class_weights.h"
 #include "headlight/train/tasks/classification.h"
 #include "headlight/train/tasks/masked_language_model.h"
 #include "headlight/train/tasks/question_answering.h"
@@ -23,6 +24,7 @@ namespace {
 
 struct EncoderOptions : TextTrainingOptions {
   MaskingOptions masking;
+  std::string class_weights;
 };
 
 // How a task reads its files.
@@ -100,6 +102,11 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
 
 using Paths = std::vector<std::string>;
 
+std::vector<double> WeightsOf(const Reading& reading, const std::vector<TextExample>& texts) {
+  const std::string& rule = reading.options.class_weights;
+  return rule.empty() ? std::vector<double>() : ClassWeights(rule, reading.labels, texts);
+}
+
 PreparedTask ReadHiddenWords(const Reading& reading) {
   EncoderOptions& options = reading.options;
   const auto sets = std::make_shared<TextSets>();
@@ -129,9 +136,11 @@ PreparedTask ReadClasses(const Reading& reading) {
   };
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
-  return {&sets->train, [sets, &batches = reading.options.batches](TextEncoder& model) {
-            return ClassificationTask(model, *sets, batches);
-          }};
+  return {&sets->train,
+          [sets, weights = WeightsOf(reading, sets->train), &batches = reading.options.batches](TextEncoder& model) {
+            return ClassificationTask(model, *sets, batches, weights);
+          },
+          Json::Object{{"class_weights", reading.options.class_weights}}};
 }
 
 PreparedTask ReadTags(const Reading& reading) {
@@ -143,9 +152,10 @@ PreparedTask ReadTags(const Reading& reading) {
   };
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
-  return {&sets->train.texts.texts, [sets, &batches = reading.options.batches](TextEncoder& model) {
-            return TaggingTask(model, *sets, batches);
-          }};
+  return {&sets->train.texts.texts,
+          [sets, weights = WeightsOf(reading, sets->train.texts.texts), &batches = reading.options.batches](
+              TextEncoder& model) { return TaggingTask(model, *sets, batches, weights); },
+          Json::Object{{"class_weights", reading.options.class_weights}}};
 }
 
 PreparedTask ReadAnswers(const Reading& reading) {
@@ -171,6 +181,16 @@ CLI::App& AddTask(CLI::App& train, const std::shared_ptr<EncoderOptions>& option
   return command;
 }
 
+void AddClassWeights(CLI::App& command, std::string& rule) {
+  command
+      .add_option("--class-weights", rule,
+                  "Weights of the classes in the loss: balanced, in inverse proportion to how often each comes, or\n"
+                  "LABEL=WEIGHT,... (others weigh 1); scaled to a mean of 1 over the training labels")
+      ->check(NotEmpty())
+      ->type_name("balanced|LABEL=WEIGHT,...")
+      ->group("Training");
+}
+
 constexpr const char* kFiles =
     "Files whose names end in .jsonl are JSON lines, in .csv CSV with a header; either may end in .gz. --from a model\n"
     "without a head for the task, or with another one, keeps the encoder and initialises a new head.\n\n";
@@ -194,18 +214,21 @@ void AddTrainEncoder(CLI::App& train) {
       ->group("Training");
   masked.add_flag("--whole-words", words->masking.whole_words, "Mask all tokens of a word or none")->group("Training");
 
-  AddTask(train, std::make_shared<EncoderOptions>(),
-          {"classification", "headlight classify", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
-          "Train a classifier of texts or text pairs (from scratch a BERT)",
-          "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}",
-          std::string("A text longer than the model is refused. \"text_pair\" may be left out.\n") + kFiles +
-              "Examples:\n"
-              "  headlight train classification --train train.tsv --valid val.tsv --from model --out classifier\n"
-              "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta --out classifier");
+  const auto classes = std::make_shared<EncoderOptions>();
+  CLI::App& classification = AddTask(
+      train, classes,
+      {"classification", "headlight classify", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
+      "Train a classifier of texts or text pairs (from scratch a BERT)",
+      "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}",
+      std::string("A text longer than the model is refused. \"text_pair\" may be left out.\n") + kFiles +
+          "Examples:\n"
+          "  headlight train classification --train train.tsv --valid val.tsv --from model --out classifier\n"
+          "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta --out classifier");
+  AddClassWeights(classification, classes->class_weights);
 
-  AddTask(
-      train, std::make_shared<EncoderOptions>(),
-      {"tagging", "headlight tag", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
+  const auto tags = std::make_shared<EncoderOptions>();
+  CLI::App& tagging = AddTask(
+      train, tags, {"tagging", "headlight tag", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
       "Train a tagger of words, such as named entities (from scratch a BERT)",
       "a word and its tag a line, or JSON lines of {\"tokens\", \"tags\"}",
       std::string("A line of a CoNLL file is a word and, in the last column, its tag; an empty line ends a sentence, "
@@ -217,6 +240,7 @@ void AddTrainEncoder(CLI::App& train) {
           "  headlight train tagging --train eng.train --valid eng.testa --from bert --out names\n"
           "  headlight train tagging --train train.jsonl --valid val.jsonl --tokenizer tokens --out names\n"
           "  echo 'Ada Lovelace was born in London.' | headlight tag names");
+  AddClassWeights(tagging, tags->class_weights);
 
   AddTask(
       train, std::make_shared<EncoderOptions>(),

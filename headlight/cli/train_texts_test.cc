@@ -78,9 +78,13 @@ TEST(TrainTexts, EncodersLearnHiddenWordsAndClasses) {
   EXPECT_EQ(words.exit_code, 0) << words.err;
   EXPECT_THAT(words.err, HasSubstr("accuracy"));
   std::filesystem::remove_all(setting.folder.File("model"));
-  const Outcome classes = setting.Train("classification", setting.classes,
-                                        {"--tokenizer", setting.tokenizer, "--epochs", "8", "--batch-tokens", "64"});
+  const Outcome classes = setting.Train(
+      "classification", setting.classes,
+      {"--tokenizer", setting.tokenizer, "--epochs", "8", "--batch-tokens", "64", "--class-weights", "balanced"});
   EXPECT_EQ(classes.exit_code, 0) << classes.err;
+  EXPECT_THAT(classes.err,
+              HasSubstr("classes:2: 'plays' is read as a second text, and 20 lines have only 1 different"));
+  EXPECT_THAT(classes.err, HasSubstr(", macro_f1 "));
   EXPECT_THAT(LoadModel<TextEncoder>(setting.folder.File("model"))->heads().labels,
               testing::ElementsAre("animal", "human"));
 }
@@ -120,7 +124,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(tagging, HasSubstr(", f1 100.00, precision 100.00, recall 100.00"));
   for (const char* score : {"f1", "precision", "recall"})
     EXPECT_THAT(ReadEvents(path("tagger")), HasSubstr(std::string("validation/") + score));
-  EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"912"));  // of four panels: loss and scores
+  EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"1128"));  // of five panels: loss and scores
   EXPECT_THAT(RunProgram({"tag", path("tagger")}, "A dog plays.\n").out, HasSubstr("1\t2\t5\tANIMAL\t"));
   EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("begins anew")));
 
@@ -164,6 +168,9 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
               HasSubstr("texts:3: 6 columns, where the lines before have 3"));
   EXPECT_THAT(refused("question-answering", setting.texts, {"--tokenizer", setting.tokenizer}),
               HasSubstr("texts: questions are read from SQuAD's files"));
+  EXPECT_THAT(
+      refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--class-weights", "dog=2"}),
+      HasSubstr("--class-weights: 'dog' is none of the labels: animal, human"));
   EXPECT_THAT(
       refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--steps", "5", "--warmup", "6"}),
       HasSubstr("--warmup 6: the learning rate falls to zero at --steps 5"));

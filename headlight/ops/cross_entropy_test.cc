@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/autograd/gradient_check.h"
+#include "headlight/base/test_support.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/softmax.h"
 
@@ -25,6 +26,20 @@ TEST(CrossEntropy, Gradients) {
   EXPECT_EQ(CheckGradients([&](const auto& inputs) { return CrossEntropy(inputs[0], labels, 0.25); },
                            {RandomTensor({4, 6}, 2, 3)}),
             "");
+}
+
+// torch.nn.functional.cross_entropy(logits, labels, weight=weights, reduction="sum") and its gradient, PyTorch 2.
+TEST(CrossEntropy, WeighsClassesAsPyTorchDoes) {
+  const Tensor logits = Tensor::From<double>({0.5, -1, 2, 1, 0, -1, 0.2, 0.1, -0.3, -2, 1, 0.4}, {4, 3});
+  const std::vector<std::int32_t> labels = {2, 0, 1, -1};
+  const std::vector<double> weights = {1, 3, 0.5};
+  EXPECT_NEAR(CrossEntropy(logits, labels, 1, weights).ToVector<double>()[0], 3.5907445794327373, 1e-12);
+  EXPECT_NEAR(CrossEntropy(logits, labels, 0.25, weights).ToVector<double>()[0], 3.5907445794327373 / 4, 1e-12);
+  const auto loss = [&](const auto& inputs) { return CrossEntropy(inputs[0], labels, 0.25, weights); };
+  EXPECT_EQ(CheckGradients(loss, {logits}), "");
+  const std::vector<double> few = {1, 3};
+  EXPECT_EQ(ErrorOf([&] { CrossEntropy(logits, labels, 1, few); }),
+            "CrossEntropy: 2 class weights do not fit logits of shape [4, 3]");
 }
 
 TEST(CrossEntropy, GradientsInsideAFunction) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -41,10 +42,26 @@ struct ValidationReport {
     std::string input, reference, output;
   };
   std::vector<Sample> samples;  // three
+  std::int64_t labels = 0;      // that the loss is the mean of
+  struct Class {
+    std::string name;
+    double precision = 0, recall = 0, f1 = 0;  // per cent
+    std::int64_t count = 0;                    // how many are right
+  };
+  std::vector<Class> classes;  // where a task has classes: of each
 };
 
 // Asked again and again during long work, which throws Cancelled where it says yes; may be empty.
 using CancelCheck = std::function<bool()>;
+
+// Who watches a pass over a validation set.
+struct PassWatch {
+  PassWatch(CancelCheck check = {}, std::function<void(std::int64_t done, std::int64_t all)> tell = {})
+      : cancelled(std::move(check)), progress(std::move(tell)) {}
+
+  CancelCheck cancelled;
+  std::function<void(std::int64_t done, std::int64_t all)> progress;  // of examples; may be empty
+};
 
 // A model, and what it learns.
 struct TrainingTask {

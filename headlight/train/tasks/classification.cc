@@ -5,25 +5,56 @@
 #include "headlight/train/tasks/encoder_task.h"
 
 namespace headlight {
+namespace {
 
-TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches) {
+EncoderHead HeadOf(const TextEncoder& model, const std::vector<double>& class_weights) {
+  return {
+      .logits =
+          [&model](Context& context, const TokenBatch& batch) {
+            return model.SequenceClassLogits(context, EncodeBatch(model, context, batch), batch.source);
+          },
+      .loss = [class_weights](const Tensor& logits, const TokenBatch& batch,
+                              double scale) { return ops::CrossEntropy(logits, batch.labels, scale, class_weights); }};
+}
+
+void CheckClasses(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose) {
   Check(model.heads().sequence_classes, "the model has no head for classes of texts");
-  Check(model.heads().problem == Problem::one_label, "only one class a text can be learned");
-  CheckTexts(model, texts.train, texts.valid);
+  Check(model.heads().problem == Problem::one_label,
+        "a text must have one class, and the model has several or a number");
+  CheckTexts(model, texts, purpose);
   const auto classes = static_cast<std::int32_t>(model.heads().labels.size());
-  for (const std::vector<TextExample>* set : {&texts.train, &texts.valid})
-    for (const TextExample& text : *set)
-      Check(text.labels.size() == 1 && text.labels[0] >= 0 && text.labels[0] < classes,
-            "a text must have one of {} classes", classes);
-  const EncoderHead head{.logits =
-                             [&model](Context& context, const TokenBatch& batch) {
-                               return model.SequenceClassLogits(context, EncodeBatch(model, context, batch),
-                                                                batch.source);
-                             },
-                         .loss = [](const Tensor& logits, const TokenBatch& batch,
-                                    double scale) { return ops::CrossEntropy(logits, batch.labels, scale); }};
-  return EncoderTask(model, ExamplesOf(texts.train, AppendTextAndLabels), batches, head,
-                     ValidateAccuracy(ExamplesOf(texts.valid, AppendTextAndLabels), head), {"accuracy"});
+  for (const TextExample& text : texts)
+    Check(text.labels.size() == 1 && text.labels[0] >= 0 && text.labels[0] < classes,
+          "a text must have one of {} classes", classes);
+}
+
+}  // namespace
+
+ValidationReport ValidateClasses(const TextEncoder& model, const std::vector<TextExample>& texts,
+                                 const PassWatch& watch) {
+  CheckClasses(model, texts, "validate on");
+  ClassScores scores(model.heads().labels.size());
+  ValidationReport report =
+      ValidateEncoder(ExamplesOf(texts, AppendTextAndLabels), HeadOf(model, {}), watch,
+                      [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
+                        for (std::size_t row = 0; row < batch.labels.size(); ++row)
+                          scores.Add(batch.labels[row], LargestOf(logits, static_cast<std::int64_t>(row)));
+                      });
+  report.score_name = "accuracy";
+  report.score = 100 * scores.accuracy();
+  report.more_scores = {{"macro_f1", 100 * scores.macro_f1()}};
+  report.classes = ClassesOf(model.heads().labels, scores);
+  return report;
+}
+
+TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
+                                const std::vector<double>& class_weights) {
+  CheckClasses(model, texts.train, "learn from");
+  CheckClasses(model, texts.valid, "validate on");
+  return EncoderTask(
+      model, ExamplesOf(texts.train, AppendTextAndLabels), batches, HeadOf(model, class_weights),
+      [&model, &texts](const CancelCheck& cancelled) { return ValidateClasses(model, texts.valid, cancelled); },
+      {"accuracy", "macro_f1"});
 }
 
 }  // namespace headlight

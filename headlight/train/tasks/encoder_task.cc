@@ -7,10 +7,8 @@
 
 namespace headlight {
 
-void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& train,
-                const std::vector<TextExample>& valid) {
-  CheckTexts(train, "learn from", 1, model.limits().positions);
-  CheckTexts(valid, "validate on", 1, model.limits().positions);
+void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose) {
+  CheckTexts(texts, purpose, 1, model.limits().positions);
 }
 
 void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids, TokenBatch& batch) {
@@ -49,11 +47,11 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
 }
 
 ValidationReport ValidateEncoder(
-    const TokenExamples& valid, const EncoderHead& head, const CancelCheck& cancelled,
+    const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
     const std::function<void(const TokenBatch& batch, std::size_t first, const Tensor& logits)>& body) {
   double loss = 0;
   std::int64_t labels = 0;
-  ForBatches(valid, cancelled, [&](const TokenBatch& batch, std::size_t first) {
+  ForBatches(valid, watch, [&](const TokenBatch& batch, std::size_t first) {
     Context context;
     const Tensor logits = head.logits(context, batch);
     loss += static_cast<double>(head.loss(logits, batch, 1).data<float>()[0]);
@@ -63,20 +61,16 @@ ValidationReport ValidateEncoder(
   return LossReport(loss, labels);
 }
 
-std::function<ValidationReport(const CancelCheck& cancelled)> ValidateAccuracy(TokenExamples valid, EncoderHead head) {
-  return [valid = std::move(valid), head = std::move(head)](const CancelCheck& cancelled) {
-    std::int64_t right = 0, all = 0;
-    ValidationReport report =
-        ValidateEncoder(valid, head, cancelled, [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
-          const std::vector<std::int32_t> labels = AskedLabels(batch);
-          for (std::size_t row = 0; row < labels.size(); ++row)
-            if (LargestOf(logits, static_cast<std::int64_t>(row)) == labels[row]) ++right;
-          all += std::ssize(labels);
-        });
-    report.score_name = "accuracy";
-    report.score = PerCent(right, all);
-    return report;
-  };
+ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts) {
+  return {name, 100 * counts.precision(), 100 * counts.recall(), 100 * counts.f1(), counts.right};
+}
+
+std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels, const ClassScores& scores) {
+  std::vector<ValidationReport::Class> classes;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (const ClassCounts& counts = scores.classes()[i]; counts.right + counts.found > 0)
+      classes.push_back(ClassOf(labels[i], counts));
+  return classes;
 }
 
 std::int32_t LargestOf(const Tensor& rows, std::int64_t row) {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "headlight/nn/text_encoder.h"
+#include "headlight/text/metrics/class_scores.h"
 #include "headlight/train/tasks/token_task.h"
 
 namespace headlight {
@@ -16,8 +18,8 @@ struct EncoderHead {
   std::function<Tensor(const Tensor& logits, const TokenBatch& batch, double scale)> loss;
 };
 
-// Throws Error where a text of either set is empty or longer than the model.
-void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& train, const std::vector<TextExample>& valid);
+// Throws Error where a text is empty or longer than the model.
+void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose);
 
 // Adds an encoder's input for a text: these ids, and the text's segments.
 void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids, TokenBatch& batch);
@@ -37,12 +39,12 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
 
 // A report of the mean loss over the validation set; body(batch, its first example, its logits) sees every batch.
 ValidationReport ValidateEncoder(
-    const TokenExamples& valid, const EncoderHead& head, const CancelCheck& cancelled,
+    const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
     const std::function<void(const TokenBatch& batch, std::size_t first, const Tensor& logits)>& body);
 
-// A validation whose score is the share of the labels that are the largest logit, in per cent; a row of logits a label
-// that is not negative.
-std::function<ValidationReport(const CancelCheck& cancelled)> ValidateAccuracy(TokenExamples valid, EncoderHead head);
+// The scores of one class in a report, and of all of them in order; without those that are neither right nor found.
+ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts);
+std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels, const ClassScores& scores);
 
 // The place of the largest number of a row.
 std::int32_t LargestOf(const Tensor& rows, std::int64_t row);

@@ -38,23 +38,36 @@ std::vector<std::size_t> MaskedPlaces(const TextExample& text, const MaskingOpti
   return masked;
 }
 
-}  // namespace
+EncoderHead HeadOf(const TextEncoder& model) {
+  return {.logits =
+              [&model](Context& context, const TokenBatch& batch) {
+                Ids rows;
+                for (std::size_t row = 0; row < batch.labels.size(); ++row)
+                  if (batch.labels[row] >= 0) rows.push_back(static_cast<std::int32_t>(row));
+                return model.MaskedWordLogits(context, ops::Embedding(EncodeBatch(model, context, batch), rows));
+              },
+          .loss = [](const Tensor& logits, const TokenBatch& batch,
+                     double scale) { return ops::CrossEntropy(logits, AskedLabels(batch), scale); }};
+}
 
-TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, const MaskingOptions& masking,
-                                     const BatchOptions& batches) {
+void CheckMasking(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose,
+                  const MaskingOptions& masking) {
   Check(masking.share > 0 && masking.share < 1, "the share of hidden tokens must be between 0 and 1, not {}",
         masking.share);
   Check(model.heads().masked_words, "the model has no head for masked words");
-  CheckTexts(model, texts.train, texts.valid);
-  for (const std::vector<TextExample>* set : {&texts.train, &texts.valid})
-    for (const TextExample& text : *set) {
-      Ensure(text.words.size() == text.ids.size(), "{} words of {} ids", text.words.size(), text.ids.size());
-      Check(std::ranges::any_of(text.words, [](std::int32_t word) { return word >= 0; }),
-            "a text without a word has nothing to hide");
-    }
-  const auto vocabulary = static_cast<std::uint64_t>(model.limits().vocabulary);
-  Check(masking.special_ids.size() < vocabulary, "all {} tokens are special", vocabulary);
-  const AppendText append = [masking, vocabulary](const TextExample& text, Random& random, TokenBatch& batch) {
+  CheckTexts(model, texts, purpose);
+  for (const TextExample& text : texts) {
+    Ensure(text.words.size() == text.ids.size(), "{} words of {} ids", text.words.size(), text.ids.size());
+    Check(std::ranges::any_of(text.words, [](std::int32_t word) { return word >= 0; }),
+          "a text without a word has nothing to hide");
+  }
+  Check(std::cmp_less(masking.special_ids.size(), model.limits().vocabulary), "all {} tokens are special",
+        model.limits().vocabulary);
+}
+
+AppendText AppendMasked(const TextEncoder& model, const MaskingOptions& masking) {
+  return [masking, vocabulary = static_cast<std::uint64_t>(model.limits().vocabulary)](
+             const TextExample& text, Random& random, TokenBatch& batch) {
     Ids ids = text.ids, labels(text.ids.size(), -1);
     for (const std::size_t place : MaskedPlaces(text, masking, random)) {
       labels[place] = ids[place];
@@ -69,18 +82,35 @@ TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, 
     AppendSource(text, ids, batch);
     AppendRows(batch.labels, batch.target, labels);
   };
-  const EncoderHead head{.logits =
-                             [&model](Context& context, const TokenBatch& batch) {
-                               Ids rows;
-                               for (std::size_t row = 0; row < batch.labels.size(); ++row)
-                                 if (batch.labels[row] >= 0) rows.push_back(static_cast<std::int32_t>(row));
-                               return model.MaskedWordLogits(context,
-                                                             ops::Embedding(EncodeBatch(model, context, batch), rows));
-                             },
-                         .loss = [](const Tensor& logits, const TokenBatch& batch,
-                                    double scale) { return ops::CrossEntropy(logits, AskedLabels(batch), scale); }};
-  return EncoderTask(model, ExamplesOf(texts.train, append), batches, head,
-                     ValidateAccuracy(ExamplesOf(texts.valid, append), head), {"accuracy"});
+}
+
+}  // namespace
+
+ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
+                                     const MaskingOptions& masking, const PassWatch& watch) {
+  CheckMasking(model, texts, "validate on", masking);
+  std::int64_t right = 0;
+  ValidationReport report = ValidateEncoder(ExamplesOf(texts, AppendMasked(model, masking)), HeadOf(model), watch,
+                                            [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
+                                              const Ids labels = AskedLabels(batch);
+                                              for (std::size_t row = 0; row < labels.size(); ++row)
+                                                if (LargestOf(logits, static_cast<std::int64_t>(row)) == labels[row])
+                                                  ++right;
+                                            });
+  report.score_name = "accuracy";
+  report.score = PerCent(right, report.labels);
+  return report;
+}
+
+TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, const MaskingOptions& masking,
+                                     const BatchOptions& batches) {
+  CheckMasking(model, texts.train, "learn from", masking);
+  CheckMasking(model, texts.valid, "validate on", masking);
+  return EncoderTask(model, ExamplesOf(texts.train, AppendMasked(model, masking)), batches, HeadOf(model),
+                     [&model, &texts, masking](const CancelCheck& cancelled) {
+                       return ValidateMaskedWords(model, texts.valid, masking, cancelled);
+                     },
+                     {"accuracy"});
 }
 
 }  // namespace headlight

@@ -22,4 +22,8 @@ struct MaskingOptions {
 HEADLIGHT_API TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts,
                                                    const MaskingOptions& masking, const BatchOptions& batches);
 
+// That validation.
+HEADLIGHT_API ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
+                                                   const MaskingOptions& masking, const PassWatch& watch = {});
+
 }  // namespace headlight

@@ -21,47 +21,56 @@ std::string_view AnswerOf(const AskedQuestion& asked, const FoundSpan& found, bo
       .substr(static_cast<std::size_t>(bytes.begin), static_cast<std::size_t>(bytes.end - bytes.begin));
 }
 
+EncoderHead HeadOf(const TextEncoder& model) {
+  return {.logits =
+              [&model](Context& context, const TokenBatch& batch) {
+                return model.SpanLogits(context, EncodeBatch(model, context, batch));
+              },
+          .loss = [](const Tensor& logits, const TokenBatch& batch,
+                     double scale) { return ops::SequenceCrossEntropy(logits, batch.source, batch.labels, scale); }};
+}
+
 }  // namespace
+
+ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& texts, const PassWatch& watch) {
+  Check(model.heads().question_spans, "the model has no head for answers");
+  CheckTexts(model, texts.texts.texts, "validate on");
+  std::vector<FoundSpan> best(texts.questions.size());
+  std::size_t question = 0, window = 0;  // of the next text
+  ValidationReport report =
+      ValidateEncoder(ExamplesOf(texts.texts.texts, AppendTextAndLabels), HeadOf(model), watch,
+                      [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
+                        for (const Sequence& rows : batch.source) {
+                          const std::vector<Window>& windows = texts.questions[question].cut.windows;
+                          const Tensor scores = logits.ViewRows(rows.begin, rows.length);
+                          best[question].Add(BestSpan(scores.matrix<float>(), windows[window], kLongestAnswer));
+                          if (++window == windows.size()) ++question, window = 0;
+                        }
+                      });
+  const bool may_decline =
+      std::ranges::any_of(texts.questions, [](const AskedQuestion& asked) { return asked.answers.empty(); });
+  double f1 = 0, exact = 0;
+  for (std::size_t i = 0; i < texts.questions.size(); ++i) {
+    const AskedQuestion& asked = texts.questions[i];
+    const AnswerScore score = ScoreAnswer(AnswerOf(asked, best[i], may_decline), asked.answers);
+    f1 += score.f1;
+    exact += score.exact ? 1 : 0;
+  }
+  const auto questions = static_cast<double>(texts.questions.size());
+  report.score_name = "f1";
+  report.score = 100 * f1 / questions;
+  report.more_scores = {{"exact_match", 100 * exact / questions}};
+  return report;
+}
 
 TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const BatchOptions& batches) {
   Check(model.heads().question_spans, "the model has no head for answers");
-  CheckTexts(model, texts.train.texts.texts, texts.valid.texts.texts);
-  const EncoderHead head{
-      .logits = [&model](
-                    Context& context,
-                    const TokenBatch& batch) { return model.SpanLogits(context, EncodeBatch(model, context, batch)); },
-      .loss = [](const Tensor& logits, const TokenBatch& batch,
-                 double scale) { return ops::SequenceCrossEntropy(logits, batch.source, batch.labels, scale); }};
-  const auto validate = [&valid = texts.valid, head](const CancelCheck& cancelled) {
-    std::vector<FoundSpan> best(valid.questions.size());
-    std::size_t question = 0, window = 0;  // of the next text
-    const TokenExamples examples = ExamplesOf(valid.texts.texts, AppendTextAndLabels);
-    ValidationReport report =
-        ValidateEncoder(examples, head, cancelled, [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
-          for (const Sequence& rows : batch.source) {
-            const std::vector<Window>& windows = valid.questions[question].cut.windows;
-            const Tensor scores = logits.ViewRows(rows.begin, rows.length);
-            best[question].Add(BestSpan(scores.matrix<float>(), windows[window], kLongestAnswer));
-            if (++window == windows.size()) ++question, window = 0;
-          }
-        });
-    const bool may_decline =
-        std::ranges::any_of(valid.questions, [](const AskedQuestion& asked) { return asked.answers.empty(); });
-    double f1 = 0, exact = 0;
-    for (std::size_t i = 0; i < valid.questions.size(); ++i) {
-      const AskedQuestion& asked = valid.questions[i];
-      const AnswerScore score = ScoreAnswer(AnswerOf(asked, best[i], may_decline), asked.answers);
-      f1 += score.f1;
-      exact += score.exact ? 1 : 0;
-    }
-    const auto questions = static_cast<double>(valid.questions.size());
-    report.score_name = "f1";
-    report.score = 100 * f1 / questions;
-    report.more_scores = {{"exact_match", 100 * exact / questions}};
-    return report;
-  };
-  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, head, validate,
-                     {"f1", "exact_match"});
+  CheckTexts(model, texts.train.texts.texts, "learn from");
+  CheckTexts(model, texts.valid.texts.texts, "validate on");
+  return EncoderTask(
+      model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, HeadOf(model),
+      [&model, &texts](const CancelCheck& cancelled) { return ValidateAnswers(model, texts.valid, cancelled); },
+      {"f1", "exact_match"});
 }
 
 }  // namespace headlight

@@ -19,4 +19,8 @@ struct QuestionSets {
 // it the share of exact matches, in per cent.
 HEADLIGHT_API TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const BatchOptions& batches);
 
+// That validation, of questions that were read to be scored.
+HEADLIGHT_API ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& texts,
+                                               const PassWatch& watch = {});
+
 }  // namespace headlight

@@ -1,7 +1,9 @@
 #include "headlight/train/tasks/tagging.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -14,65 +16,91 @@ namespace {
 
 using Tags = std::vector<std::vector<std::int32_t>>;  // of each sentence's words; negative: not known
 
+EncoderHead HeadOf(const TextEncoder& model, const std::vector<double>& class_weights) {
+  return {
+      .logits =
+          [&model](Context& context, const TokenBatch& batch) {
+            return model.TokenClassLogits(context, EncodeBatch(model, context, batch));
+          },
+      .loss = [class_weights](const Tensor& logits, const TokenBatch& batch,
+                              double scale) { return ops::CrossEntropy(logits, batch.labels, scale, class_weights); }};
+}
+
+void CheckTags(const TextEncoder& model, const TaggedTexts& texts, const char* purpose) {
+  Check(model.heads().token_classes, "the model has no head for classes of tokens");
+  CheckTexts(model, texts.texts.texts, purpose);
+  const auto classes = static_cast<std::int32_t>(model.heads().labels.size());
+  for (const TextExample& text : texts.texts.texts)
+    for (const std::int32_t label : text.labels) Check(label < classes, "a token has class {} of {}", label, classes);
+}
+
 // Gives a report the scores of tags.
 void ScoreTags(const std::vector<std::string>& labels, const Tags& right, const Tags& found, ValidationReport& report) {
-  if (!AreSpanTags(labels)) {
-    std::int64_t words = 0, same = 0;
-    for (std::size_t i = 0; i < right.size(); ++i)
-      for (std::size_t word = 0; word < right[i].size(); ++word, ++words)
-        if (right[i][word] == found[i][word]) ++same;
+  const bool spans = AreSpanTags(labels);
+  const auto outside = static_cast<std::int32_t>(std::ranges::find(labels, "O") - labels.begin());
+  const auto name_of = [&](std::int32_t tag) -> std::string_view {
+    return tag < 0 ? "O" : labels[static_cast<std::size_t>(tag)];
+  };
+  ClassScores tags(labels.size());
+  EntityScore entities;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    std::vector<std::string_view> right_names, found_names;
+    for (std::size_t word = 0; word < right[i].size(); ++word) {
+      right_names.push_back(name_of(right[i][word]));
+      found_names.push_back(name_of(found[i][word]));
+      const bool none = spans && found[i][word] < 0 && std::cmp_less(outside, labels.size());
+      tags.Add(right[i][word], none ? outside : found[i][word]);
+    }
+    entities.Add(right_names, found_names);
+  }
+  if (!spans) {
     report.score_name = "accuracy";
-    report.score = PerCent(same, words);
+    report.score = 100 * tags.accuracy();
+    report.more_scores = {{"macro_f1", 100 * tags.macro_f1()}};
+    report.classes = ClassesOf(labels, tags);
     return;
   }
-  const auto names = [&](const std::vector<std::int32_t>& tags) {
-    std::vector<std::string_view> of_words;
-    for (const std::int32_t tag : tags) of_words.push_back(tag < 0 ? "O" : labels[static_cast<std::size_t>(tag)]);
-    return of_words;
-  };
-  EntityScore score;
-  for (std::size_t i = 0; i < right.size(); ++i) score.Add(names(right[i]), names(found[i]));
   report.score_name = "f1";
-  report.score = 100 * score.f1();
-  report.more_scores = {{"precision", 100 * score.precision()}, {"recall", 100 * score.recall()}};
+  report.score = 100 * entities.f1();
+  report.more_scores = {{"precision", 100 * entities.precision()},
+                        {"recall", 100 * entities.recall()},
+                        {"accuracy", 100 * tags.accuracy()}};
+  for (const auto& [name, counts] : entities.by_name()) report.classes.push_back(ClassOf(name, counts));
 }
 
 }  // namespace
 
-TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches) {
-  Check(model.heads().token_classes, "the model has no head for classes of tokens");
-  CheckTexts(model, texts.train.texts.texts, texts.valid.texts.texts);
-  const auto classes = static_cast<std::int32_t>(model.heads().labels.size());
-  for (const TaggedTexts* set : {&texts.train, &texts.valid})
-    for (const TextExample& text : set->texts.texts)
-      for (const std::int32_t label : text.labels) Check(label < classes, "a token has class {} of {}", label, classes);
-  const EncoderHead head{.logits =
-                             [&model](Context& context, const TokenBatch& batch) {
-                               return model.TokenClassLogits(context, EncodeBatch(model, context, batch));
-                             },
-                         .loss = [](const Tensor& logits, const TokenBatch& batch,
-                                    double scale) { return ops::CrossEntropy(logits, batch.labels, scale); }};
-  const auto validate = [&model, &valid = texts.valid, head](const CancelCheck& cancelled) {
-    Tags found;
-    for (const std::vector<std::int32_t>& tags : valid.tags) found.emplace_back(tags.size(), -1);
-    const TokenExamples examples = ExamplesOf(valid.texts.texts, AppendTextAndLabels);
-    ValidationReport report = ValidateEncoder(
-        examples, head, cancelled, [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
-          for (std::size_t i = 0; i < batch.source.size(); ++i) {
-            const std::vector<std::int32_t>& words = valid.texts.texts[first + i].words;
-            std::vector<std::int32_t>& tags = found[static_cast<std::size_t>(valid.sentence_of[first + i])];
-            for (std::size_t token = 0; token < words.size(); ++token)
-              if (words[token] >= 0)
-                tags[static_cast<std::size_t>(words[token])] =
-                    LargestOf(logits, batch.source[i].begin + static_cast<std::int64_t>(token));
-          }
-        });
-    ScoreTags(model.heads().labels, valid.tags, found, report);
-    return report;
-  };
+ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts, const PassWatch& watch) {
+  CheckTags(model, texts, "validate on");
+  Tags found;
+  for (const std::vector<std::int32_t>& tags : texts.tags) found.emplace_back(tags.size(), -1);
+  const std::vector<TextExample>& windows = texts.texts.texts;
+  ValidationReport report = ValidateEncoder(
+      ExamplesOf(windows, AppendTextAndLabels), HeadOf(model, {}), watch,
+      [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
+        for (std::size_t i = 0; i < batch.source.size(); ++i) {
+          const std::vector<std::int32_t>& words = windows[first + i].words;
+          std::vector<std::int32_t>& tags = found[static_cast<std::size_t>(texts.sentence_of[first + i])];
+          for (std::size_t token = 0; token < words.size(); ++token)
+            if (words[token] >= 0)
+              tags[static_cast<std::size_t>(words[token])] =
+                  LargestOf(logits, batch.source[i].begin + static_cast<std::int64_t>(token));
+        }
+      });
+  ScoreTags(model.heads().labels, texts.tags, found, report);
+  return report;
+}
+
+TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches,
+                         const std::vector<double>& class_weights) {
+  CheckTags(model, texts.train, "learn from");
+  CheckTags(model, texts.valid, "validate on");
   using Names = std::vector<std::string>;
-  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, head, validate,
-                     AreSpanTags(model.heads().labels) ? Names{"f1", "precision", "recall"} : Names{"accuracy"});
+  return EncoderTask(
+      model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, HeadOf(model, class_weights),
+      [&model, &texts](const CancelCheck& cancelled) { return ValidateTags(model, texts.valid, cancelled); },
+      AreSpanTags(model.heads().labels) ? Names{"f1", "precision", "recall", "accuracy"}
+                                        : Names{"accuracy", "macro_f1"});
 }
 
 }  // namespace headlight

@@ -1,6 +1,8 @@
 // Tagging: the tag of each word, such as the names of people and places.
 #pragma once
 
+#include <vector>
+
 #include "headlight/base/export.h"
 #include "headlight/data/tagged_texts.h"
 #include "headlight/nn/text_encoder.h"
@@ -14,8 +16,14 @@ struct TaggedSets {
 };
 
 // The tag of each token. A validation's score is of the words, each by its first token, in per cent: where the model's
-// labels are O, B-X and I-X, F1 of exact spans (with precision and recall), else the share of right tags. A word that
-// the tokenizer has no token for counts as O, or as wrong.
-HEADLIGHT_API TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches);
+// labels are O, B-X and I-X, F1 of exact spans (with precision, recall and the accuracy of tags), else the accuracy
+// (with the macro F1). A word that the tokenizer has no token for counts as O, or as wrong. The loss of a validation
+// has no class weights.
+HEADLIGHT_API TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches,
+                                       const std::vector<double>& class_weights = {});
+
+// That validation.
+HEADLIGHT_API ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts,
+                                            const PassWatch& watch = {});
 
 }  // namespace headlight

@@ -51,7 +51,7 @@ std::function<std::function<TrainingBatch()>(const BatchPosition& position)> Bat
   };
 }
 
-void ForBatches(const TokenExamples& examples, const CancelCheck& cancelled,
+void ForBatches(const TokenExamples& examples, const PassWatch& watch,
                 const std::function<void(const TokenBatch& batch, std::size_t first)>& body) {
   TokenBatch batch;
   std::int64_t first = 0;
@@ -60,8 +60,9 @@ void ForBatches(const TokenExamples& examples, const CancelCheck& cancelled,
     examples.append(i, random, batch);
     if (std::max(batch.source_ids.size(), batch.target_inputs.size()) < kRowsOfValidation && i + 1 < examples.size)
       continue;
-    if (cancelled && cancelled()) throw Cancelled();
+    if (watch.cancelled && watch.cancelled()) throw Cancelled();
     body(batch, static_cast<std::size_t>(first));
+    if (watch.progress) watch.progress(i + 1, examples.size);
     batch = {};
     first = i + 1;
   }
@@ -71,6 +72,7 @@ ValidationReport LossReport(double loss_sum, std::int64_t labels) {
   ValidationReport report;
   report.loss = loss_sum / static_cast<double>(std::max<std::int64_t>(1, labels));
   report.perplexity = std::exp(report.loss);
+  report.labels = labels;
   return report;
 }
 

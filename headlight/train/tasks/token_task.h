@@ -33,7 +33,7 @@ HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& 
 
 // Packs examples into batches, in their order and the same ones at each call; `first` is the number of a batch's first
 // example. Throws Cancelled.
-void ForBatches(const TokenExamples& examples, const CancelCheck& cancelled,
+void ForBatches(const TokenExamples& examples, const PassWatch& watch,
                 const std::function<void(const TokenBatch& batch, std::size_t first)>& body);
 
 // A report of the mean negative log-probability of so many labels.
