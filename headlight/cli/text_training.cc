@@ -96,6 +96,12 @@ std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& fold
   Fail("{}: the tokenizer has no {}: none of {}", folder, what, fmt::join(names, ", "));
 }
 
+void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking) {
+  masking.mask_id = TokenOf(tokenizer, folder, "mask", {"[MASK]", "<mask>"});
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id)
+    if (tokenizer.IsSpecial(id)) masking.special_ids.push_back(id);
+}
+
 void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read) {
   const std::string names = fmt::format("{}", fmt::join(paths, ", "));
   Check(!read.texts.empty(), "{}: there is no text in it", names);

@@ -15,6 +15,7 @@
 #include "headlight/io/config_table.h"
 #include "headlight/nn/model.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
+#include "headlight/train/tasks/masked_language_model.h"
 
 namespace headlight {
 
@@ -61,6 +62,9 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
 // The token that is called by one of these names, as the published tokenizers call it.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
+
+// The mask, and the tokens that none is replaced by. Throws Error where the tokenizer has no mask.
+void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
 
 // Reports what was read. Throws Error where that is nothing.
 void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read);

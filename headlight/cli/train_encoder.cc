@@ -117,9 +117,7 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
   };
   sets->train = read(options.train, options.learned());
   sets->valid = read(options.validation(), options.validated());
-  options.masking.mask_id = TokenOf(reading.tokenizer, options.folder(), "mask", {"[MASK]", "<mask>"});
-  for (std::int32_t id = 0; id < reading.tokenizer.size(); ++id)
-    if (reading.tokenizer.IsSpecial(id)) options.masking.special_ids.push_back(id);
+  SetSpecialTokens(reading.tokenizer, options.folder(), options.masking);
   return {&sets->train,
           [sets, &options](TextEncoder& model) {
             return MaskedLanguageModelTask(model, *sets, options.masking, options.batches);

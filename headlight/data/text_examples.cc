@@ -37,9 +37,9 @@ std::vector<std::int32_t> WordsOf(std::string_view text, const Encoding& encodin
   return words;
 }
 
-// Calls body(text) for each text of a file.
-template <typename Body>
-void ForEachText(const std::string& path, const Body& body) {
+}  // namespace
+
+void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body) {
   if (HasRecords(path)) {
     Records records(path);
     while (const auto record = records.Next()) body(TextOf((*record)["text"]));
@@ -48,8 +48,6 @@ void ForEachText(const std::string& path, const Body& body) {
     while (const auto line = lines.Next()) body(*line);
   }
 }
-
-}  // namespace
 
 TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer, std::int64_t longest,
                        bool for_encoder, const TextShare& share) {

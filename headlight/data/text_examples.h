@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -27,6 +29,10 @@ struct TextExamples {
   std::int64_t cut = 0;                    // texts that are in pieces
   std::vector<std::string> warnings = {};  // of files that seem to be mistaken for something else
 };
+
+// Calls body(text) for each text of a file: a line, plain or gzip, or "text" of each record (HasRecords). Throws Error
+// as LineReader and Records do.
+HEADLIGHT_API void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body);
 
 // A text a line, plain or gzip, or records (HasRecords) of "text". One of more than `longest` tokens is cut into
 // pieces; empty ones are none. For an encoder with special tokens, segments and words. Throws Error as LineReader and

@@ -200,7 +200,10 @@ AttentionRecord Generator::Attention(std::string_view text) const {
   return record;
 }
 
-std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std::int64_t batch_tokens) const {
+std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std::int64_t batch_tokens,
+                                        bool with_end) const {
+  const std::int32_t end_id = model().limits().end_id;
+  Check(!with_end || end_id >= 0, "the model has no token that ends a text");
   Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
   const auto positions = static_cast<std::size_t>(model().limits().positions);
   Check(positions >= 2, "a model that reads one token at once tells nothing of the next");
@@ -217,6 +220,11 @@ std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std:
     for (std::size_t token = 0; token < encoding.ids.size(); ++token)
       results[i].tokens.push_back({encoding.ids[token], encoding.spans[token], {}});
     if (ids[i].empty()) continue;
+    if (with_end) {
+      const auto size = static_cast<std::int32_t>(texts[i].size());
+      ids[i].push_back(end_id);
+      results[i].tokens.push_back({end_id, {size, size}, {}});
+    }
     if (state_->first_id >= 0 && ids[i].front() != state_->first_id) ids[i].insert(ids[i].begin(), state_->first_id);
     for (std::size_t begin = 0, scored = 1; scored < ids[i].size(); begin += positions / 2) {
       const std::size_t end = std::min(begin + positions, ids[i].size());
@@ -250,7 +258,7 @@ std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std:
   }
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::vector<TokenScore>& tokens = results[i].tokens;
-    results[i].bytes = std::ssize(texts[i]);
+    results[i].bytes = std::ssize(texts[i]) + (with_end && !tokens.empty() ? 1 : 0);
     if (!tokens.empty() && !tokens.front().log_probability)
       results[i].bytes -= tokens.front().span.end - tokens.front().span.begin;
   }

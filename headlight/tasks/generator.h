@@ -108,8 +108,10 @@ class HEADLIGHT_API Generator {
   // The log-probability of each token of each text. The model's first token, where it has one, is put before a text;
   // else the text's own first token has no score. A text longer than the model's positions is read in windows of that
   // many tokens, each beginning half a window after the one before it, so that a token's context is at least half a
-  // window. Throws Error where a text is not UTF-8.
-  std::vector<TextScore> Score(std::span<const std::string> texts, std::int64_t batch_tokens = 2048) const;
+  // window. With `with_end`, the end token behind each text is scored too, as one more token and one more byte. Throws
+  // Error where a text is not UTF-8, and for `with_end` where the model has no end token.
+  std::vector<TextScore> Score(std::span<const std::string> texts, std::int64_t batch_tokens = 2048,
+                               bool with_end = false) const;
 
   // The attention weights of every head of every layer for `text`. Throws Error where the text is not UTF-8, has
   // no tokens or more than the model's positions.

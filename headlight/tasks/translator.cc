@@ -224,10 +224,16 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   return results;
 }
 
+std::vector<std::int32_t> Translator::SourceIds(std::string_view text, const TranslateOptions& options) const {
+  auto [ids, after] = state_->Around(options);
+  const std::vector<std::int32_t> tokens = tokenizer().Encode(state_->PrefixFor(options) + std::string(text));
+  ids.insert(ids.end(), tokens.begin(), tokens.end());
+  ids.insert(ids.end(), after.begin(), after.end());
+  return ids;
+}
+
 std::int64_t Translator::CountTokens(std::string_view text, const TranslateOptions& options) const {
-  const auto [before, after] = state_->Around(options);
-  const std::size_t tokens = tokenizer().Encode(state_->PrefixFor(options) + std::string(text)).size();
-  return static_cast<std::int64_t>(before.size() + tokens + after.size());
+  return std::ssize(SourceIds(text, options));
 }
 
 AttentionRecord Translator::Attention(std::string_view source, std::optional<std::string_view> target,

@@ -111,7 +111,8 @@ class HEADLIGHT_API Translator {
     return TranslateBatch(std::span(texts.begin(), texts.size()), options);
   }
 
-  // The number of tokens of a text, special ones included.
+  // A text's tokens as the encoder reads them, with the prefix and the special tokens around it; and their number.
+  std::vector<std::int32_t> SourceIds(std::string_view text, const TranslateOptions& options = {}) const;
   std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
 
   // The attention weights of every head of every layer for `source` and `target`, or, without one, the model's own

@@ -1,0 +1,162 @@
+#include "headlight/cli/evaluate_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
+#include "headlight/data/lines.h"
+#include "headlight/data/text_pairs.h"
+#include "headlight/tasks/translator.h"
+#include "headlight/text/metrics/bleu.h"
+#include "headlight/text/metrics/chrf.h"
+#include "headlight/text/metrics/rouge.h"
+#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/train/tasks/teacher_forcing.h"
+
+namespace headlight {
+namespace {
+
+struct Texts {
+  std::vector<std::string> sources, references, places;  // the places are those of the sources, for errors
+};
+
+Texts ReadTestSet(const EvaluateOptions& options) {
+  Texts texts;
+  if (!options.files.empty()) {
+    for (TextPair& pair : ReadTextPairs(options.files)) {
+      texts.sources.push_back(std::move(pair.source));
+      texts.references.push_back(std::move(pair.target));
+      texts.places.push_back(std::move(pair.place));
+    }
+    Check(!texts.sources.empty(), "{}: there is no pair in it", fmt::join(options.files, ", "));
+    return texts;
+  }
+  texts.sources = ReadLines(options.source);
+  texts.references = ReadLines(options.reference);
+  Check(!texts.sources.empty(), "{}: has no lines", options.source);
+  Check(texts.sources.size() == texts.references.size(),
+        "{} has {} lines and {} has {}: each source needs its reference", options.source, texts.sources.size(),
+        options.reference, texts.references.size());
+  for (std::size_t i = 0; i < texts.sources.size(); ++i)
+    texts.places.push_back(fmt::format("{}: line {}", options.source, i + 1));
+  return texts;
+}
+
+std::vector<std::string> WriteTexts(const Translator& translator, const Texts& texts, const EvaluateOptions& options) {
+  constexpr std::size_t kLines = 512;  // between updates of the progress
+  Progress progress(options.rouge ? "texts summarized" : "lines translated");
+  TranslateOptions translate = options.translate;
+  std::vector<std::string> written;
+  for (std::size_t begin = 0; begin < texts.sources.size(); begin += kLines) {
+    const auto some = std::span(texts.sources).subspan(begin, std::min(kLines, texts.sources.size() - begin));
+    translate.first_stream = begin;
+    for (auto& candidates : translator.TranslateBatch(some, translate)) {
+      if (!candidates.front().complete)
+        Note("{}: the {} reached the longest length and may be incomplete", texts.places[written.size()],
+             options.rouge ? "summary" : "translation");
+      written.push_back(std::move(candidates.front().text));
+    }
+    progress.Show(static_cast<std::int64_t>(written.size()), static_cast<std::int64_t>(texts.sources.size()));
+  }
+  return written;
+}
+
+// Summaries of a text's parts would be none of the whole.
+void RefuseLongTexts(const Translator& translator, const Texts& texts, const TranslateOptions& options) {
+  const std::int64_t most = translator.model().limits().positions;
+  for (std::size_t i = 0; i < texts.sources.size(); ++i) {
+    const std::int64_t tokens = translator.CountTokens(texts.sources[i], options);
+    Check(tokens <= most, "{}: {} tokens, and the model reads at most {}: it must be shortened", texts.places[i],
+          tokens, most);
+  }
+}
+
+// The loss of the references. Pairs longer than the model's positions are left out, with a note.
+ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const TranslateOptions& options) {
+  const Tokenizer& tokenizer = translator.tokenizer();
+  const std::int64_t positions = translator.model().limits().positions;
+  std::vector<std::vector<std::int32_t>> sources, targets;
+  for (std::size_t i = 0; i < texts.sources.size(); ++i) {
+    std::vector<std::int32_t> source = translator.SourceIds(texts.sources[i], options), target = tokenizer.before();
+    source.pop_back();  // the end, which LossOfPairs adds
+    const std::vector<std::int32_t> written = tokenizer.Encode(texts.references[i], Side::target);
+    target.insert(target.end(), written.begin(), written.end());
+    if (std::max(std::ssize(source), std::ssize(target)) >= positions) continue;  // with the end
+    sources.push_back(std::move(source));
+    targets.push_back(std::move(target));
+  }
+  if (const std::size_t too_long = texts.sources.size() - sources.size(); too_long > 0)
+    Note("{} pairs are too long for the model, and not in the loss", too_long);
+  return LossOfPairs(translator.model(), sources, targets);
+}
+
+// The scores as lines, and in JSON.
+struct Scores {
+  std::string lines;
+  Json json = Json::Object{};
+};
+
+Scores ScoresOf(const std::vector<std::string>& written, const Texts& texts, const EvaluateOptions& options) {
+  Scores scores;
+  if (options.rouge) {
+    const Rouge rouge = MeanRouge(written, texts.references, options.stemmer);
+    for (const auto& [name, score] :
+         {std::pair("1", &rouge.rouge1), {"2", &rouge.rouge2}, {"L", &rouge.rouge_l}, {"Lsum", &rouge.rouge_lsum}}) {
+      scores.lines += fmt::format("ROUGE-{} {:.2f} (precision {:.2f}, recall {:.2f})\n", name, 100 * score->f1,
+                                  100 * score->precision, 100 * score->recall);
+      scores.json.Set(fmt::format("rouge{}", name), 100 * score->f1);
+    }
+    scores.json.Set("stemmer", options.stemmer);
+    return scores;
+  }
+  const std::vector<std::vector<std::string>> references = {texts.references};
+  const Bleu bleu = CorpusBleu(written, references, options.lowercase);
+  const Chrf chrf = CorpusChrf(written, references, options.lowercase);
+  scores.lines = fmt::format("{}\n{}\n", ToString(bleu), ToString(chrf));
+  scores.json = Json::Object{{"bleu", bleu.score},
+                             {"bleu_signature", bleu.signature},
+                             {"chrf", chrf.score},
+                             {"chrf_signature", chrf.signature}};
+  return scores;
+}
+
+}  // namespace
+
+void EvaluatePairs(const EvaluateOptions& options) {
+  const Texts texts = ReadTestSet(options);
+  std::vector<std::string> inputs = options.files;
+  inputs.insert(inputs.end(), {options.folder, options.source, options.reference});
+  std::erase(inputs, "");
+  CheckOutputs({{"--output", options.output}}, inputs);
+  if (!options.output.empty()) CheckWritable(options.output);
+  const Translator translator = Translator::Load(options.folder, options.load);
+  Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
+        "{}: the loss of a model whose texts have more behind them than an end is not supported", options.folder);
+  if (options.rouge) RefuseLongTexts(translator, texts, options.translate);
+  const std::vector<std::string> written = WriteTexts(translator, texts, options);
+  if (!options.output.empty()) {
+    std::string lines;
+    for (const std::string& text : written) lines += text + '\n';
+    WriteFile(options.output, lines);
+  }
+  Scores scores = ScoresOf(written, texts, options);
+  const ReferenceLoss loss = LossOf(translator, texts, options.translate);
+  if (!options.json)
+    return WriteResult(fmt::format("{}loss {:.4f}, perplexity {:.3f} of {} target tokens\n", scores.lines, loss.mean(),
+                                   std::exp(loss.mean()), loss.tokens));
+  const double perplexity = std::exp(loss.mean());
+  scores.json.Set("loss", std::isfinite(loss.mean()) ? Json(loss.mean()) : Json());
+  scores.json.Set("perplexity", std::isfinite(perplexity) ? Json(perplexity) : Json());
+  scores.json.Set("target_tokens", loss.tokens);
+  scores.json.Set("lines", texts.sources.size());
+  WriteResult(scores.json.Line() + "\n");
+}
+
+}  // namespace headlight

@@ -1,0 +1,163 @@
+#include "headlight/cli/evaluate_texts.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
+#include "headlight/cli/text_training.h"
+#include "headlight/data/classified_texts.h"
+#include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/generator.h"
+#include "headlight/train/tasks/classification.h"
+#include "headlight/train/tasks/masked_language_model.h"
+#include "headlight/train/tasks/question_answering.h"
+#include "headlight/train/tasks/tagging.h"
+
+namespace headlight {
+namespace {
+
+// What was evaluated, and on how much.
+struct Evaluated {
+  const char* task;
+  ValidationReport report;
+  const char* units;  // "texts"
+  std::size_t count;
+  const char* labels;  // what the loss is the mean over: "texts"
+};
+
+Json NumberOrNull(double number) {
+  if (std::isfinite(number)) return number;
+  return {};
+}
+
+// A score's name in words.
+std::string InWords(std::string name) {
+  for (char& c : name)
+    if (c == '_') c = ' ';
+  if (name.ends_with("f1")) name[name.size() - 2] = 'F';
+  return name;
+}
+
+void Write(const Evaluated& evaluated, bool json) {
+  const ValidationReport& report = evaluated.report;
+  if (json) {
+    Json object = Json::Object{{"task", evaluated.task}, {report.score_name, report.score}};
+    for (const auto& [name, value] : report.more_scores) object.Set(name, value);
+    object.Set("loss", NumberOrNull(report.loss));
+    object.Set(evaluated.units, evaluated.count);
+    Json::Array classes;
+    for (const ValidationReport::Class& one : report.classes)
+      classes.push_back(Json::Object{{"label", one.name},
+                                     {"precision", one.precision},
+                                     {"recall", one.recall},
+                                     {"f1", one.f1},
+                                     {"count", one.count}});
+    if (!classes.empty()) object.Set("classes", std::move(classes));
+    return WriteResult(object.Line() + "\n");
+  }
+  std::string line = fmt::format("{} {:.2f}", InWords(report.score_name), report.score);
+  for (const auto& [name, value] : report.more_scores) line += fmt::format(", {} {:.2f}", InWords(name), value);
+  line += fmt::format(" of {} {}\nloss {:.4f} of {} {}\n", evaluated.count, evaluated.units, report.loss, report.labels,
+                      evaluated.labels);
+  for (const ValidationReport::Class& one : report.classes)
+    line += fmt::format("{}: precision {:.2f}, recall {:.2f}, F1 {:.2f}, of {}\n", one.name, one.precision, one.recall,
+                        one.f1, one.count);
+  WriteResult(line);
+}
+
+void NoteWarnings(const TextExamples& read, const EvaluateOptions& options) {
+  Check(!read.texts.empty(), "{}: there is no text in it", fmt::join(options.files, ", "));
+  for (const std::string& warning : read.warnings) Note("warning: {}", warning);
+}
+
+}  // namespace
+
+void EvaluateEncoder(const EvaluateOptions& options) {
+  const EncoderFolder encoder = LoadEncoderFolder(options.folder, options.load);
+  const TextEncoder& model = *encoder.model;
+  const TextHeadsConfig& heads = model.heads();
+  const std::int64_t longest = model.limits().positions;
+  std::vector<std::string> labels = heads.labels;
+  Progress progress("texts evaluated");
+  const PassWatch watch({}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
+  if (heads.sequence_classes) {
+    const TextExamples texts =
+        ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
+    NoteWarnings(texts, options);
+    Write({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"},
+          options.json);
+  } else if (heads.token_classes) {
+    const TaggedTexts texts =
+        ReadTaggedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
+    NoteWarnings(texts.texts, options);
+    Write({"tagging", ValidateTags(model, texts, watch), "sentences", texts.tags.size(), "tokens"}, options.json);
+  } else if (heads.question_spans) {
+    const QuestionTexts texts = ReadQuestions(options.files, encoder.tokenizer, longest, /*to_be_scored=*/true);
+    NoteWarnings(texts.texts, options);
+    Write({"question-answering", ValidateAnswers(model, texts, watch), "questions", texts.questions.size(),
+           "beginnings and ends"},
+          options.json);
+  } else if (heads.masked_words) {
+    MaskingOptions masking;
+    SetSpecialTokens(encoder.tokenizer, options.folder, masking);
+    TextExamples texts;
+    texts = ReadTexts(options.files, encoder.tokenizer, longest, /*for_encoder=*/true);
+    NoteWarnings(texts, options);
+    ValidationReport report = ValidateMaskedWords(model, texts.texts, masking, watch);
+    const auto masked = static_cast<std::size_t>(report.labels);
+    Write({"masked-language-model", std::move(report), "masked tokens", masked, "masked tokens"}, options.json);
+  } else {
+    Fail(
+        "{}: this encoder has no head that could be evaluated: for classes of texts or tokens, answers or masked "
+        "words; "
+        "`headlight train` gives it one",
+        options.folder);
+  }
+}
+
+void EvaluateLanguageModel(const EvaluateOptions& options) {
+  const Generator generator = Generator::Load(options.folder, options.load);
+  Progress progress("texts evaluated");
+  TextScore all;
+  std::int64_t texts = 0;
+  std::vector<std::string> batch;
+  const auto score = [&] {
+    for (const TextScore& one : generator.Score(batch, 2048, options.end)) {
+      all.log_probability += one.log_probability;
+      all.scored += one.scored;
+      all.bytes += one.bytes;
+    }
+    progress.Show(texts += std::ssize(batch));
+    batch.clear();
+  };
+  for (const std::string& path : options.files)
+    ForEachText(path, [&](std::string_view text) {
+      if (text.empty()) return;
+      batch.emplace_back(text);
+      if (batch.size() == 64) score();
+    });
+  score();
+  Check(all.scored > 0, "{}: there is no text in it whose tokens can be scored", fmt::join(options.files, ", "));
+  const double loss = -all.log_probability / static_cast<double>(all.scored);
+  if (options.json)
+    return WriteResult(Json(Json::Object{{"task", "language-model"},
+                                         {"perplexity", NumberOrNull(all.perplexity())},
+                                         {"loss", NumberOrNull(loss)},
+                                         {"bits_per_byte", NumberOrNull(all.bits_per_byte())},
+                                         {"tokens", all.scored},
+                                         {"bytes", all.bytes},
+                                         {"texts", texts},
+                                         {"end", options.end}})
+                           .Line() +
+                       "\n");
+  WriteResult(
+      fmt::format("perplexity {:.4f}, loss {:.4f}, {:.4f} bits per byte of {} tokens, {} bytes in {} texts, {}\n",
+                  all.perplexity(), loss, all.bits_per_byte(), all.scored, all.bytes, texts,
+                  options.end ? "their ends counted" : "their ends not counted (--end counts them)"));
+}
+
+}  // namespace headlight
