@@ -39,7 +39,7 @@ void ScoreTags(const std::vector<std::string>& labels, const Tags& right, const 
   const bool spans = AreSpanTags(labels);
   const auto outside = static_cast<std::int32_t>(std::ranges::find(labels, "O") - labels.begin());
   const auto name_of = [&](std::int32_t tag) -> std::string_view {
-    return tag < 0 ? "O" : labels[static_cast<std::size_t>(tag)];
+    return tag < 0 ? std::string_view("O") : std::string_view(labels[static_cast<std::size_t>(tag)]);
   };
   ClassScores tags(labels.size());
   EntityScore entities;
