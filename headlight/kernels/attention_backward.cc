@@ -219,34 +219,25 @@ HEADLIGHT_EXPORT(BackwardOf);
 
 namespace {
 
-// Sets to 0 the rows that no sequence names, of a gradient that is overwritten.
+// Sets to 0 what will not be overwritten of a gradient: the rows that no sequence names or, where sequences share rows,
+// all, so that each sequence adds to them.
 template <typename T>
-void ZeroUnnamed(const GradientTo<T>& gradient, std::span<const Sequence> sequences) {
+void Zero(GradientTo<T>& gradient, std::span<const Sequence> sequences, bool shared) {
   if (gradient.add || !gradient.wanted()) return;
   thread_local std::vector<char> named;
   named.assign(static_cast<std::size_t>(gradient.to.rows), 0);
   for (const Sequence& rows : sequences)
     for (std::int32_t i = 0; i < rows.length; ++i) named[static_cast<std::size_t>(rows.row(i))] = 1;
   for (std::int64_t row = 0; row < gradient.to.rows; ++row)
-    if (named[static_cast<std::size_t>(row)] == 0) std::fill_n(gradient.to.row(row), gradient.to.columns, T{0});
+    if (shared || named[static_cast<std::size_t>(row)] == 0)
+      std::fill_n(gradient.to.row(row), gradient.to.columns, T{0});
+  gradient.add = shared;
 }
 
 template <typename T>
 void Compute(const BackwardPart& part, std::span<const std::int32_t> order, std::int32_t key_head,
              BackwardArguments<T> arguments) {
   const std::int32_t group = arguments.input.heads / KeyHeads(arguments.input);
-  if (part.kind == BackwardPart::whole && part.last - part.first > 1) {  // they share keys: all are added
-    for (GradientTo<T>* gradient : {&arguments.d_key, &arguments.d_value}) {
-      const std::int64_t columns = gradient->to.columns / KeyHeads(arguments.input);
-      if (!gradient->wanted()) continue;
-      for (std::size_t place = part.first; place < part.last && !gradient->add; ++place) {
-        const Sequence rows = arguments.input.keys[static_cast<std::size_t>(order[place])];
-        for (std::int32_t i = 0; i < rows.length; ++i)
-          std::fill_n(gradient->to.row(rows.row(i)) + key_head * columns, columns, T{0});
-      }
-      gradient->add = true;
-    }
-  }
   for (std::int32_t head = key_head * group; head < (key_head + 1) * group; ++head) {
     for (std::size_t place = part.first; place < part.last; ++place)
       HEADLIGHT_DISPATCH(BackwardOf, T)(arguments, part, order[place], head);
@@ -280,10 +271,6 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
   // Scores and the weights' gradient are made anew, then the gradients of queries, keys and values: five products for
   // two.
   const Profiled profiled("attention gradient", 2.5 * OperationsOf(input), 0);
-  ZeroUnnamed(d_query, input.queries);
-  ZeroUnnamed(d_key, input.keys);
-  ZeroUnnamed(d_value, input.keys);
-  const BackwardArguments<T> arguments{input, output, d_output, log_sum_exp, d_query, d_key, d_value};
   const std::int32_t key_heads = KeyHeads(input);
   BiasGradientParts<T> bias_parts(input, given.bias);
   // With parts of a bias's gradient the cuts must not depend on the number of threads; a computed bias allows none.
@@ -291,6 +278,12 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
   const bool may_cut = d_query.wanted() && (d_key.wanted() || d_value.wanted()) &&
                        (input.bias.computed == nullptr || !input.bias.computed->has_gradient());
   const BackwardPlan& plan = PlanBackward(input.queries, input.keys, input.key.rows, key_heads, may_cut ? threads : 0);
+  const bool shared =
+      std::ranges::any_of(plan.parts, [](const BackwardPart& part) { return part.last - part.first > 1; });
+  Zero(d_query, input.queries, /*shared=*/false);
+  Zero(d_key, input.keys, shared);
+  Zero(d_value, input.keys, shared);
+  const BackwardArguments<T> arguments{input, output, d_output, log_sum_exp, d_query, d_key, d_value};
   if (bias_parts.needed()) {
     const std::int64_t count = std::ssize(plan.parts), groups = bias_parts.Allocate(count);
     const auto work = [&](std::int64_t item) {  // the parts of a group in order, for one key head
