@@ -8,6 +8,7 @@
 #include "headlight/models/transformer.h"
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"
+#include "headlight/text/metrics/rouge.h"
 
 namespace headlight {
 namespace {
@@ -66,6 +67,50 @@ TEST_F(EvaluateTest, RefusesFilesThatDoNotFit) {
   EXPECT_FALSE(std::filesystem::exists(output));
   EXPECT_THAT(RefusalOf({"evaluate", model, "--source", source, "--reference", reference, "--output", "/nowhere/out"}),
               HasSubstr("/nowhere/out"));
+}
+
+TEST_F(EvaluateTest, ReadsPairsOfAFile) {
+  const std::string pairs =
+      Write("pairs.jsonl", R"({"source": "Ein Hund l\u00e4uft.", "target": "A dog runs."})"
+                           "\n"
+                           R"({"source": "Zwei Kinder spielen.", "target": "Two children play."})");
+  const Outcome by_pairs = RunProgram({"evaluate", model, pairs, "--json"});
+  ASSERT_EQ(by_pairs.exit_code, 0) << by_pairs.err;
+  const Outcome by_lines =
+      RunProgram({"evaluate", model, "--json", "--source", Write("two.de", "Ein Hund läuft.\nZwei Kinder spielen.\n"),
+                  "--reference", Write("two.en", "A dog runs.\nTwo children play.\n")});
+  EXPECT_EQ(by_pairs.out, by_lines.out);
+}
+
+TEST_F(EvaluateTest, ScoresSummariesByRouge) {
+  const std::vector<std::string> arguments = {"evaluate", model,      "--source", source,   "--reference",
+                                              reference,  "--output", output,     "--rouge"};
+  const Outcome outcome = RunProgram(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Rouge rouge = MeanRouge(Lines(ReadFile(output)), Lines(ReadFile(reference)), false);
+  const std::vector<std::string> lines = Lines(outcome.out);
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_THAT(lines[0], testing::StartsWith(fmt::format("ROUGE-1 {:.2f} (", 100 * rouge.rouge1.f1)));
+  EXPECT_THAT(lines[3], testing::StartsWith("ROUGE-Lsum "));
+  const Outcome json =
+      RunProgram({"evaluate", model, "--source", source, "--reference", reference, "--rouge", "--stemmer", "--json"});
+  EXPECT_GE(NumberIn(json.out, "rougeLsum"), 0);
+  EXPECT_THAT(json.out, HasSubstr("\"stemmer\":true"));
+}
+
+TEST_F(EvaluateTest, RefusesOptionsThatTheTaskDoesNotHave) {
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"evaluate", model};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RefusalOf(arguments);
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("either FILE, pairs of texts, or --source and --reference"));
+  EXPECT_THAT(refusal({source, "--source", source, "--reference", reference}), HasSubstr("either FILE"));
+  EXPECT_THAT(refusal({"--source", source, "--reference", reference, "--end"}), HasSubstr("--end is for language"));
+  EXPECT_THAT(refusal({"--source", source, "--reference", reference, "--stemmer"}),
+              HasSubstr("--stemmer is for --rouge"));
+  EXPECT_THAT(refusal({source}), HasSubstr("de:1: expected a source, a tab and its target"));
+  EXPECT_THAT(RefusalOf({"evaluate", folder.File("none"), source}), HasSubstr("none"));
 }
 
 TEST_F(EvaluateTest, BleuPrintsSacreBleusLine) {

@@ -24,7 +24,7 @@ namespace {
 struct Evaluated {
   const char* task;
   ValidationReport report;
-  const char* units;  // "texts"
+  const char* units;  // "texts"; in JSON a key
   std::size_t count;
   const char* labels;  // what the loss is the mean over: "texts"
 };
@@ -61,8 +61,8 @@ void Write(const Evaluated& evaluated, bool json) {
   }
   std::string line = fmt::format("{} {:.2f}", InWords(report.score_name), report.score);
   for (const auto& [name, value] : report.more_scores) line += fmt::format(", {} {:.2f}", InWords(name), value);
-  line += fmt::format(" of {} {}\nloss {:.4f} of {} {}\n", evaluated.count, evaluated.units, report.loss, report.labels,
-                      evaluated.labels);
+  line += fmt::format(" of {} {}\nloss {:.4f} of {} {}\n", evaluated.count, InWords(evaluated.units), report.loss,
+                      report.labels, evaluated.labels);
   for (const ValidationReport::Class& one : report.classes)
     line += fmt::format("{}: precision {:.2f}, recall {:.2f}, F1 {:.2f}, of {}\n", one.name, one.precision, one.recall,
                         one.f1, one.count);
@@ -109,7 +109,7 @@ void EvaluateEncoder(const EvaluateOptions& options) {
     NoteWarnings(texts, options);
     ValidationReport report = ValidateMaskedWords(model, texts.texts, masking, watch);
     const auto masked = static_cast<std::size_t>(report.labels);
-    Write({"masked-language-model", std::move(report), "masked tokens", masked, "masked tokens"}, options.json);
+    Write({"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"}, options.json);
   } else {
     Fail(
         "{}: this encoder has no head that could be evaluated: for classes of texts or tokens, answers or masked "

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/models/family.h"
 
@@ -53,12 +54,26 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   for (const char* warmup : {"-1", "0"})
     EXPECT_THAT(
         setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--warmup", warmup}).err,
+<<<<<<< HEAD
         HasSubstr("--warmup must be at least 1, not "));
   const Outcome trained = setting.Train("language-model", setting.texts,
                                         {"--tokenizer", setting.tokenizer, "--epochs", "3", "--batch-tokens", "64"});
+=======
+        HasSubstr("the warm-up must be at least 1 step"));
+  const Outcome trained = setting.Train(
+      "language-model", setting.texts,
+      {"--tokenizer", setting.tokenizer, "--epochs", "3", "--batch-tokens", "64", "--compute", "float32"});
+>>>>>>> ab36026 (Test and document the evaluation of every task)
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("40 texts"));
   EXPECT_THAT(trained.err, HasSubstr("bits per byte"));
+  const Outcome without = RunProgram({"evaluate", setting.folder.File("model"), setting.texts});
+  EXPECT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_THAT(without.out, HasSubstr(" in 40 texts, their ends not counted (--end counts them)\n"));
+  // With the ends it is the last validation's figure.
+  const Outcome with = RunProgram({"evaluate", setting.folder.File("model"), setting.texts, "--end", "--json"});
+  EXPECT_THAT(trained.err, HasSubstr(fmt::format("loss {:.4f}, perplexity",
+                                                 *ParseJson(with.out, "output").Find("loss")->As<double>())));
   EXPECT_GT(LoadModel<LanguageModel>(setting.folder.File("model"))->parameters().count(), 0);
   const Outcome again = setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer});
   EXPECT_EQ(again.exit_code, 2);
@@ -128,12 +143,33 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(RunProgram({"tag", path("tagger")}, "A dog plays.\n").out, HasSubstr("1\t2\t5\tANIMAL\t"));
   EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("begins anew")));
 
+  const auto evaluate = [&](const char* model, const char* data) {
+    const Outcome outcome = RunProgram({"evaluate", path(model), path(data)});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  EXPECT_THAT(evaluate("tagger", "names.conll"),
+              HasSubstr("F1 100.00, precision 100.00, recall 100.00, accuracy 100.00 of 40 sentences\nloss "));
+  EXPECT_THAT(evaluate("tagger", "names.conll"),
+              HasSubstr("\nANIMAL: precision 100.00, recall 100.00, F1 100.00, of 20\nHUMAN: "));
+  EXPECT_THAT(evaluate("model", "texts"), testing::ContainsRegex("^accuracy [0-9.]+ of [0-9]+ masked tokens\nloss "));
+
   const std::string answering = train("question-answering", "stories.jsonl", "tagger", "answerer");
   EXPECT_THAT(answering, HasSubstr("it has no head for answers, which begins anew"));
   EXPECT_THAT(answering, HasSubstr(", f1 100.00, exact_match 100.00"));
   EXPECT_THAT(RunProgram({"answer", path("answerer"), "--always"}, "who\tthe dog runs\n").out,
               HasSubstr("\t4\t7\tdog\n"));
+  EXPECT_THAT(evaluate("answerer", "stories.jsonl"), HasSubstr("F1 100.00, exact match 100.00 of 40 questions\n"));
   EXPECT_THAT(train("classification", "classes.jsonl", "answerer", "classifier"), HasSubstr("accuracy 100.00"));
+  EXPECT_THAT(evaluate("classifier", "classes.jsonl"),
+              HasSubstr("\nhuman: precision 100.00, recall 100.00, F1 100.00, of 20\n"));
+  const Outcome json = RunProgram({"evaluate", path("classifier"), path("classes.jsonl"), "--json"});
+  EXPECT_THAT(json.out, testing::StartsWith(R"({"task":"classification","accuracy":100.0,"macro_f1":100.0,"loss":0.)"));
+  EXPECT_THAT(json.out, HasSubstr(R"("texts":40,"classes":[{"label":"1","precision":100.0,)"));
+  EXPECT_THAT(RefusalOf({"evaluate", path("classifier"), path("classes.jsonl"), "--beam-size", "2"}),
+              HasSubstr("--beam-size is not for this model, which is an encoder of texts"));
+  EXPECT_THAT(RefusalOf({"evaluate", path("classifier")}), HasSubstr("FILE, the texts to evaluate on, is required"));
+  EXPECT_THAT(RefusalOf({"evaluate", path("classifier"), path("texts")}), HasSubstr("texts:1: expected a text, a tab"));
   EXPECT_THAT(LoadModel<TextEncoder>(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
 }
 
