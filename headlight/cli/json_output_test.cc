@@ -1,5 +1,6 @@
 // What --json prints for each command over lines (docs/9_files.md, "JSON output"), and --skip-errors.
 #include <gmock/gmock.h>
+#include <pty.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -261,6 +262,22 @@ TEST_F(JsonOutputTest, ReadsStandardInputWhereAFileIsNamed) {
   }
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", "-", "-"}, "Hund\n"),
               HasSubstr("standard input (-) can only be one of the files"));
+}
+
+TEST(StandardInput, IsNamedWhereItIsATerminal) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("reference"), "A dog.\n");
+  int screen = -1, terminal = -1, errors[2];
+  ASSERT_EQ(openpty(&screen, &terminal, nullptr, nullptr, nullptr), 0);
+  ASSERT_EQ(pipe2(errors, O_CLOEXEC), 0);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const pid_t process = StartProgram({"bleu", "--reference", folder.File("reference")}, terminal, nowhere, errors[1]);
+  close(errors[1]);
+  EXPECT_EQ(ReadLine(errors[0]), "reading standard input\n");
+  EXPECT_EQ(write(screen, "A dog.\n\x04", 8), 8);  // Ctrl-D ends the input
+  EXPECT_EQ(AwaitProgram(process), 0);
+  EXPECT_EQ(ReadLine(errors[0]), "");
+  for (const int descriptor : {screen, terminal, nowhere, errors[0]}) close(descriptor);
 }
 
 }  // namespace

@@ -6,16 +6,10 @@
 #include <cstdio>
 
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 
 namespace headlight {
 namespace {
-
-// 3:07 or 1:02:07
-std::string Clock(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
-  return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
-                      : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
 
 std::string Left(const StepReport& report) {
   return report.progress <= 0 ? "?" : Clock(report.seconds / report.progress * (1 - report.progress));
