@@ -37,9 +37,14 @@ std::string WithoutBadUtf8(const std::string& bytes) {
 }
 
 void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+  std::size_t at = text.find(from), done = 0;
+  if (at == std::string::npos) return;
+  std::string replaced;
+  for (; at != std::string::npos; at = text.find(from, done)) {
+    replaced.append(text, done, at - done).append(to);
+    done = at + from.size();
   }
+  text = std::move(replaced.append(text, done));
 }
 
 }  // namespace
@@ -144,7 +149,10 @@ void ReplaceDecoder::operator()(std::vector<std::string>& pieces) const {
 
 void StripDecoder::operator()(std::vector<std::string>& pieces) const {
   for (std::string& piece : pieces) {
-    for (std::int64_t i = 0; i < start && piece.starts_with(content); ++i) piece.erase(0, content.size());
+    std::size_t begin = 0;
+    for (std::int64_t i = 0; i < start && std::string_view(piece).substr(begin).starts_with(content); ++i)
+      begin += content.size();
+    piece.erase(0, begin);
     for (std::int64_t i = 0; i < stop && piece.ends_with(content); ++i) piece.resize(piece.size() - content.size());
   }
 }

@@ -1,9 +1,20 @@
 #include "headlight/text/tokenizers/normalized_text.h"
 
+#include "headlight/base/error.h"
+
 namespace headlight {
+namespace {
+
+// How much longer normalizers may make a text. Unicode's longest decomposition, of U+FDFA, has 33 bytes for 3.
+constexpr std::size_t kMostGrowth = 32, kMostAdded = 256;
+
+}  // namespace
 
 NormalizedText::NormalizedText(std::string_view whole, TextSpan part)
-    : start(part.begin), text(whole.substr(part.begin, part.end - part.begin)), origins(text.size()) {
+    : start(part.begin),
+      longest(kMostGrowth * static_cast<std::size_t>(part.end - part.begin) + kMostAdded),
+      text(whole.substr(part.begin, part.end - part.begin)),
+      origins(text.size()) {
   ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t end) {
     const TextSpan character{part.begin + static_cast<std::int32_t>(begin),
                              part.begin + static_cast<std::int32_t>(end)};
@@ -11,14 +22,27 @@ NormalizedText::NormalizedText(std::string_view whole, TextSpan part)
   });
 }
 
+NormalizedText NormalizedText::Fresh() const {
+  NormalizedText fresh;
+  fresh.start = start;
+  fresh.longest = longest;
+  return fresh;
+}
+
+void NormalizedText::CheckLength(std::size_t bytes) const {
+  Check(bytes <= longest, "the tokenizer's normalizers lengthen a text of {} bytes to more than {}",
+        (longest - kMostAdded) / kMostGrowth, longest);
+}
+
 void NormalizedText::Append(char32_t character, TextSpan origin) {
+  if (text.size() >= longest) [[unlikely]]
+    CheckLength(text.size() + 1);
   AppendUtf8(text, character);
   origins.resize(text.size(), origin);
 }
 
 void Apply(const std::vector<Change>& changes, NormalizedText& text) {
-  NormalizedText changed;
-  changed.start = text.start;
+  NormalizedText changed = text.Fresh();
   std::size_t at = 0;
   const auto skip = [&] {
     if (at < text.text.size()) at += static_cast<std::size_t>(DecodeUtf8(std::string_view(text.text).substr(at)).bytes);
@@ -36,7 +60,7 @@ void Apply(const std::vector<Change>& changes, NormalizedText& text) {
 }
 
 NormalizedText NormalizedText::Part(TextSpan bytes) const {
-  NormalizedText part;
+  NormalizedText part = Fresh();
   part.start = origins[bytes.begin].begin;
   part.text = text.substr(bytes.begin, bytes.end - bytes.begin);
   part.origins.assign(origins.begin() + bytes.begin, origins.begin() + bytes.end);

@@ -16,13 +16,18 @@ struct NormalizedText {
   // A part of a text, not yet changed.
   NormalizedText(std::string_view whole, TextSpan part);
 
+  // Empty, for a changed form of the same part.
+  NormalizedText Fresh() const;
+  // Throws Error where the text becomes longer than `longest`.
   void Append(char32_t character, TextSpan origin);
+  void CheckLength(std::size_t bytes) const;
   NormalizedText Part(TextSpan bytes) const;
   // The original span of a non-empty range of bytes.
   TextSpan Origin(TextSpan bytes) const { return {origins[bytes.begin].begin, origins[bytes.end - 1].end}; }
   std::int32_t size() const { return static_cast<std::int32_t>(text.size()); }
 
   std::int32_t start = 0;         // of the part in the original text
+  std::size_t longest = 0;        // bytes, so that the rules of a hostile file cannot fill the memory
   std::string text;               // UTF-8
   std::vector<TextSpan> origins;  // by byte of `text`
 };
@@ -39,8 +44,7 @@ void Apply(const std::vector<Change>& changes, NormalizedText& text);
 // Calls map(character, put) for each character and replaces it by the characters that it passes to put.
 template <typename Map>
 void MapCharacters(NormalizedText& text, const Map& map) {
-  NormalizedText mapped;
-  mapped.start = text.start;
+  NormalizedText mapped = text.Fresh();
   mapped.text.reserve(text.text.size());
   mapped.origins.reserve(text.text.size());
   ForEachCharacter(text.text, [&](char32_t character, std::size_t begin, std::size_t) {

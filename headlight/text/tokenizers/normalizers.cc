@@ -238,8 +238,7 @@ std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern) {
 }
 
 void Replace::operator()(NormalizedText& text) const {
-  NormalizedText replaced;
-  replaced.start = text.start;
+  NormalizedText replaced = text.Fresh();
   std::size_t done = 0;
   const auto keep = [&](std::size_t end) {
     replaced.text.append(text.text, done, end - done);
@@ -256,12 +255,14 @@ void Replace::operator()(NormalizedText& text) const {
   });
   if (done == 0) return;  // nothing matched
   keep(text.text.size());
+  replaced.CheckLength(replaced.text.size());
   text = std::move(replaced);
 }
 
 void Prepend::operator()(NormalizedText& text) const {
   if (text.text.empty()) return;
   const TextSpan first = text.origins.front();
+  text.CheckLength(text.text.size() + content.size());
   text.text.insert(0, content);
   text.origins.insert(text.origins.begin(), content.size(), first);
 }

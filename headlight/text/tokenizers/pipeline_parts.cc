@@ -10,6 +10,23 @@ namespace {
 
 constexpr std::int32_t kMostIds = 1 << 22;  // the largest vocabularies have a quarter of a million
 
+// Published files have at most a dozen steps, and ten tokens around a text. A hostile file must not cost more than its
+// size.
+constexpr std::size_t kMostSteps = 64;
+constexpr std::size_t kMostAroundTexts = 256;
+constexpr std::size_t kLongestReplacement = 256;  // bytes
+
+void CheckSteps(const JsonView& part, std::size_t steps) {
+  Check(steps <= kMostSteps, "{}: there are more than {} steps", part.place(), kMostSteps);
+}
+
+std::string ShortString(const JsonView& text) {
+  std::string given = text.String();
+  Check(given.size() <= kLongestReplacement, "{}: {} bytes, more than the {} that it may have", text.place(),
+        given.size(), kLongestReplacement);
+  return given;
+}
+
 void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) {
   const auto type = part["type"].String();
   if (type == "Sequence") {
@@ -35,11 +52,11 @@ void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) 
     if (part["strip_left"].Bool()) normalizers.emplace_back(StripLeft);
     if (part["strip_right"].Bool()) normalizers.emplace_back(StripRight);
   } else if (type == "Prepend") {
-    normalizers.emplace_back(Prepend{part["prepend"].String()});
+    normalizers.emplace_back(Prepend{ShortString(part["prepend"])});
   } else if (type == "Replace") {
     const JsonView pattern = part["pattern"];
     const bool regular = pattern["Regex"].present();
-    Replace replace{pattern[regular ? "Regex" : "String"].String(), part["content"].String(), Replace::Kind::text};
+    Replace replace{pattern[regular ? "Regex" : "String"].String(), ShortString(part["content"]), Replace::Kind::text};
     pattern.RefuseUnread({});
     Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
     if (regular) {
@@ -57,6 +74,7 @@ void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) 
                "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence, Strip and "
                "StripAccents");
   }
+  CheckSteps(part, normalizers.size());
   part.RefuseUnread({});
 }
 
@@ -107,6 +125,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   // A later pre-tokenizer would see ByteLevel's characters instead of bytes.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",
         part.place());
+  CheckSteps(part, state.pre_tokenizers.size());
   part.RefuseUnread({});
 }
 
@@ -167,7 +186,13 @@ std::vector<std::int32_t> NamedId(const JsonView& part, const PipelineState& sta
 Template ParseTemplate(const JsonView& part, const char* key, const PipelineState& state) {
   const JsonView special = part["special_tokens"];
   Template result;
-  for (const JsonView& item : part[key].Items()) {
+  const auto too_many = [&](std::size_t count) {
+    Check(count <= kMostAroundTexts, "{}: puts more than {} tokens around a text", part[key].place(), kMostAroundTexts);
+  };
+  const std::vector<JsonView> items = part[key].Items();
+  too_many(items.size());
+  std::size_t ids = 0;
+  for (const JsonView& item : items) {
     const bool is_text = item["Sequence"].present();
     const JsonView inner = item[is_text ? "Sequence" : "SpecialToken"];
     item.RefuseUnread({});
@@ -182,7 +207,9 @@ Template ParseTemplate(const JsonView& part, const char* key, const PipelineStat
     } else {
       const JsonView named = special[id];
       Check(named.present(), "{}: {} is not among the special_tokens", inner.place(), Quoted(id));
-      for (const JsonView& token : named["ids"].Items()) added.ids.push_back(ToId(token, state));
+      const std::vector<JsonView> tokens = named["ids"].Items();
+      too_many(ids += tokens.size());
+      for (const JsonView& token : tokens) added.ids.push_back(ToId(token, state));
     }
     result.push_back(std::move(added));
   }
@@ -205,7 +232,9 @@ void SetPostProcessor(const JsonView& part, PipelineState& state) {
     if (part.Get("trim_offsets", true).Bool()) processor.trim_offsets = add_prefix_space;
   };
   if (type == "Sequence") {
-    for (const JsonView& step : part["processors"].Items()) SetPostProcessor(step, state);
+    const std::vector<JsonView> steps = part["processors"].Items();
+    CheckSteps(part, steps.size());
+    for (const JsonView& step : steps) SetPostProcessor(step, state);
   } else if (type == "TemplateProcessing") {
     processor.single = ParseTemplate(part, "single", state);
     processor.pair = ParseTemplate(part, "pair", state);
@@ -244,7 +273,7 @@ void AddDecoders(const JsonView& part, std::vector<Decoder>& decoders) {
     decoders.emplace_back(FusePieces);
   } else if (type == "Replace") {
     const JsonView pattern = part["pattern"];
-    ReplaceDecoder replace{pattern["String"].String(), part["content"].String()};
+    ReplaceDecoder replace{pattern["String"].String(), ShortString(part["content"])};
     pattern.RefuseUnread({});
     Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
     decoders.emplace_back(std::move(replace));
@@ -257,6 +286,7 @@ void AddDecoders(const JsonView& part, std::vector<Decoder>& decoders) {
     RefuseType(part, type,
                "BPEDecoder, ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip and WordPiece");
   }
+  CheckSteps(part, decoders.size());
   part.RefuseUnread({});
 }
 

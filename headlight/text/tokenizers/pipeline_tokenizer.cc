@@ -15,6 +15,7 @@ namespace headlight {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 26;  // bytes; those of 500,000 pieces have half of it
+constexpr std::size_t kMostGrowth = 32;                         // of a text by decoders
 constexpr std::size_t kLongestText = std::size_t{1} << 28;      // bytes; places in a normalized text fit 32 bits
 
 // White space at a piece's ends, in characters.
@@ -228,7 +229,17 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     const auto written = state_->written.find(id);
     texts.push_back(written == state_->written.end() ? state_->pieces[id] : written->second);
   }
-  for (const Decoder& decode : state_->decoders) decode(texts);
+  const auto bytes = [&] {
+    std::size_t sum = 0;
+    for (const std::string& text : texts) sum += text.size();
+    return sum;
+  };
+  // A hostile file's decoders could replace each character by more, again and again.
+  const std::size_t before = bytes(), longest = kMostGrowth * (before + texts.size()) + kMostGrowth;
+  for (const Decoder& decode : state_->decoders) {
+    decode(texts);
+    Check(bytes() <= longest, "the tokenizer's decoders lengthen a text of {} bytes to more than {}", before, longest);
+  }
   return fmt::format("{}", fmt::join(texts, state_->decoders.empty() ? " " : ""));
 }
 

@@ -115,7 +115,7 @@ void Digits::operator()(Words& words) const {
 
 void Metaspace::operator()(Words& words) const {
   Words spaced;
-  spaced.text.start = words.text.start;
+  spaced.text = words.text.Fresh();
   spaced.words.reserve(words.words.size());
   spaced.text.text.reserve(2 * words.text.text.size());
   spaced.text.origins.reserve(2 * words.text.text.size());
@@ -149,7 +149,7 @@ void Metaspace::operator()(Words& words) const {
 void ByteLevelPreTokenizer::operator()(Words& words) const {
   if (add_prefix_space) {
     Words spaced;
-    spaced.text.start = words.text.start;
+    spaced.text = words.text.Fresh();
     for (const TextSpan word : words.words) {
       const NormalizedText text = words.text.Part(word);
       AddWord(text, text.text.starts_with(' ') ? "" : " ", spaced);

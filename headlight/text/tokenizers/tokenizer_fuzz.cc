@@ -1,6 +1,12 @@
-// Feeds arbitrary bytes to every parser of a tokenizer's files. What they accept must run.
+// Feeds arbitrary bytes to every parser of a tokenizer's files. What they accept must run, in time and memory that the
+// size of the input explains.
+
+#include <sys/resource.h>
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
 
 #include "headlight/base/error.h"
 #include "headlight/text/tokenizers/marian_files.h"
@@ -44,6 +50,37 @@ void RunInFolder(std::string_view model) {
                         ScoresAre::exact));
 }
 
+// Aborts where an input of some kilobytes takes seconds of computing, or a gigabyte more than any before it.
+class CostLimit {
+ public:
+  ~CostLimit() {
+    const double seconds = Seconds() - seconds_;
+    const std::int64_t megabytes = (PeakKilobytes() - kilobytes_) / 1024;
+    if (seconds < kMostSeconds && megabytes < kMostMegabytes) return;
+    std::fprintf(stderr, "an input took %.1f s of computing and %lld MB of memory\n", seconds,
+                 static_cast<long long>(megabytes));
+    std::abort();
+  }
+
+ private:
+  static constexpr double kMostSeconds = 5;  // under a sanitizer, which takes ten times as long
+  static constexpr std::int64_t kMostMegabytes = 1024;
+
+  static double Seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  }
+  static std::int64_t PeakKilobytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  }
+
+  double seconds_ = Seconds();
+  std::int64_t kilobytes_ = PeakKilobytes();
+};
+
 template <typename Body>
 void Try(const Body& body) {
   try {
@@ -59,6 +96,7 @@ void Try(const Body& body) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headlight;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const CostLimit limit;
   if (bytes.starts_with('{')) {
     Try([&] { ParseVocabularyJson(bytes, "vocab.json"); });
     Try([&] { ParseTokenizerConfigJson(bytes, "tokenizer_config.json"); });
