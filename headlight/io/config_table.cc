@@ -6,18 +6,22 @@ namespace headlight {
 namespace {
 
 // Keys of training, initialisation, labels and generation, and those that Transformers writes for every model: none
-// changes a forward pass.
+// changes a forward pass. What other programs note about a file is among them: the Hub's own code (auto_map), Unsloth,
+// AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
 constexpr std::string_view kHarmless =
-    "_name_or_path _num_labels architectures bad_words_ids begin_suppress_tokens bos_token_id "
-    "chunk_size_feed_forward decoder_start_token_id diversity_penalty do_sample dtype early_stopping "
-    "encoder_no_repeat_ngram_size eos_token_id exponential_decay_length_penalty finetuning_task "
-    "forced_bos_token_id forced_eos_token_id gradient_checkpointing id2label init_std initializer_range "
-    "is_encoder_decoder label2id language length_penalty max_length min_length name no_repeat_ngram_size "
-    "num_beam_groups num_beams num_labels num_return_sequences output_attentions output_hidden_states "
-    "output_past output_scores pad_token_id prefix problem_type quantization_config remove_invalid_values "
-    "repetition_penalty return_dict return_dict_in_generate sep_token_id suppress_tokens task_specific_params "
-    "temperature tokenizer_class top_k top_p torch_dtype torchscript transformers_version typical_p use_bfloat16 "
-    "use_cache";
+    "_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path _num_labels adapters "
+    "architectures attn_implementation auto_map bad_words_ids begin_suppress_tokens bos_token_id "
+    "chunk_size_feed_forward cls_token_id custom_pipelines decoder_start_token_id diversity_penalty do_sample "
+    "dtype early_stopping encoder_no_repeat_ngram_size eos_token_id eos_token_ids exponential_decay_length_penalty "
+    "finetuning_task forced_bos_token_id forced_decoder_ids forced_eos_token_id gradient_checkpointing id2label "
+    "init_std initializer_range is_encoder_decoder label2id language length_penalty mask_token_id max_length "
+    "min_length model_max_length name neuron no_repeat_ngram_size num_beam_groups num_beams num_labels "
+    "num_return_sequences output_attentions output_hidden_states output_past output_scores pad_token_id "
+    "pad_token_ids prefix problem_type quantization_config remove_invalid_values repetition_penalty return_dict "
+    "return_dict_in_generate sbert_ce_default_activation_function sentence_transformers sep_token_id "
+    "suppress_tokens task_specific_params temperature tf_legacy_loss tokenizer_class top_k top_p torch_dtype "
+    "torchscript transformers.js_config transformers_version typical_p unk_token_id unsloth_fixed unsloth_version "
+    "use_bfloat16 use_cache use_return_dict xla_device";
 
 }  // namespace
 
@@ -103,6 +107,13 @@ void ConfigTable::RefuseUnread() const {
     harmless.push_back(rest.substr(0, rest.find(' ')));
     rest.remove_prefix(std::min(rest.size(), harmless.back().size() + 1));
   }
+  // Keys that older files state with the value that changes nothing; any other would be another model.
+  const std::pair<std::string_view, Json> usual_values[] = {{"add_cross_attention", false},
+                                                            {"is_decoder", false},
+                                                            {"pruned_heads", Json::Object{}},
+                                                            {"tie_encoder_decoder", false}};
+  for (const auto& [key, usual] : usual_values)
+    if (const Json* const given = json_.value().Find(key); given != nullptr && *given == usual) harmless.push_back(key);
   json_.RefuseUnread(harmless);
 }
 

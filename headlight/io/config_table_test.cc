@@ -53,6 +53,23 @@ std::string ErrorWith(const char* key, Json value) {
   return ErrorOf([&] { Read(*members.As<Json::Object>()); });
 }
 
+TEST(ConfigTable, NotesOfOtherProgramsAreHarmless) {
+  const Json object = R"({"a": {"b": 1}})"_json;
+  for (const char* key : {"auto_map", "unsloth_version", "adapters", "transformers.js_config", "_commit_hash",
+                          "sentence_transformers", "_name_or_path", "transformers_version", "mask_token_id"})
+    EXPECT_EQ(ErrorWith(key, object), "") << key;
+  const std::pair<const char*, Json> usual[] = {{"pruned_heads", Json::Object{}},
+                                                {"is_decoder", false},
+                                                {"add_cross_attention", false},
+                                                {"tie_encoder_decoder", false}};
+  for (const auto& [key, value] : usual) {
+    EXPECT_EQ(ErrorWith(key, value), "") << key;
+    EXPECT_THAT(ErrorWith(key, object), HasSubstr(key));
+    EXPECT_THAT(ErrorWith(key, true), HasSubstr("would be missing from the result"));
+  }
+  EXPECT_THAT(ErrorWith("rope_scaling", object), HasSubstr("unknown key: 'rope_scaling'"));
+}
+
 TEST(ConfigTable, ReadsWhatItWrites) {
   const ToyConfig config{.model = 12,
                          .layers = 3,
