@@ -17,6 +17,28 @@ struct Options {
   std::string folder, out, compute;
 };
 
+// Of weights, in one file or several.
+double Megabytes(const std::string& folder) {
+  const ModelFolder files = OpenModelFolder(folder);
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : files.weights.tensors()) bytes += tensor.bytes.size();
+  return static_cast<double>(bytes) / 1e6;
+}
+
+// How many tensors have which type, and the size of all.
+std::string SavedIn(const std::string& folder) {
+  const ModelFolder files = OpenModelFolder(folder);
+  std::size_t int8 = 0, int4 = 0, others = 0;
+  for (const auto& [name, tensor] : files.weights.tensors()) {
+    if (name.ends_with("_scale")) continue;
+    ++(tensor.type == StoredType::i8 ? int8 : tensor.type == StoredType::u8 ? int4 : others);
+  }
+  std::string saved;
+  if (int4 > 0) saved += fmt::format("{} matrices in int4, ", int4);
+  if (int8 > 0) saved += fmt::format("{} {} in int8, ", int8, int4 > 0 ? "tables" : "matrices and tables");
+  return fmt::format("{}{} other tensors in float32; {:.1f} MB of weights", saved, others, Megabytes(folder));
+}
+
 void Run(const Options& options) {
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
@@ -27,14 +49,7 @@ void Run(const Options& options) {
     model->Save(folder, options.compute == "int4" ? Compute::int4 : Compute::int8);
     CopyBesideModel(options.folder, folder);
   });
-  const auto megabytes = [](const std::string& folder) {  // of weights, in one file or several
-    const ModelFolder files = OpenModelFolder(folder);
-    std::size_t bytes = 0;
-    for (const auto& [name, tensor] : files.weights.tensors()) bytes += tensor.bytes.size();
-    return static_cast<double>(bytes) / 1e6;
-  };
-  Note("{} has {:.1f} MB of weights, where {} has {:.1f}", options.out, megabytes(options.out), options.folder,
-       megabytes(options.folder));
+  Note("{}: {}, where {} has {:.1f}", options.out, SavedIn(options.out), options.folder, Megabytes(options.folder));
 }
 
 }  // namespace
@@ -50,10 +65,11 @@ void AddConvert(CLI::App& program) {
       ->type_name("int8|int4")
       ->check(OneOf({"int8", "int4"}));
   command.footer(
-      "\nThe matrices of products become integers with a scale for each output (int8: a quarter of the size), or 4 "
-      "bits\n"
-      "a number with scales for groups of them too (int4: an eighth): exactly what --compute makes of them when it\n"
-      "loads DIR. What remains stays float32. Only headlight reads the result.\n\n"
+      "\nWeight matrices become 8-bit integers with a scale for each output (int8: a quarter of the size), or 4-bit "
+      "ones\n"
+      "with scales for groups of them too (int4: an eighth). Tables of embeddings that are only looked up become int8\n"
+      "in either. What remains stays float32. The result computes exactly as DIR does with the same --compute, and is\n"
+      "read by headlight alone. config.json lists the quantized tensors in quantization_config.\n\n"
       "Example:\n"
       "  headlight convert model model-int8 --compute int8");
 }

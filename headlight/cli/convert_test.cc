@@ -1,13 +1,19 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
 
 namespace headlight {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
+
+const std::string kData = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
 
 struct ConvertTest : ProgramTest {
   const std::string out = folder.File("int8");
@@ -63,6 +69,157 @@ TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
   EXPECT_THAT(RefusalOf({"convert", model, out, "--compute", "float32"}), HasSubstr("--compute"));
   EXPECT_THAT(RefusalOf({"convert", folder.File("nothing"), out, "--compute", "int8"}), HasSubstr("no such folder"));
   EXPECT_EQ(RunProgram({"translate", model}, "Hund\n").exit_code, 0);
+}
+
+// Every folder of weights in the test data: all families, with all heads.
+std::vector<std::string> Folders() {
+  std::vector<std::string> folders;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kData))
+    if (entry.path().filename() == "model.safetensors") folders.push_back(entry.path().parent_path());
+  std::ranges::sort(folders);
+  return folders;
+}
+
+struct ConvertedFolder : testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(All, ConvertedFolder, testing::ValuesIn(Folders()), [](const auto& test) {
+  return fmt::format("{}_{}", fs::path(test.param).parent_path().filename().string(),
+                     fs::path(test.param).filename().string());
+});
+
+void Append(std::vector<float>& numbers, const Tensor& more) {
+  const std::vector<float> values = more.ToVector<float>();
+  numbers.insert(numbers.end(), values.begin(), values.end());
+}
+
+std::vector<float> OutputsOf(const Model& model) {
+  const std::vector<std::int32_t> ids = {5, 9, 3, 2}, targets = {2, 7, 11};
+  const Sequences text = {{0, 4}}, target = {{0, 3}};
+  Context context;
+  std::vector<float> outputs;
+  if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model)) {
+    const Tensor hidden = encoder->Encode(context, ids, {}, text);
+    const TextHeadsConfig& heads = encoder->heads();
+    Append(outputs, hidden);
+    if (heads.pooler) Append(outputs, encoder->Pool(context, hidden, text));
+    if (heads.masked_words) Append(outputs, encoder->MaskedWordLogits(context, hidden));
+    if (heads.sequence_classes) Append(outputs, encoder->SequenceClassLogits(context, hidden, text));
+    if (heads.token_classes) Append(outputs, encoder->TokenClassLogits(context, hidden));
+    if (heads.question_spans) Append(outputs, encoder->SpanLogits(context, hidden));
+  } else if (const auto* pair = dynamic_cast<const EncoderDecoder*>(&model)) {
+    const Tensor memory = pair->Encode(context, ids, text);
+    Append(outputs, pair->Logits(context, pair->Decode(context, targets, target, {memory, text})));
+  } else {
+    const auto& words = dynamic_cast<const LanguageModel&>(model);
+    Append(outputs, words.Logits(context, words.Decode(context, ids, text)));
+  }
+  return outputs;
+}
+
+TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
+  const TemporaryFolder temporary;
+  const std::string out = temporary.File("out");
+  const std::unique_ptr<Model> model = LoadModel(GetParam());
+  for (const Compute compute : {Compute::int8, Compute::int4}) {
+    SaveModelFolder(out, [&](const std::string& folder) {
+      model->Save(folder, compute);
+      CopyBesideModel(GetParam(), folder);
+    });
+    const auto loaded = [&](const std::string& folder, std::optional<Compute> as) {
+      return OutputsOf(*LoadModel(folder, {.compute = as, .purpose = LoadFor::computing}));
+    };
+    const std::vector<float> expected = loaded(GetParam(), compute);
+    EXPECT_EQ(loaded(out, {}), expected) << Name(compute);
+    EXPECT_NE(expected, loaded(GetParam(), {})) << Name(compute);
+    // No two-dimensional table or matrix of a size that counts stays float32, but for those of positions and types.
+    const ModelFolder files = OpenModelFolder(out);
+    const auto is_of_places = [](const std::string& name) {
+      const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+      return has("position") || has("type") || has("wpe") || has("rel_embeddings");
+    };
+    for (const auto& [name, tensor] : files.weights.tensors()) {
+      const bool large = tensor.shape.rank() == 2 && tensor.shape[0] > 16;
+      EXPECT_TRUE(tensor.type != StoredType::f32 || !large || is_of_places(name)) << name;
+    }
+  }
+  for (const char* file : {"tokenizer.json", "generation_config.json", "modules.json", "1_Pooling/config.json"})
+    EXPECT_EQ(fs::exists(out + "/" + file), fs::exists(GetParam() + "/" + file)) << file;
+  const Json converted = ReadJson(out + "/config.json").value();
+  for (const auto& [key, value] : ReadJson(GetParam() + "/config.json").Members())
+    EXPECT_TRUE(converted.Find(key) != nullptr || key == "torch_dtype" || key.ends_with("label") ||
+                key.starts_with("label"))
+        << key;
+}
+
+// A command in int8 on a folder prints what it prints on the converted one.
+struct ConvertCommandTest : ConvertTest {
+  void ExpectSame(const std::string& from, std::vector<std::string> command, const std::string& input) {
+    const Outcome converted = RunProgram({"convert", from, out, "--compute", "int8"});
+    ASSERT_EQ(converted.exit_code, 0) << converted.err;
+    command.insert(command.begin() + 1, from);
+    std::vector<std::string> with_type = command;
+    with_type.insert(with_type.end(), {"--compute", "int8"});
+    const Outcome expected = RunProgram(with_type, input);
+    ASSERT_EQ(expected.exit_code, 0) << expected.err;
+    EXPECT_NE(expected.out, "");
+    command[1] = out;
+    EXPECT_EQ(RunProgram(command, input).out, expected.out) << from << ' ' << command[0];
+  }
+};
+
+TEST_F(ConvertCommandTest, EveryTaskAnswersAsBefore) {
+  const std::string text = "Two small dogs.\nA man runs.\n";
+  ExpectSame(kData + "bert/sentences", {"embed"}, text);
+  ExpectSame(kData + "encoders/classify", {"classify", "--json"}, text);
+  ExpectSame(kData + "encoders/tag", {"tag", "--json"}, text);
+  ExpectSame(kData + "encoders/answer", {"answer", "--json"}, "dogs?\tTwo men, two dogs.\n");
+  ExpectSame(kData + "encoders/fill_mask", {"fill-mask", "--json"}, "A small <mask> runs.\n");
+  for (const char* family : {"t5_text", "bart_text", "mbart_text"})
+    ExpectSame(kData + "encoder_decoders/" + family, {"translate", "--n-best", "2"}, text);
+  const std::string gpt = folder.File("gpt");
+  fs::create_directory(gpt);
+  SaveTinyGpt(gpt);
+  ExpectSame(gpt, {"generate", "--json"}, text);
+  // Its settings of generation are config.json's where there is no other file.
+  fs::remove(model + "/generation_config.json");
+  Json config = ReadJson(model + "/config.json").value();
+  config.Set("num_beams", 1);
+  config.Set("max_length", 7);
+  WriteFile(model + "/config.json", config.Text());
+  ExpectSame(model, {"translate"}, "Ein Hund.\n");
+}
+
+TEST_F(ConvertCommandTest, SentencesKeepPoolingPromptAndLength) {
+  const std::string sentences = folder.File("sentences");
+  fs::copy(kData + "bert/sentences", sentences, fs::copy_options::recursive);
+  const std::string text = "Two small dogs.\nA man runs.\n";
+  for (const char* mode :
+       {"mean_tokens", "cls_token", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken"}) {
+    WriteFile(sentences + "/1_Pooling/config.json", fmt::format(R"({{"pooling_mode_{}": true}})", mode));
+    ExpectSame(sentences, {"embed"}, text);
+  }
+  WriteFile(sentences + "/config_sentence_transformers.json",
+            R"({"prompts": {"query": "A dog: "}, "default_prompt_name": "query"})");
+  fs::create_directory(sentences + "/2_Normalize");
+  ExpectSame(sentences, {"embed"}, text);
+  const std::string longer = "Two dogs, two men, two dogs, two men, two dogs, two dogs.\n";
+  EXPECT_THAT(RefusalOf({"embed", out}, longer), HasSubstr("more tokens than the 20"));
+  ExpectSame(sentences, {"embed", "--truncate"}, longer);
+  fs::rename(sentences + "/sentence_bert_config.json", sentences + "/sentence_distilbert_config.json");
+  ExpectSame(sentences, {"embed", "--truncate"}, longer);
+}
+
+TEST_F(ConvertTest, SaysAndStoresWhatItQuantized) {
+  const std::string from = kData + "bert/sentences";
+  EXPECT_THAT(
+      RunProgram({"convert", from, out, "--compute", "int8"}).err,
+      testing::MatchesRegex(".*: 1[0-9] matrices and tables in int8, [0-9]+ other tensors in float32; 0.0 MB of "
+                            "weights, where .*/sentences has 0.0\n"));
+  const JsonView stored = ReadJson(out + "/config.json")["quantization_config"];
+  EXPECT_EQ(stored["bits"].Integer(), 8);
+  EXPECT_THAT(stored["tensors"].Strings(), testing::Contains("embeddings.word_embeddings.weight"));
+  EXPECT_EQ(OpenModelFolder(out).weights.At("embeddings.word_embeddings.weight").type, StoredType::i8);
+  EXPECT_THAT(RunProgram({"convert", from, out, "--compute", "int4"}).err, HasSubstr("in int4, 1 tables in int8"));
 }
 
 }  // namespace

@@ -8,6 +8,10 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/nn/encoder_decoder.h"
+#include "headlight/nn/language_model.h"
+#include "headlight/nn/text_encoder.h"
+#include "headlight/text/tokenizers/fast_tokenizer_config.h"
 
 namespace headlight {
 
@@ -111,6 +115,18 @@ void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths
   for (const std::string& warning : read.warnings) progress.Note("warning: " + warning);
 }
 
+namespace {
+
+TokenizerOfModel ReadsAs(const Model& model) {
+  if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model))
+    return {.longest = encoder->limits().positions, .reads_types = encoder->limits().types > 1};
+  if (const auto* language = dynamic_cast<const LanguageModel*>(&model))
+    return {.longest = language->limits().positions, .pads_left = true};
+  return {.longest = dynamic_cast<const EncoderDecoder&>(model).limits().positions};
+}
+
+}  // namespace
+
 void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name, const std::string& use,
                      std::uint64_t corpus_hash, Json of, TrainingProgress& progress) {
   of.Set("task", name);
@@ -137,7 +153,11 @@ void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, con
                .save =
                    [&](const std::string& to) {
                      task.model->Save(to);
-                     CopyBesideModel(options.folder(), to);
+                     if (options.from_scratch())
+                       CopyTokenizer(options.tokenizer, to);
+                     else
+                       CopyBesideModel(options.from, to);
+                     WriteFastTokenizerConfig(to, ReadsAs(*task.model));
                    },
                .compute = Chosen(options.compute),
                .resume = options.resume,

@@ -12,6 +12,8 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/data/lines.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/text/tokenizers/fast_tokenizer_config.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_training.h"
 
@@ -34,6 +36,7 @@ void AddSentinels(int count, TokenizerTrainingOptions& options) {
 }
 
 void Run(Flags& flags) {
+  CheckTokenizerReplaceable(flags.out);
   AddSentinels(flags.sentinels, flags.options);
   std::error_code error;
   std::filesystem::create_directories(flags.out, error);
@@ -65,6 +68,8 @@ void Run(Flags& flags) {
   }
   const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(json, path);
   WriteFile(path, json);
+  std::filesystem::remove(flags.out + "/tokenizer_config.json", error);  // the former tokenizer's
+  WriteFastTokenizerConfig(flags.out);
   Note("{}: {} tokens", path, tokenizer.size());
 }
 
@@ -97,11 +102,15 @@ void AddTrainTokenizer(CLI::App& train) {
       ->type_name("N");
   command.add_flag("--split-digits", flags->options.split_digits,
                    "Make each digit a token of its own, which helps arithmetic");
+  command.add_flag("--lowercase", flags->options.lowercase, "Convert text to lower case");
+  command.add_flag("--nfkc", flags->options.nfkc,
+                   "Normalize text to Unicode's NFKC, as BPE of characters and unigram always do");
+  command.add_flag("--strip-accents", flags->options.strip_accents, "Remove accents and other marks");
   command.add_option("--out", flags->out, "Folder for tokenizer.json")->required()->type_name("DIR");
   command.footer(
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"
-      "  headlight train tokenizer --algorithm wordpiece --out bert a.txt b.txt\n"
+      "  headlight train tokenizer --algorithm wordpiece --lowercase --strip-accents --out bert a.txt b.txt\n"
       "  headlight train tokenizer --algorithm unigram --sentinels 100 --out t5 a.txt\n"
       "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special '<mask>' "
       "--out bart a.txt");

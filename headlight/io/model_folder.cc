@@ -1,7 +1,6 @@
 #include "headlight/io/model_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -19,10 +18,10 @@ constexpr std::string_view kGenerationConfig = "generation_config.json";
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // of weights in several files
 
-// Settings of generation, which older checkpoints keep in config.json.
-constexpr std::string_view kSettingsOfUse[] = {"early_stopping", "forced_bos_token_id", "length_penalty",
-                                               "max_length",     "min_length",          "no_repeat_ngram_size",
-                                               "num_beams",      "task_specific_params"};
+// Keys of config.json that a saved model writes where it has them; another model's are not its own.
+constexpr std::string_view kOfWeights[] = {
+    "_num_labels", "architectures", "dtype",        "finetuning_task",     "id2label",
+    "label2id",    "num_labels",    "problem_type", "quantization_config", "torch_dtype"};
 
 std::string File(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
@@ -46,16 +45,20 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
   return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
+// Weights in formats that are not read.
+bool IsPickle(std::string_view name) { return EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"}); }
+bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpack", ".gguf", ".onnx", ".npz"}); }
+
 // Throws Error saying why a folder without safetensors cannot be opened.
 [[noreturn]] void RefuseWeights(const std::string& path) {
   for (const std::string& name : NamesIn(path)) {
-    if (EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"})) {
+    if (IsPickle(name)) {
       Fail(
           "{}: weights in Python's pickle format are not read, since a pickle can run any code: save them as {} with "
           "Transformers' model.save_pretrained(FOLDER)",
           File(path, name), kWeights);
     }
-    if (EndsInOneOf(name, {".h5", ".msgpack", ".gguf", ".onnx", ".npz"})) {
+    if (IsForeign(name)) {
       Fail("{}: weights in this format are not read: save them as {} with Transformers' model.save_pretrained(FOLDER)",
            File(path, name), kWeights);
     }
@@ -63,15 +66,40 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
   Fail("{}: holds no {}: the model has no weights", path, kWeights);
 }
 
-// True for the names of files that headlight or Transformers writes into a model's folder.
+bool IsOfTokenizer(std::string_view name) {
+  static constexpr std::string_view names[] = {"added_tokens.json", "merges.txt", "special_tokens_map.json",
+                                               "tokenizer.json", "tokenizer_config.json"};
+  return std::ranges::find(names, name) != std::end(names) || name.starts_with("vocab.") ||
+         EndsInOneOf(name, {".spm", ".model"});
+}
+
+// The settings of sentence-transformers beside those of its modules.
+bool IsOfSentences(std::string_view name) {
+  return name == "modules.json" || name == "config_sentence_transformers.json" ||
+         (name.starts_with("sentence_") && name.ends_with("_config.json"));
+}
+
+// True for the names of files that headlight, Transformers or sentence-transformers writes into a model's folder.
 bool IsPartOfModel(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> names = {
-      kConfig,         kGenerationConfig, "special_tokens_map.json", "added_tokens.json",
-      "merges.txt",    "metrics.jsonl",   "tokenizer.json",          "tokenizer_config.json",
-      "training.json", "training.svg",    "preprocessor_config.json"};
-  return std::ranges::find(names, name) != names.end() || name.starts_with("vocab.") ||
-         EndsInOneOf(name, {".safetensors", ".safetensors.index.json", ".spm", ".model"}) ||
+  static constexpr std::string_view names[] = {kConfig,         kGenerationConfig, "metrics.jsonl",
+                                               "training.json", "training.svg",    "preprocessor_config.json"};
+  return std::ranges::find(names, name) != std::end(names) || IsOfTokenizer(name) || IsOfSentences(name) ||
+         EndsInOneOf(name, {".safetensors", ".safetensors.index.json"}) ||
          name.find(".headlight-new-") != std::string_view::npos;  // left by a process that was killed
+}
+
+// The folder of a module of sentence-transformers, such as 1_Pooling.
+bool IsModuleName(std::string_view name) {
+  return !name.empty() && name.front() >= '0' && name.front() <= '9' && name.find('_') != std::string_view::npos &&
+         name.find('/') == std::string_view::npos;
+}
+
+// A module's folder that holds at most its config.json.
+bool IsModule(const std::string& folder, const std::string& name) {
+  std::error_code ignored;
+  if (!IsModuleName(name) || !fs::is_directory(File(folder, name), ignored)) return false;
+  const std::vector<std::string> inside = NamesIn(File(folder, name));
+  return inside.empty() || (inside.size() == 1 && inside.front() == kConfig);
 }
 
 bool IsOfTraining(std::string_view name) {
@@ -108,7 +136,7 @@ void CheckReplaceable(const std::string& path) {
   const std::vector<std::string> names = NamesIn(path);
   if (names.empty()) return;
   for (const std::string& name : names) {
-    Check(IsPartOfModel(name) && fs::is_regular_file(File(path, name), ignored),
+    Check((IsPartOfModel(name) && fs::is_regular_file(File(path, name), ignored)) || IsModule(path, name),
           "{}: holds {}, which is not part of a model and would be lost: name a new or empty folder", path,
           Quoted(name));
   }
@@ -116,6 +144,20 @@ void CheckReplaceable(const std::string& path) {
   const std::string config = File(path, kConfig);
   Check(Exists(config) && ReadJson(config).Get("model_type", "").String() != "",
         "{}: holds {}, but no {} of a model: name a new or empty folder", path, Quoted(names.front()), kConfig);
+}
+
+void CheckTokenizerReplaceable(const std::string& path) {
+  if (!Exists(path)) return;
+  std::error_code ignored;
+  Check(fs::is_directory(path, ignored), "{}: is a file; a tokenizer is saved in a folder", path);
+  for (const std::string& name : NamesIn(path)) {
+    const std::string config = "tokenizer_config.json";
+    const bool trained =
+        name == "tokenizer.json" ||
+        (name == config && ReadJson(File(path, name)).Get("tokenizer_class", "").String() == "PreTrainedTokenizerFast");
+    Check(trained || !(IsPartOfModel(name) || IsPickle(name) || IsForeign(name)),
+          "{}: holds {}, part of a model or of another tokenizer: name another folder", path, Quoted(name));
+  }
 }
 
 void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill) {
@@ -127,24 +169,53 @@ void SaveModelFolder(const std::string& path, const std::function<void(const std
   ReplaceFolder(path, fill);
 }
 
-void CopyBesideModel(const std::string& from, const std::string& to) {
-  std::set<std::string, std::less<>> other = {std::string(kConfig), std::string(kWeights), std::string(kWeightsIndex)};
-  if (!Exists(File(from, kWeights)) && Exists(File(from, kWeightsIndex)))
-    for (const auto& [name, tensors] : ReadSafetensorsIndex(File(from, kWeightsIndex))) other.insert(name);
-  for (const std::string& name : NamesIn(from)) {
+namespace {
+
+void CopyFile(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  Check(!error, "{}: cannot copy it to {}: {}", from, to, error.message());
+}
+
+void CopyWhere(const std::string& from, const std::string& to, const std::function<bool(const std::string&)>& wanted) {
+  std::error_code ignored;
+  for (const std::string& name : NamesIn(from))
+    if (wanted(name) && fs::is_regular_file(File(from, name), ignored)) CopyFile(File(from, name), File(to, name));
+}
+
+// The modules that modules.json names have their settings in folders.
+void CopyModules(const std::string& from, const std::string& to) {
+  if (!Exists(File(from, "modules.json"))) return;
+  for (const JsonView& module : ReadJson(File(from, "modules.json")).Items()) {
+    const std::string name = module.Get("path", "").String(), config = File(from, name) + "/" + std::string(kConfig);
+    if (!IsModuleName(name) || !Exists(config)) continue;
     std::error_code error;
-    const bool stray_shard = name.starts_with("model-") && name.ends_with(".safetensors");
-    if (!IsPartOfModel(name) || IsOfTraining(name) || other.contains(name) || stray_shard ||
-        !fs::is_regular_file(File(from, name), error))
-      continue;
-    fs::copy_file(File(from, name), File(to, name), fs::copy_options::overwrite_existing, error);
-    Check(!error, "{}: cannot copy it to {}: {}", File(from, name), to, error.message());
+    fs::create_directory(File(to, name), error);
+    Check(!error, "{}: cannot create the folder: {}", File(to, name), error.message());
+    CopyFile(config, File(File(to, name), kConfig));
   }
-  if (!Exists(File(from, kConfig)) || !Exists(File(to, kConfig))) return;  // a tokenizer alone
-  const Json config = ReadJson(File(from, kConfig)).value();
+}
+
+}  // namespace
+
+void CopyTokenizer(const std::string& from, const std::string& to) { CopyWhere(from, to, IsOfTokenizer); }
+
+void CopyBesideModel(const std::string& from, const std::string& to) {
+  std::set<std::string, std::less<>> weights = {std::string(kWeights), std::string(kWeightsIndex)};
+  if (!Exists(File(from, kWeights)) && Exists(File(from, kWeightsIndex)))
+    for (const auto& [name, tensors] : ReadSafetensorsIndex(File(from, kWeightsIndex))) weights.insert(name);
+  CopyWhere(from, to, [&](const std::string& name) {
+    const bool stray_shard = name.starts_with("model-") && name.ends_with(".safetensors");
+    return IsPartOfModel(name) && !IsOfTraining(name) && !weights.contains(name) && !stray_shard && name != kConfig;
+  });
+  CopyModules(from, to);
+  // Without that file the settings of generation are those of config.json.
+  if (std::error_code ignored; !Exists(File(from, kGenerationConfig))) fs::remove(File(to, kGenerationConfig), ignored);
   Json copied = ReadJson(File(to, kConfig)).value();
-  for (const std::string_view key : kSettingsOfUse)
-    if (const Json* const value = config.Find(key)) copied.Set(key, *value);
+  const Json config = ReadJson(File(from, kConfig)).value();
+  for (const Json::Member& member : *config.As<Json::Object>())
+    if (copied.Find(member.name) == nullptr && std::ranges::find(kOfWeights, member.name) == std::end(kOfWeights))
+      copied.Set(member.name, member.value);
   WriteFile(File(to, kConfig), copied.Text());
 }
 

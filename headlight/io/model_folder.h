@@ -29,12 +29,20 @@ HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 // replace. Call it before long work whose result will be saved there.
 HEADLIGHT_API void CheckReplaceable(const std::string& path);
 
+// The same before a new tokenizer.json: an Error where the folder at `path` holds part of a model or of another
+// tokenizer. A trained tokenizer alone may be replaced, and other files stay.
+HEADLIGHT_API void CheckTokenizerReplaceable(const std::string& path);
+
 // Saves a model: `fill` writes its files into an empty folder, which then appears at `path` at once, in the place of
 // what CheckReplaceable allows (base/file.h, ReplaceFolder). Folders on the way to `path` are created.
 HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
-// Completes the folder `to`, which has a converted model's config.json and weights: copies the tokenizer's files,
-// generation_config.json, a shortlist, and config.json's settings of tasks and generation from the folder `from`.
+// Copies the tokenizer's files.
+HEADLIGHT_API void CopyTokenizer(const std::string& from, const std::string& to);
+
+// Completes the folder `to`, which has config.json and weights of the model in the folder `from`, converted or trained
+// further: copies the tokenizer's files, generation_config.json, a shortlist, the modules of sentence-transformers, and
+// the keys of config.json that `to` lacks.
 HEADLIGHT_API void CopyBesideModel(const std::string& from, const std::string& to);
 
 }  // namespace headlight

@@ -129,8 +129,9 @@ TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
             fmt::format("{}{}", index.substr(0, index.rfind("model-")), "rest.safetensors\"}}"));
   EXPECT_EQ(OpenModelFolder(path).weights.tensors().size(), 3u);
   fs::create_directory(to);
+  WriteFile(to + "/config.json", R"({"model_type": "t5"})");
   CopyBesideModel(path, to);
-  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 3);
   EXPECT_TRUE(fs::exists(to + "/shortlist.safetensors") && fs::exists(to + "/spiece.model"));
   EXPECT_EQ(ErrorOf([&] { CheckReplaceable(path); }), "");
   // One whole file goes before; its index is another's.

@@ -2,88 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "headlight/base/error.h"
-#include "headlight/base/json.h"
 #include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/sentence_modules.h"
 
 namespace headlight {
 namespace {
 
-enum class Pooling { mean, first, most };
-
-// How sentence-transformers pools the vectors of a text's tokens.
-struct Reading {
-  Pooling pooling = Pooling::mean;
-  bool normalize = false;
-  std::optional<std::int64_t> longest;
-};
-
-bool Exists(const std::string& path) {
-  std::error_code error;  // opening the file reports it
-  return std::filesystem::exists(path, error) || error;
-}
-
-Pooling ReadPooling(const JsonView& config) {
-  struct Mode {
-    const char* key;
-    std::optional<Pooling> pooling;
-  };
-  const Mode modes[] = {{"pooling_mode_mean_tokens", Pooling::mean}, {"pooling_mode_cls_token", Pooling::first},
-                        {"pooling_mode_max_tokens", Pooling::most},  {"pooling_mode_mean_sqrt_len_tokens", {}},
-                        {"pooling_mode_weightedmean_tokens", {}},    {"pooling_mode_lasttoken", {}}};
-  std::optional<Pooling> pooling;
-  for (const Mode& mode : modes) {
-    if (!config.Get(mode.key, false).Bool()) continue;
-    Check(mode.pooling.has_value() && !pooling.has_value(),
-          "{}: only one of the mean, the first token's and the maximum is supported", config[mode.key].place());
-    pooling = mode.pooling;
-  }
-  Check(pooling.has_value(), "{} no pooling_mode is true", config.place());
-  config.RefuseUnread({"include_prompt", "word_embedding_dimension"});
-  return *pooling;
-}
-
-Reading ReadModules(const std::string& folder) {
-  Reading reading;
-  const std::string modules = folder + "/modules.json";
-  if (!Exists(modules)) return reading;
-  for (const JsonView& module : ReadJson(modules).Items()) {
-    const std::string type = module["type"].String();
-    const std::string name = type.substr(type.rfind('.') + 1);
-    const std::string path = module.Get("path", "").String();
-    if (name == "Transformer") {
-      Check(path.empty(), "{}: a Transformer in a folder of its own, {}, is not supported", module.place(),
-            Quoted(path));
-    } else if (name == "Pooling") {
-      reading.pooling = ReadPooling(ReadJson(folder + "/" + path + "/config.json"));
-    } else {
-      Check(name == "Normalize", "{}: {} is not supported; Transformer, Pooling and Normalize are",
-            module["type"].place(), Quoted(type));
-      reading.normalize = true;
-    }
-  }
-  if (const std::string path = folder + "/sentence_bert_config.json"; Exists(path)) {
-    const JsonView config = ReadJson(path);
-    if (config["max_seq_length"].present()) reading.longest = config["max_seq_length"].Integer(2, 1 << 24);
-    Check(!config.Get("do_lower_case", false).Bool(), "{}: lower case besides the tokenizer's is not supported",
-          config["do_lower_case"].place());
-  }
-  return reading;
-}
-
-// The vector of a text from those of its tokens, hidden [length, dimension].
-void Pool(const Tensor& hidden, const Reading& reading, float* vector) {
+// The vector of a text from the states of its tokens, hidden [length, dimension].
+void Pool(const Tensor& hidden, const SentenceModules& reading, float* vector) {
   const std::int64_t columns = hidden.columns();
   const Matrix<float> rows = hidden.matrix<float>();
-  std::copy_n(rows.row(0), columns, vector);
-  for (std::int64_t row = 1; row < rows.rows && reading.pooling != Pooling::first; ++row)
-    for (std::int64_t i = 0; i < columns; ++i)
-      vector[i] =
-          reading.pooling == Pooling::mean ? vector[i] + rows.row(row)[i] : std::max(rows.row(row)[i], vector[i]);
-  float scale = reading.pooling == Pooling::mean ? 1 / static_cast<float>(rows.rows) : 1;
+  const auto count = static_cast<float>(rows.rows);
+  float scale = 1;
+  std::copy_n(rows.row(reading.pooling == Pooling::last ? rows.rows - 1 : 0), columns, vector);
+  switch (reading.pooling) {
+    case Pooling::first:
+    case Pooling::last:
+      break;
+    case Pooling::most:
+      for (std::int64_t row = 1; row < rows.rows; ++row)
+        for (std::int64_t i = 0; i < columns; ++i) vector[i] = std::max(rows.row(row)[i], vector[i]);
+      break;
+    case Pooling::weighted_mean:
+      for (std::int64_t row = 1; row < rows.rows; ++row)
+        for (std::int64_t i = 0; i < columns; ++i) vector[i] += static_cast<float>(row + 1) * rows.row(row)[i];
+      scale = 2 / (count * (count + 1));
+      break;
+    case Pooling::mean:
+    case Pooling::mean_sqrt:
+      for (std::int64_t row = 1; row < rows.rows; ++row)
+        for (std::int64_t i = 0; i < columns; ++i) vector[i] += rows.row(row)[i];
+      scale = 1 / (reading.pooling == Pooling::mean ? count : std::sqrt(count));
+      break;
+  }
   if (reading.normalize) {
     const float norm = std::sqrt(std::inner_product(vector, vector + columns, vector, 0.0F));
     scale = norm > 0 ? 1 / norm : 0;
@@ -95,12 +49,12 @@ void Pool(const Tensor& hidden, const Reading& reading, float* vector) {
 
 struct Embedder::State {
   EncoderFolder loaded;
-  Reading reading;
+  SentenceModules reading;
   std::int64_t longest;
 };
 
 Embedder Embedder::Load(const std::string& folder, const LoadOptions& options) {
-  const Reading reading = ReadModules(folder);
+  const SentenceModules reading = ReadSentenceModules(folder);
   EncoderFolder loaded = LoadEncoderFolder(folder, options);
   const std::int64_t positions = loaded.model->limits().positions;
   const std::int64_t longest = std::min(positions, reading.longest.value_or(positions));
@@ -112,7 +66,8 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CheckText(texts[i], options.name_of, i);
-    Encoding& encoding = encodings.emplace_back(state_->loaded.tokenizer.Encode(texts[i], {.read_special = false}));
+    Encoding& encoding = encodings.emplace_back(
+        state_->loaded.tokenizer.Encode(state_->reading.prompt + texts[i], {.read_special = false}));
     const std::size_t tokens = encoding.ids.size();
     Check(tokens > 0, "{}: it has no tokens", NameOf(options.name_of, i));
     if (!Truncate(encoding, longest())) continue;

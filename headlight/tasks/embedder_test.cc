@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
@@ -48,6 +49,59 @@ TEST(Embedder, EqualsSentenceTransformers) {
   }
 }
 
+// A copy of the folder, where these files have other texts; none removes a file.
+std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, std::optional<std::string>>>& files) {
+  auto folder = std::make_unique<TemporaryFolder>();
+  std::filesystem::copy(kFolder, folder->path(), std::filesystem::copy_options::recursive);
+  for (const auto& [file, text] : files)
+    if (text)
+      WriteFile(folder->File(file), *text);
+    else
+      std::filesystem::remove(folder->File(file));
+  return folder;
+}
+
+// Written by tools/make_pooling_goldens.py.
+TEST(Embedder, PoolsAndPromptsAsSentenceTransformers) {
+  const JsonView golden = ReadJson(kFolder + "/poolings.json");
+  const std::vector<std::string> texts = golden["texts"].Strings();
+  const auto expect = [&](const std::string& pooling, const std::string& prompt, const JsonView& vectors) {
+    const auto folder = With({{"1_Pooling/config.json", pooling},
+                              {"config_sentence_transformers.json", prompt},
+                              {"modules.json", R"([{"type": "x.Pooling", "path": "1_Pooling"}])"}});
+    const Tensor found = Embedder::Load(folder->path()).Embed(texts, {.truncate = true}).vectors;
+    const std::vector<JsonView> rows = vectors.Items();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::int64_t j = 0; j < 12; ++j)
+        EXPECT_NEAR(found.matrix<float>().row(static_cast<std::int64_t>(i))[j],
+                    rows[i].Items()[static_cast<std::size_t>(j)].Number(), 2e-5)
+            << pooling << i << ' ' << j;
+  };
+  for (const auto& [mode, vectors] : golden["poolings"].Members())
+    expect(fmt::format(R"({{"pooling_mode_{}": true, "include_prompt": false}})", mode), "{}", vectors);
+  const std::pair<const char*, const char*> newer[] = {{"mean", "mean_tokens"},
+                                                       {"cls", "cls_token"},
+                                                       {"max", "max_tokens"},
+                                                       {"mean_sqrt_len_tokens", "mean_sqrt_len_tokens"},
+                                                       {"weightedmean", "weightedmean_tokens"},
+                                                       {"lasttoken", "lasttoken"}};
+  for (const auto& [name, mode] : newer)
+    expect(fmt::format(R"({{"pooling_mode": "{}", "embedding_dimension": 12}})", name), "{}", golden["poolings"][mode]);
+  expect(R"({"pooling_mode": "mean"})", golden["prompt"].value().Line(), golden["prompted"]);
+}
+
+TEST(Embedder, ReadsTheLongestText) {
+  const auto longest = [](const std::optional<std::string>& sentences, const std::string& tokenizer) {
+    return Embedder::Load(
+               With({{"sentence_bert_config.json", sentences}, {"tokenizer_config.json", tokenizer}})->path())
+        .longest();
+  };
+  EXPECT_EQ(longest(R"({"max_seq_length": 9})", R"({"model_max_length": 7})"), 9);
+  EXPECT_EQ(longest(std::nullopt, R"({"model_max_length": 7})"), 7);
+  EXPECT_EQ(longest(std::nullopt, R"({"model_max_length": 1000000000000000019884624838656})"), 24);
+  EXPECT_EQ(longest("{}", "{}"), 24);
+}
+
 TEST(Embedder, IsBatchInvariant) {
   const Embedder embedder = Embedder::Load(kFolder);
   const std::vector<std::string> texts = Texts();
@@ -75,13 +129,7 @@ TEST(Embedder, RefusesOrCutsLongTexts) {
 
 TEST(Embedder, ReadsThePooling) {
   const auto with = [](const std::string& file, const std::string& text) {
-    auto folder = std::make_unique<TemporaryFolder>();
-    std::filesystem::copy(kFolder, folder->path(), std::filesystem::copy_options::recursive);
-    if (text.empty())
-      std::filesystem::remove(folder->File(file));
-    else
-      WriteFile(folder->File(file), text);
-    return folder;
+    return With({{file, text.empty() ? std::nullopt : std::optional(text)}});
   };
   const auto error = [&](const std::string& file, const std::string& text) {
     const auto folder = with(file, text);
@@ -98,14 +146,16 @@ TEST(Embedder, ReadsThePooling) {
   EXPECT_GT(Furthest(most.data(), first.data(), 12), 0.01);
   EXPECT_EQ(Embedder::Load(with("sentence_bert_config.json", "")->path()).longest(), 24);
 
-  EXPECT_THAT(error(pooling, R"({"pooling_mode_lasttoken": true})"), HasSubstr("pooling_mode_lasttoken"));
+  EXPECT_THAT(error(pooling, R"({"pooling_mode": ["cls", "mean"]})"), HasSubstr("pooling_mode"));
   EXPECT_THAT(error(pooling, R"({"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true})"),
-              HasSubstr("only one of the mean"));
+              HasSubstr("only one pooling mode"));
   EXPECT_THAT(error(pooling, "{}"), HasSubstr("no pooling_mode is true"));
   EXPECT_THAT(error(pooling, R"({"pooling_mode_cls_token": true, "twist": 1})"), HasSubstr("twist"));
   EXPECT_THAT(error("modules.json", R"([{"type": "sentence_transformers.models.Dense"}])"), HasSubstr("Dense"));
   EXPECT_THAT(error("modules.json", R"([{"type": "x.Transformer", "path": "0_T"}])"), HasSubstr("'0_T'"));
   EXPECT_THAT(error("sentence_bert_config.json", R"({"do_lower_case": true})"), HasSubstr("do_lower_case"));
+  const std::string prompts = "config_sentence_transformers.json";
+  EXPECT_THAT(error(prompts, R"({"default_prompt_name": "q", "prompts": {"p": ""}})"), HasSubstr("no prompt 'q'"));
   EXPECT_THAT(error("tokenizer.json", ""), HasSubstr("tokenizer.json is missing"));
   EXPECT_THAT(error("config.json", "{}"), HasSubstr("model_type"));
 }

@@ -52,9 +52,15 @@ std::string Prefix(const std::string& scope) { return scope.empty() ? "" : scope
 void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,
                           std::vector<StoredTensor> more) {
   config.Set("dtype", "float32");
-  if (IsQuantized(compute))
-    config.Set("quantization_config",
-               Json::Object{{"quant_method", kQuantization}, {"bits", compute == Compute::int4 ? 4 : 8}});
+  if (IsQuantized(compute)) {
+    Json::Array quantized;  // for who reads the file; a tensor's own type counts
+    for (const Parameter& parameter : parameters.all())
+      if (IsQuantized(TypeFor(parameter, compute)))
+        quantized.insert(quantized.end(), parameter.names.begin(), parameter.names.end());
+    config.Set("quantization_config", Json::Object{{"quant_method", kQuantization},
+                                                   {"bits", compute == Compute::int4 ? 4 : 8},
+                                                   {"tensors", std::move(quantized)}});
+  }
   WriteFile(folder + "/config.json", config.Text());
   SaveParameters(parameters, folder + "/model.safetensors", std::move(more), compute);
 }

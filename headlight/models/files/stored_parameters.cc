@@ -63,7 +63,7 @@ std::string GroupScaleName(const std::string& name) { return name + "_group_scal
 // The type that a parameter is stored in: that of its first tensor.
 Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
   const StoredType type = file.At(parameter.names.front()).type;
-  if (!parameter.in_products) return Compute::float32;
+  if (!parameter.in_products && !parameter.looked_up) return Compute::float32;
   if (type == StoredType::i8) return Compute::int8;
   return type == StoredType::u8 ? Compute::int4 : Compute::float32;
 }
@@ -169,13 +169,14 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
 // The packed form, and the values only where they are needed besides.
 void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_draft) {
   const Compute stored_as = StoredAs(parameter, file);
-  if (!IsQuantized(stored_as) || parameter.compute != stored_as) {
+  const Compute type = TypeFor(parameter, parameter.compute);
+  if (!IsQuantized(stored_as) || type != stored_as) {
     parameter.value = Tensor::Empty(parameter.shape, DType::float32);
     ReadInto(parameter, file, parameter.value);
   }
-  if (!parameter.in_products) return;
+  if (!parameter.in_products && !IsQuantized(type)) return;
   const Shape matrix = parameter.matrix_shape();
-  parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], parameter.compute);
+  parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], type);
   if (parameter.value.empty() && stored_as == Compute::int4) {
     const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
     parameter.packed.PackQuantized(quantized.codes.data(), quantized.group_scales.data(), quantized.scales.data());
@@ -190,7 +191,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
       parameter.draft.Pack(values, /*transposed=*/true);
     }
     // A table packed in int8 or int4 is looked up in its packed form.
-    if (!parameter.looked_up || IsQuantized(parameter.compute)) parameter.value = {};
+    if (!parameter.looked_up || IsQuantized(type)) parameter.value = {};
   }
 }
 
@@ -211,7 +212,8 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   };
   for (const Parameter& parameter : parameters.all()) {
     for (const std::string& name : parameter.names) {
-      const StoredType type = parameter.in_products && file.contains(name) ? file.At(name).type : StoredType::f32;
+      const bool quantizes = parameter.in_products || parameter.looked_up;
+      const StoredType type = quantizes && file.contains(name) ? file.At(name).type : StoredType::f32;
       const Shape part = PartShape(parameter);
       if (type == StoredType::u8) {  // 4 bits per number
         const std::int64_t groups = kernels::Int4Groups(parameter.matrix_shape()[1]);
@@ -240,6 +242,11 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   parameters.Pack();
 }
 
+Compute TypeFor(const Parameter& parameter, Compute compute) {
+  if (parameter.in_products || !IsQuantized(compute)) return compute;
+  return parameter.looked_up ? Compute::int8 : Compute::float32;
+}
+
 void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more,
                     Compute compute) {
   std::deque<std::vector<std::int8_t>> quantized;  // until they are written
@@ -248,15 +255,16 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
   for (const Parameter& parameter : parameters.all()) {
     Ensure(!parameter.value.empty(), "{} is saved from a model that was loaded only to compute",
            parameter.names.front());
+    const Compute type = TypeFor(parameter, compute);
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const std::string& name = parameter.names[index];
       Tensor part = Part(parameter, parameter.value, index);
-      if (!parameter.in_products || !IsQuantized(compute)) {
+      if (!IsQuantized(type)) {
         more.push_back(Stored(name, parameter.stored_transposed ? kept.emplace_back(Transposed(part)) : part));
         continue;
       }
       part = part.ViewAs({part.shape()[0], parameter.matrix_shape()[1]});
-      if (compute == Compute::int4) {
+      if (type == Compute::int4) {
         const std::int64_t groups = kernels::Int4Groups(part.columns());
         auto& codes = all_codes.emplace_back(static_cast<std::size_t>(part.rows() * groups * kernels::kInt4GroupBytes));
         auto& group_scales = quantized.emplace_back(static_cast<std::size_t>(part.rows() * groups));

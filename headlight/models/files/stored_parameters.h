@@ -17,16 +17,19 @@ namespace headlight {
 // packed form and an int8 copy, with which tokens are drafted.
 enum class LoadFor { everything, computing, computing_with_draft };
 
+// The type that a parameter has in a model of that type. Matrices of products become int8 or int4; tables that are only
+// looked up become int8 in either, which takes a quarter of the memory; what remains is float32.
+HEADLIGHT_API Compute TypeFor(const Parameter& parameter, Compute compute);
+
 // Fills every parameter from the file. Missing tensors, wrong shapes and unused tensors are Errors that list
-// the names; `harmless` says which other names a file may hold. A matrix of products may be stored as 8-bit integers,
-// with a scale for each output under its name and "_scale", or in 4 bits, with scales for groups besides
-// (docs/9_files.md).
+// the names; `harmless` says which other names a file may hold. A matrix of products or a table that is looked up may
+// be stored as 8-bit integers, with a scale for each output under its name and "_scale", or in 4 bits, with scales for
+// groups besides (docs/9_files.md).
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless,
                                   LoadFor purpose = LoadFor::everything);
 
-// With `more` tensors, which other programs expect. For int8 and int4, the matrices of products as LoadParameters
-// describes.
+// With `more` tensors, which other programs expect. For int8 and int4, matrices and tables as TypeFor says.
 HEADLIGHT_API void SaveParameters(const Parameters& parameters, const std::string& path,
                                   std::vector<StoredTensor> more = {}, Compute compute = Compute::float32);
 

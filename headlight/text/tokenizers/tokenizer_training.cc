@@ -40,12 +40,34 @@ void CheckOptions(const TokenizerTrainingOptions& options, const std::vector<std
   Check(options.size >= 1 && options.size <= kMostTokens, "the vocabulary size is {}, it must be from 1 to {}",
         options.size, kMostTokens);
   Check(!options.byte_level || options.algorithm == Algorithm::bpe, "only BPE can be byte-level");
+  Check(!options.nfkc || options.byte_level || options.algorithm == Algorithm::wordpiece,
+        "NFKC is what BPE of characters and unigram always apply: leave it out");
   std::unordered_set<std::string> seen;
   for (const std::string& token : special) {
     CheckUtf8(token, "special token");
     Check(!token.empty(), "a special token is empty");
     Check(seen.insert(token).second, "the special token {} is given twice", token);
   }
+}
+
+// NFKC is left out where the others need no normal form. StripAccents finds marks only in decomposed text.
+Json NormalizerJson(const TokenizerTrainingOptions& options) {
+  const auto step = [](const char* type) { return Json(Json::Object{{"type", type}}); };
+  std::vector<Json> steps;
+  if (options.algorithm == Algorithm::wordpiece) {
+    if (options.nfkc) steps.push_back(step("NFKC"));
+    Json bert = R"({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true})"_json;
+    bert.Set("strip_accents", options.strip_accents);
+    bert.Set("lowercase", options.lowercase);
+    steps.push_back(std::move(bert));
+  } else {
+    const bool compatible = options.nfkc || !options.byte_level;
+    if (options.strip_accents) steps = {step(compatible ? "NFKD" : "NFD"), step("StripAccents")};
+    if (compatible || options.strip_accents) steps.push_back(step(compatible ? "NFKC" : "NFC"));
+    if (options.lowercase) steps.push_back(step("Lowercase"));
+  }
+  if (steps.empty()) return {};
+  return steps.size() == 1 ? steps.front() : SequenceJson("normalizers", std::move(steps));
 }
 
 // The file around a model, which is {"vocab": ...} and, for BPE, {"merges": ...}.
@@ -56,17 +78,14 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
   };
   Json::Array added;
   for (const std::string& token : special) added.push_back(AddedTokenJson(added.size(), token));
-  Json normalizer, words, processor, decoder;
+  Json normalizer = NormalizerJson(options), words, processor, decoder;
   if (options.byte_level) {
     words = decoder = processor =
         R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": true})"_json;
   } else if (options.algorithm == Algorithm::wordpiece) {
-    normalizer = R"({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
-                     "lowercase": false})"_json;
     words = R"({"type": "BertPreTokenizer"})"_json;
     decoder = R"({"type": "WordPiece", "prefix": "##", "cleanup": true})"_json;
   } else {
-    normalizer = R"({"type": "NFKC"})"_json;
     words = decoder =
         R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": true})"_json;
   }

@@ -20,6 +20,8 @@ struct TokenizerTrainingOptions {
   bool byte_level = false;    // BPE of bytes, as GPT-2's: no text is unknown to it
   std::int32_t size = 30000;  // tokens at most, special ones among them
   bool split_digits = false;  // makes each digit a token, as models of arithmetic need
+  // Normalizers of text. NFKC is that of every tokenizer but byte-level BPE and WordPiece.
+  bool lowercase = false, nfkc = false, strip_accents = false;
   // The first tokens; if empty, UsualSpecialTokens.
   std::vector<std::string> special = {};
   // The most memory for distinct words; beyond it, the rarest are dropped.
