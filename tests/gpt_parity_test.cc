@@ -261,7 +261,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(with("gpt3", "\"window_size\": 3", "\"window_size\": 0"), HasSubstr("window_size"));
   EXPECT_EQ(with("gpt2", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 3]"), "");
   EXPECT_THAT(ErrorOf([] { LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu"); }),
-              HasSubstr("is no language model; those are: gpt2, gpt_neo, openai-gpt"));
+              HasSubstr("and a language model is needed: gpt2, gpt_neo, openai-gpt"));
 
   const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf("gpt2"));
   Context context;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/checks.h"
+#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -22,12 +24,24 @@ namespace {
 struct Options : LineOptions {
   std::string folder;
   EncodeOptions encode;
+  Side side = Side::source;
   bool ids = false, decode = false;
 };
 
-std::string Row(const PipelineTokenizer& tokenizer, const std::string& text, std::int64_t line,
-                const Options& options) {
-  const Encoding encoding = tokenizer.Encode(text, options.encode);
+Encoding Encode(const Tokenizer& tokenizer, const std::string& line, const Options& options) {
+  if (const auto* pipeline = dynamic_cast<const PipelineTokenizer*>(&tokenizer))
+    return pipeline->Encode(line, options.encode);
+  Encoding encoding;  // of MarianMT, where only the end is special, and no text spells it
+  encoding.ids = tokenizer.Encode(line, options.side, &encoding.spans);
+  if (options.encode.add_special)
+    encoding.ids.insert(encoding.ids.end(), tokenizer.after().begin(), tokenizer.after().end());
+  encoding.spans.resize(encoding.ids.size());
+  encoding.type_ids.resize(encoding.ids.size());
+  return encoding;
+}
+
+std::string Row(const Tokenizer& tokenizer, const std::string& text, std::int64_t line, const Options& options) {
+  const Encoding encoding = Encode(tokenizer, text, options);
   if (options.ids) return fmt::format("{}\n", fmt::join(encoding.ids, " "));
   std::vector<std::string> pieces;
   for (const std::int32_t id : encoding.ids) pieces.push_back(tokenizer.Piece(id));
@@ -51,7 +65,7 @@ std::string Row(const PipelineTokenizer& tokenizer, const std::string& text, std
          "\n";
 }
 
-std::string Text(const PipelineTokenizer& tokenizer, const std::string& line, const std::string& place) {
+std::string Text(const Tokenizer& tokenizer, const std::string& line, const std::string& place) {
   std::vector<std::int32_t> ids;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t begin = line.find_first_not_of(" \t", at);
@@ -67,7 +81,7 @@ std::string Text(const PipelineTokenizer& tokenizer, const std::string& line, co
   return tokenizer.Decode(ids) + "\n";
 }
 
-std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const LineBatch& batch, const Options& options) {
+std::vector<std::string> Rows(const Tokenizer& tokenizer, const LineBatch& batch, const Options& options) {
   const std::span<const std::string> lines = batch.lines;
   std::vector<std::string> rows(lines.size());
   // Several lines per task, to amortise the cost of dispatch.
@@ -81,7 +95,10 @@ std::vector<std::string> Rows(const PipelineTokenizer& tokenizer, const LineBatc
 }
 
 void Run(const Options& options) {
-  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder);
+  const std::shared_ptr<const Tokenizer> loaded = LoadTokenizer(options.folder);
+  const Tokenizer& tokenizer = *loaded;
+  Check(options.side == Side::source || dynamic_cast<const PipelineTokenizer*>(loaded.get()) == nullptr,
+        "--side: {} has one tokenizer for all texts; only MarianMT's have two sides", options.folder);
   constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
   const auto rows = [&](const LineBatch& batch) {
     if (!options.decode) return Rows(tokenizer, batch, options);
@@ -98,7 +115,7 @@ void Run(const Options& options) {
 void AddTokenize(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "tokenize", "Split text into a model's tokens, or join them", Run);
-  command.add_option("DIR", options.folder, "Folder with a tokenizer.json")->required()->check(Folder());
+  command.add_option("DIR", options.folder, "Folder with a tokenizer, such as a model's")->required()->check(Folder());
   command.add_option("FILE", options.input, "Text, plain or gzip; - is standard input [-]");
   auto* ids = command.add_flag("--ids", options.ids, "Print token ids instead of tokens");
   auto* json = command.add_flag(
@@ -111,6 +128,9 @@ void AddTokenize(CLI::App& program) {
   command.add_flag("!--no-special", options.encode.add_special, "Do not add the model's special tokens, such as [CLS]")
       ->excludes(decode);
   command.add_flag("!--plain", options.encode.read_special, "Read text that spells a special token as text")
+      ->excludes(decode);
+  AddChoice<Side>(command, "--side", options.side, {{"source", Side::source}, {"target", Side::target}},
+                  "In a MarianMT folder, tokenize as a text to translate or as a translation")
       ->excludes(decode);
   AddSkipErrors(command, options);
   command.footer(

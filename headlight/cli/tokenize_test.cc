@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -5,6 +6,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/text/tokenizers/marian_tokenizer.h"
 
 namespace headlight {
 namespace {
@@ -35,6 +37,58 @@ TEST_F(TokenizeTest, PrintsTokensIdsOrEverything) {
   EXPECT_EQ(row.Find("byte_spans")->Line(), "[[0,0],[0,2],[3,6],[0,0]]");
   EXPECT_EQ(row.Find("character_spans")->Line(), "[[0,0],[0,1],[2,5],[0,0]]");
   EXPECT_EQ(row.Find("type_ids")->Line(), "[0,0,0,0]");
+}
+
+TEST(TokenizeMarian, CutsEitherSideOfATranslationModel) {
+  const std::string data = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/tokenizer_marian";
+  const MarianTokenizer tokenizer = MarianTokenizer::Load(data);
+  const std::string text = "Ein Hund läuft.";
+  for (const Side side : {Side::source, Side::target}) {
+    std::vector<std::int32_t> ids = tokenizer.Encode(text, side);
+    const std::string name = side == Side::source ? "source" : "target";
+    const auto run = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {"tokenize", data, "--side", name});
+      return RunProgram(more, text + "\n").out;
+    };
+    EXPECT_EQ(run({"--ids", "--no-special"}), fmt::format("{}\n", fmt::join(ids, " ")));
+    ids.push_back(tokenizer.eos());
+    EXPECT_EQ(run({"--ids"}), fmt::format("{}\n", fmt::join(ids, " ")));
+    EXPECT_THAT(run({}), testing::EndsWith(" </s>\n"));
+    const Json row = ParseJson(run({"--json"}), "row");
+    EXPECT_EQ(row.Find("byte_spans")->As<Json::Array>()->size(), ids.size());
+  }
+  EXPECT_EQ(RunProgram({"tokenize", data}, text + "\n").out,
+            RunProgram({"tokenize", data, "--side", "source"}, text + "\n").out);
+  const std::string ids = RunProgram({"tokenize", data, "--ids"}, "Ein Hund\n").out;
+  EXPECT_EQ(RunProgram({"tokenize", data, "--decode"}, ids).out, tokenizer.Decode(tokenizer.Encode("Ein Hund")) + "\n");
+}
+
+// A translation model trained here has a tokenizer.json for other programs, too; its own tokenizer goes before.
+struct WrongFamilyTest : ProgramTest {};
+
+TEST_F(WrongFamilyTest, IsToldBeforeTheTokenizerIsRead) {
+  EXPECT_EQ(RunProgram({"tokenize", model}, "Ein Hund\n").exit_code, 0);
+  const std::string file = Write("in.txt", "a\tb\n");
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"fill-mask", model, file},
+           {"classify", model, file},
+           {"tag", model, file},
+           {"embed", model, file},
+           {"train", "masked-language-model", "--train", file, "--valid", file, "--from", model, "--out", file + ".m"}})
+    EXPECT_EQ(
+        RefusalOf(command).substr(0, model.size() + 85),
+        fmt::format("headlight: {}: is a marian model, an encoder with a decoder, and an encoder of texts is needed: ",
+                    model)
+            .substr(0, model.size() + 85))
+        << command[0];
+  EXPECT_THAT(RefusalOf({"generate", model, "a"}),
+              HasSubstr("is a marian model, an encoder with a decoder, and a language model is"));
+  const std::string classes = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify";
+  EXPECT_THAT(RefusalOf({"translate", classes, file}),
+              HasSubstr("is a bert model, an encoder of texts, and an encoder with"));
+  EXPECT_THAT(RefusalOf({"fill-mask", classes, file}),
+              HasSubstr("no head for masked words; it has pooler, classes of texts"));
+  EXPECT_THAT(RefusalOf({"tokenize", classes, file, "--side", "target"}), HasSubstr("only MarianMT's have two sides"));
 }
 
 TEST_F(TokenizeTest, DecodesToTheText) {
@@ -70,8 +124,64 @@ TEST_F(TokenizeTest, LearnsATokenizer) {
   EXPECT_EQ(small.exit_code, 2);
   EXPECT_THAT(small.err, HasSubstr("the vocabulary size is 5, less than this text's characters"));
   EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>").out, "1\n");  // the old one
+  // Transformers' AutoTokenizer reads it by this file.
+  const JsonView config = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
+  EXPECT_EQ(config["tokenizer_class"].String(), "PreTrainedTokenizerFast");
+  EXPECT_EQ(config["mask_token"].String(), "[MASK]");
+  EXPECT_EQ(config["bos_token"].String(), "<s>");
+  EXPECT_FALSE(config["pad_token"].present());
+  EXPECT_EQ(train({"--byte-level", "--vocabulary-size", "260", "--special", "<pad>"}).exit_code, 0);  // another again
+  const JsonView again = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
+  EXPECT_FALSE(again["mask_token"].present());
+  EXPECT_EQ(again["pad_token"].String(), "<pad>");
   std::filesystem::remove(folder.File("b"));
   EXPECT_THAT(train({"--byte-level"}).err, HasSubstr("/b: "));
+}
+
+TEST_F(TokenizeTest, NeverSpoilsAModelOrAnotherTokenizer) {
+  const std::string text = folder.File("a");
+  WriteFile(text, "A small dog runs.\n");
+  const auto refusal = [&](const std::string& file, const std::string& content) {
+    const TemporaryFolder out;
+    WriteFile(out.File("tokenizer.json"), "old");
+    WriteFile(out.File(file), content);
+    const std::string error = RefusalOf({"train", "tokenizer", text, "--byte-level", "--out", out.path()});
+    EXPECT_EQ(ReadFile(out.File("tokenizer.json")), "old") << file;
+    EXPECT_EQ(ReadFile(out.File(file)), content);
+    return error;
+  };
+  for (const char* file : {"config.json", "model.safetensors", "pytorch_model.bin", "vocab.txt", "merges.txt",
+                           "source.spm", "spiece.model", "special_tokens_map.json", "modules.json"})
+    EXPECT_THAT(refusal(file, "{}"), HasSubstr(fmt::format(": holds '{}', part of a model or of another", file)));
+  EXPECT_THAT(refusal("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})"),
+              HasSubstr("holds 'tokenizer"));
+  EXPECT_THAT(RefusalOf({"train", "tokenizer", text, "--out", text}), HasSubstr("is a file"));
+}
+
+TEST_F(TokenizeTest, LearnsNormalizers) {
+  WriteFile(folder.File("a"), "A small DOG runs, caf\u00e9 \uFF21\n");
+  const auto tokens = [&](std::vector<std::string> more, const std::string& line) {
+    std::vector<std::string> train = {"train", "tokenizer", folder.File("a"), "--out", folder.File("out")};
+    train.insert(train.end(), more.begin(), more.end());
+    MustRun(train);
+    return RunProgram({"tokenize", folder.File("out"), "--no-special"}, line).out;
+  };
+  const std::string text = "DOG caf\u00e9 \uFF21", plain = "dog cafe a";
+  for (const std::vector<std::string>& kind : {std::vector<std::string>{"--byte-level", "--nfkc"},
+                                               {"--algorithm", "wordpiece", "--nfkc"},
+                                               {"--algorithm", "bpe"},
+                                               {"--algorithm", "unigram", "--vocabulary-size", "40"}}) {
+    std::vector<std::string> with = kind;
+    with.insert(with.end(), {"--lowercase", "--strip-accents"});
+    EXPECT_EQ(tokens(with, text), tokens(with, plain)) << kind[1];
+    EXPECT_NE(tokens(kind, text), tokens(kind, plain)) << kind[1];
+    std::vector<std::string> lower = kind;
+    lower.push_back("--lowercase");
+    EXPECT_EQ(tokens(lower, "DOG"), tokens(lower, "dog")) << kind[1];
+    EXPECT_NE(tokens(lower, "caf\u00e9"), tokens(lower, "cafe")) << kind[1];
+  }
+  EXPECT_THAT(RefusalOf({"train", "tokenizer", folder.File("a"), "--nfkc", "--out", folder.File("out")}),
+              HasSubstr("NFKC is what BPE of characters and unigram always apply"));
 }
 
 }  // namespace

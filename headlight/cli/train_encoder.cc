@@ -74,6 +74,7 @@ std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const PipelineToken
 
 void Run(const EncoderTask& task, EncoderOptions& options) {
   const TrainingFolder folder = BeginTextTraining(options);
+  if (!options.from_scratch()) CheckKind<TextEncoder>(options.from);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<TextEncoder> model;
   if (!options.from_scratch()) {

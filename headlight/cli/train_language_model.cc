@@ -34,6 +34,7 @@ GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& to
 
 void Run(Options& options) {
   const TrainingFolder folder = BeginTextTraining(options);
+  if (!options.from_scratch()) CheckKind<LanguageModel>(options.from);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
   std::unique_ptr<LanguageModel> model;
   if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from, {.dropout = options.chosen_dropout()});

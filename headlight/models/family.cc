@@ -16,6 +16,8 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
+std::string WithArticle(std::string_view kind) { return fmt::format("{} {}", kind.front() == 'e' ? "an" : "a", kind); }
+
 }  // namespace
 
 const Family& FamilyOf(const ModelFolder& files) {
@@ -30,8 +32,8 @@ const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const st
   const Family& family = FamilyOf(files);
   const JsonView type = files.config["model_type"];
   if (family.kind != kind)
-    Fail("{}: {} is no {}; those are: {}", type.place(), Quoted(type.String()), kind,
-         TypesWhere([&](const Family& other) { return other.kind == kind; }));
+    Fail("{}: is a {} model, {}, and {} is needed: {}", files.path, type.String(), WithArticle(family.kind),
+         WithArticle(kind), TypesWhere([&](const Family& other) { return other.kind == kind; }));
   if (model != nullptr && family.model != *model)
     Fail("{}: {} is not of the family that is asked for; its own are: {}", type.place(), Quoted(type.String()),
          TypesWhere([&](const Family& other) { return other.model == *model; }));

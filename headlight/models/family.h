@@ -61,4 +61,10 @@ std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& 
   return std::unique_ptr<M>(static_cast<M*>(family.load(files, options).release()));
 }
 
+// Throws Error where the folder's model is not of the kind; its weights are not read.
+template <typename M>
+void CheckKind(const std::string& folder) {
+  FamilyOf(OpenModelFolder(folder), M::kKind, nullptr);
+}
+
 }  // namespace headlight

@@ -7,8 +7,7 @@
 namespace headlight {
 
 Answerer Answerer::Load(const std::string& folder, const LoadOptions& options) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, options);
-  Check(loaded.model->heads().question_spans, "{}: the model has no head for answers", folder);
+  EncoderFolder loaded = LoadEncoderFolder(folder, options, NeededHead{&TextHeadsConfig::question_spans, "answers"});
   return Answerer(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 

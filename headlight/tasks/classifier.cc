@@ -10,8 +10,8 @@
 namespace headlight {
 
 Classifier Classifier::Load(const std::string& folder, const LoadOptions& options) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, options);
-  Check(loaded.model->heads().sequence_classes, "{}: the model has no head for classes of texts", folder);
+  EncoderFolder loaded =
+      LoadEncoderFolder(folder, options, NeededHead{&TextHeadsConfig::sequence_classes, "classes of texts"});
   return Classifier(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 

@@ -1,5 +1,7 @@
 #include "headlight/tasks/encoder_folder.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -47,11 +49,16 @@ std::vector<std::vector<std::size_t>> EqualEncodings(std::span<const Encoding* c
 
 }  // namespace
 
-EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options) {
+EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options, std::optional<NeededHead> head) {
   Check(!options.shortlist, "{}: shortlist is for a Translator: an encoder chooses no words", folder);
   Check(!options.draft, "{}: draft is for a Translator or a Generator: an encoder writes no text", folder);
-  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   auto model = LoadModel<TextEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  if (head && !(model->heads().*head->has)) {
+    const std::vector<std::string> names = model->head_names();
+    Fail("{}: the model has no head for {}; it has {}", folder, head->name,
+         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), model->limits().vocabulary);
   return {std::move(model), std::move(tokenizer)};

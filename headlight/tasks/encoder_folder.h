@@ -23,9 +23,16 @@ struct EncoderFolder {
   PipelineTokenizer tokenizer;
 };
 
-// Throws Error where the folder does not hold a text encoder, or its tokenizer has more tokens than the model, and for
-// options that encoders do not have.
-EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {});
+// The head of a task, with its name in words.
+struct NeededHead {
+  bool TextHeadsConfig::*has;
+  const char* name;
+};
+
+// Throws Error where the folder does not hold a text encoder with that head, or its tokenizer has more tokens than the
+// model, and for options that encoders do not have.
+EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {},
+                                std::optional<NeededHead> head = {});
 
 // The name of a text in errors, by its index: "text 1" for the first, unless `name` is given.
 using TextName = std::function<std::string(std::size_t text)>;

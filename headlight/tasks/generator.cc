@@ -86,10 +86,10 @@ double TextScore::bits_per_byte() const { return -log_probability / std::numbers
 
 Generator Generator::Load(const std::string& folder, const LoadOptions& options) {
   Check(!options.shortlist, "{}: shortlist is for a Translator: a language model has none", folder);
-  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   auto model = LoadModel<LanguageModel>(
       folder,
       {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   const LanguageModel::Limits& limits = model->limits();
   Check(tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), limits.vocabulary);

@@ -21,8 +21,7 @@ struct MaskFiller::State {
 };
 
 MaskFiller MaskFiller::Load(const std::string& folder, const LoadOptions& options) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, options);
-  Check(loaded.model->heads().masked_words, "{}: the model has no head for masked words", folder);
+  EncoderFolder loaded = LoadEncoderFolder(folder, options, NeededHead{&TextHeadsConfig::masked_words, "masked words"});
   for (const char* mask : {"[MASK]", "<mask>"})
     if (const auto id = loaded.tokenizer.Find(mask); id && loaded.tokenizer.IsSpecial(*id))
       return MaskFiller(std::make_shared<State>(State{std::move(loaded), *id}));

@@ -52,8 +52,8 @@ std::vector<NamedSpan> Merge(const std::string& text, const Encoding& encoding, 
 }  // namespace
 
 Tagger Tagger::Load(const std::string& folder, const LoadOptions& options) {
-  EncoderFolder loaded = LoadEncoderFolder(folder, options);
-  Check(loaded.model->heads().token_classes, "{}: the model has no head for classes of tokens", folder);
+  EncoderFolder loaded =
+      LoadEncoderFolder(folder, options, NeededHead{&TextHeadsConfig::token_classes, "classes of tokens"});
   return Tagger(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 
