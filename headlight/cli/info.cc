@@ -1,4 +1,7 @@
 // headlight info: what a model folder holds.
+#include <algorithm>
+#include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +13,8 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
+#include "headlight/nn/text_encoder.h"
+#include "headlight/tasks/sentence_modules.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
@@ -30,6 +35,76 @@ std::int64_t Bytes(const Parameters& parameters) {
   return bytes;
 }
 
+// The sizes of every family, by the keys under which config.json has them.
+struct Size {
+  const char* name;
+  std::initializer_list<const char*> keys;
+};
+const Size kSizes[] = {
+    {"layers", {"num_hidden_layers", "n_layers", "n_layer"}},  // of one stack; T5's and GPT-Neo's: below
+    {"encoder_layers", {"encoder_layers"}},
+    {"decoder_layers", {"decoder_layers", "num_decoder_layers"}},
+    {"model", {"d_model", "hidden_size", "dim", "n_embd"}},
+    {"attention_heads", {"num_attention_heads", "n_heads", "n_head", "num_heads"}},
+    {"encoder_heads", {"encoder_attention_heads"}},
+    {"decoder_heads", {"decoder_attention_heads"}},
+    {"head_dim", {"d_kv"}},
+    {"ffn", {"intermediate_size", "hidden_dim", "d_ff", "n_inner"}},
+    {"encoder_ffn", {"encoder_ffn_dim"}},
+    {"decoder_ffn", {"decoder_ffn_dim"}},
+    {"token_types", {"type_vocab_size"}}};
+
+void AddMissing(Json::Object& description, const char* name, Json value) {
+  if (std::ranges::find(description, name, &Json::Member::name) == description.end())
+    description.push_back({name, std::move(value)});
+}
+
+void AddSizes(const JsonView& config, Json::Object& description) {
+  const bool two_stacks = config.Get("is_encoder_decoder", false).Bool();
+  for (const Size& size : kSizes)
+    for (const char* key : size.keys) {
+      const JsonView value = config[key];
+      const bool of_both = two_stacks && std::string_view(size.name) == "layers";  // BART's note for others
+      if (value.present() && !of_both) AddMissing(description, size.name, value.value());
+    }
+  if (const JsonView layers = config["num_layers"]; layers.present()) {
+    AddMissing(description, two_stacks ? "encoder_layers" : "layers", layers.value());
+    if (two_stacks) AddMissing(description, "decoder_layers", layers.value());
+  }
+  // GPT's, which its configurations leave out.
+  if (const JsonView model = config.Get("n_embd", config["hidden_size"].value()); model.present() && !two_stacks)
+    AddMissing(description, "ffn", 4 * model.Integer());
+}
+
+// Of an encoder of texts: its classes, and how it makes one vector of a text.
+void AddUses(const std::string& folder, const TextEncoder& encoder, Json::Object& description) {
+  const TextHeadsConfig& heads = encoder.heads();
+  if (!heads.labels.empty()) description.push_back({"labels", heads.labels});
+  const SentenceModules modules = ReadSentenceModules(folder);
+  std::int64_t longest = encoder.limits().positions;
+  if (modules.given) {
+    description.push_back({"pooling", Name(modules.pooling)});
+    description.push_back({"normalized", modules.normalize});
+    if (!modules.prompt.empty()) description.push_back({"prompt", modules.prompt});
+    longest = std::min(longest, modules.longest.value_or(longest));
+  }
+  description.push_back({"longest_text", longest});
+}
+
+// How many tensors of which type the files hold, and their bytes.
+Json Stored(const Safetensors& weights) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> types;
+  for (const auto& [name, tensor] : weights.tensors()) {
+    auto& [count, bytes] = types[Name(tensor.type)];
+    ++count;
+    bytes += static_cast<std::int64_t>(tensor.bytes.size());
+  }
+  Json::Object stored;
+  for (const auto& [type, sizes] : types)
+    stored.push_back({type, Json::Object{{"tensors", sizes.first}, {"bytes", sizes.second}}});
+  return stored;
+}
+
 Json Describe(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
   const std::unique_ptr<Model> model = FamilyOf(files).load(files, {.purpose = LoadFor::computing});
@@ -37,8 +112,11 @@ Json Describe(const std::string& folder) {
   Json::Object description = {{"family", files.config["model_type"].String()},
                               {"parameters", parameters.count()},
                               {"compute", Name(parameters.all().front().compute)},
-                              {"memory_bytes", Bytes(parameters)}};
+                              {"memory_bytes", Bytes(parameters)},
+                              {"stored", Stored(files.weights)}};
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
+  AddSizes(files.config, description);
+  if (const auto* encoder = dynamic_cast<const TextEncoder*>(model.get())) AddUses(folder, *encoder, description);
   if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
     description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
     return description;
@@ -67,7 +145,11 @@ void AddInfo(CLI::App& program) {
   command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
-      "\nmemory_bytes is what the weights take when the model is loaded to be used.\n\n"
+      "\nmemory_bytes is what the weights take when the model is loaded to be used, stored what the files hold by "
+      "type.\n"
+      "positions is the longest input in tokens, longest_text that of `embed` and its like. What config.json leaves "
+      "to\n"
+      "the family's default is not listed.\n\n"
       "Example:\n  headlight info model --json");
 }
 

@@ -1,0 +1,101 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/testing.h"
+
+namespace headlight {
+namespace {
+
+const std::string kData = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
+
+struct Kind {
+  const char* folder;
+  std::vector<std::pair<const char*, Json>> expected;
+  const char* tokenizer = nullptr;  // a file, where the folder has none
+};
+
+// A row for each family, and for sentences.
+const std::vector<Kind>& Kinds() {
+  static const std::vector<Kind> kinds = {
+      {"bert/sentences",
+       {{"family", "bert"},
+        {"layers", 2},
+        {"model", 12},
+        {"attention_heads", 2},
+        {"ffn", 20},
+        {"token_types", 2},
+        {"positions", 24},
+        {"vocabulary", 160},
+        {"pooling", "mean"},
+        {"normalized", true},
+        {"longest_text", 20}}},
+      {"encoders/classify", {{"family", "bert"}, {"labels", Json::Array{"no", "maybe", "yes"}}, {"longest_text", 24}}},
+      {"encoders/fill_mask", {{"family", "roberta"}, {"layers", 2}, {"attention_heads", 2}}},
+      {"encoders/distilbert",
+       {{"family", "distilbert"}, {"layers", 1}, {"attention_heads", 3}, {"model", 15}, {"ffn", 7}},
+       "bert_uncased"},
+      {"encoders/deberta",
+       {{"family", "deberta"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}},
+       "bert_uncased"},
+      {"encoders/deberta_v2",
+       {{"family", "deberta-v2"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}},
+       "bert_uncased"},
+      {"gpt/gpt1",
+       {{"family", "openai-gpt"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 48}},
+       "gpt2"},
+      {"gpt/gpt2", {{"family", "gpt2"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 48}}, "gpt2"},
+      {"gpt/gpt3", {{"family", "gpt_neo"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 48}}, "gpt2"},
+      {"encoder_decoders/t5_text",
+       {{"family", "t5"},
+        {"encoder_layers", 1},
+        {"decoder_layers", 1},
+        {"attention_heads", 2},
+        {"model", 8},
+        {"head_dim", 5},
+        {"ffn", 10}}},
+      {"encoder_decoders/bart_text",
+       {{"family", "bart"},
+        {"encoder_layers", 1},
+        {"decoder_layers", 1},
+        {"encoder_heads", 2},
+        {"decoder_heads", 2},
+        {"encoder_ffn", 10}}},
+      {"encoder_decoders/mbart_text",
+       {{"family", "mbart"}, {"encoder_layers", 1}, {"decoder_layers", 1}, {"decoder_ffn", 10}}}};
+  return kinds;
+}
+
+struct InfoOfKind : testing::TestWithParam<Kind> {};
+
+INSTANTIATE_TEST_SUITE_P(All, InfoOfKind, testing::ValuesIn(Kinds()),
+                         [](const auto& test) { return std::filesystem::path(test.param.folder).filename().string(); });
+
+TEST_P(InfoOfKind, ShowsSizesAndLimits) {
+  const TemporaryFolder copy;
+  std::filesystem::copy(kData + GetParam().folder, copy.path(), std::filesystem::copy_options::recursive);
+  if (GetParam().tokenizer != nullptr)
+    std::filesystem::copy_file(
+        fmt::format("{}/headlight/text/tokenizers/testdata/family_{}.json", HEADLIGHT_SOURCE_DIR, GetParam().tokenizer),
+        copy.File("tokenizer.json"));
+  const Outcome outcome = RunProgram({"info", copy.path(), "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json info = ParseJson(outcome.out, "info");
+  for (const auto& [name, value] : GetParam().expected) {
+    ASSERT_NE(info.Find(name), nullptr) << name << ": " << outcome.out;
+    EXPECT_EQ(*info.Find(name), value) << name << ": " << info.Find(name)->Line();
+  }
+  for (const char* name : {"parameters", "memory_bytes", "stored", "positions", "vocabulary"})
+    EXPECT_NE(info.Find(name), nullptr) << name;
+}
+
+TEST(Info, ShowsWhatAConvertedFolderStores) {
+  const TemporaryFolder folder;
+  MustRun({"convert", kData + "bert/sentences", folder.File("out"), "--compute", "int8"});
+  const Json info = ParseJson(RunProgram({"info", folder.File("out"), "--json"}).out, "info");
+  EXPECT_GT(JsonView(*info.Find("stored"), "stored")["I8"]["tensors"].Integer(), 10);
+}
+
+}  // namespace
+}  // namespace headlight
