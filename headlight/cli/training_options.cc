@@ -100,7 +100,8 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
   add_with_default("--log-every", training.log_every, AtLeast(0), "Log every N steps; 0: never");
   add_with_default("--seed", training.seed, Seed(), "Random seed; the same seed gives the same run");
 
-  command.add_flag("--resume", resume, "Resume the training in --out, or start it");
+  command.add_flag("--resume", resume,
+                   "Resume the training in --out, or start it; its learning rate follows a new --epochs or --steps");
 }
 
 void AddValidateSplit(CLI::App& command, double& share) {

@@ -96,6 +96,7 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(
           fmt::join(NamesNear(group.pattern, parameters), ", "));
     if (group.frozen) parameters.Freeze(group.pattern);
   }
+  Check(parameters.values().elements() > 0, "every parameter is frozen, and nothing is left to be trained");
   const Shape shape{parameters.values().elements()};
   m = Tensor::Zeros(shape, parameters.dtype());
   v = Tensor::Zeros(shape, parameters.dtype());
