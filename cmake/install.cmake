@@ -99,4 +99,8 @@ install(FILES ${PROJECT_BINARY_DIR}/headlight.pc ${PROJECT_BINARY_DIR}/headlight
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET headlight_program)
   install(TARGETS headlight_program)
+  # The manual pages and completions are made of the options as they are declared.
+  add_custom_command(TARGET headlight_program POST_BUILD
+    COMMAND headlight_program help --manual ${PROJECT_BINARY_DIR}/manual VERBATIM)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 endif()

@@ -50,7 +50,7 @@ function(headlight_add_tests folder)
       target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
     endif()
     if(room STREQUAL cli)
-      target_sources(${name} PRIVATE headlight/cli/line_queue.cc headlight/cli/output.cc headlight/cli/progress.cc)
+      target_sources(${name} PRIVATE "$<FILTER:$<TARGET_OBJECTS:headlight_program>,EXCLUDE,/main\\.cc>")
       add_dependencies(${name} headlight_program)  # which they run
     endif()
   endforeach()

@@ -47,7 +47,7 @@ TEST_F(GenerateTest, ContinuesPrompts) {
 
   EXPECT_THAT(RefusalOf({"generate", model, "A", "--top-p", "0"}), HasSubstr("--top-p"));
   EXPECT_THAT(RefusalOf({"generate", model, "A", "--max-new-tokens", "3", "--min-new-tokens", "4"}),
-              HasSubstr("min_new_tokens must be from 0 to max_new_tokens, 3, not 4"));
+              HasSubstr("--min-new-tokens must be from 0 to --max-new-tokens, 3, not 4"));
   std::string many;
   for (int i = 0; i < 41; ++i) many += " dog";
   EXPECT_THAT(RefusalOf({"generate", model}, many + "\n"), HasSubstr("standard input: line 1: "));

@@ -1,19 +1,16 @@
 // headlight: trains, runs and looks inside Transformers.
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <istream>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/base/parallel.h"
-#include "headlight/cli/checks.h"
-#include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/program.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/kernels/cpu.h"
 
@@ -21,60 +18,6 @@ namespace headlight {
 namespace {
 
 constexpr int kOurMistake = 1, kUsersMistake = 2, kOutputClosed = 128 + SIGPIPE;  // the last as a shell reports it
-
-// The options that every command has; a group, such as `bench`, needs one of its commands instead.
-void AddCommonOptions(CLI::App& command) {
-  command.fallthrough();  // for --config
-  const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
-  for (CLI::App* one : commands) AddCommonOptions(*one);
-  if (!commands.empty()) return static_cast<void>(command.require_subcommand(1));
-  command.add_option_function<int>("--threads", SetThreads, "Threads to compute with [all processors]")
-      ->check(Between(1, 4096))
-      ->type_name("N");
-  command.add_flag_callback(
-      "--quiet", [] { SetQuiet(true); }, "Print nothing but results and errors");
-}
-
-// CLI11 expects a section for each command; here the file's options are those of the command that is run.
-class OptionsFile : public CLI::ConfigTOML {
- public:
-  explicit OptionsFile(const CLI::App& program) : program_(program) {}
-
-  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-    std::vector<std::string> path;
-    const CLI::App* command = &program_;
-    while (!command->get_subcommands().empty()) {
-      command = command->get_subcommands().front();
-      path.push_back(command->get_name());
-    }
-    std::vector<CLI::ConfigItem> of_command;
-    for (CLI::ConfigItem& item : CLI::ConfigTOML::from_config(input)) {
-      Check(item.parents.empty() && item.name != "++", "the options file has a section, and may have none");
-      const CLI::Option* option = command->get_option_no_throw("--" + item.name);
-      Check(option != nullptr && item.name != "help", "the options file has \"{}\", which is no option of {}",
-            item.name, command->get_name());
-      item.parents = path;
-      of_command.push_back(std::move(item));
-    }
-    return of_command;
-  }
-
- private:
-  const CLI::App& program_;
-};
-
-// Names an unknown command and those that there are; CLI11 would only say that a command is required.
-void CheckCommand(const CLI::App& program, int argc, char** argv) {
-  const std::string name = argc < 2 ? "" : argv[1];
-  if (name.starts_with('-')) return;
-  std::string commands;
-  for (const CLI::App* command : program.get_subcommands({})) {
-    if (command->get_name() == name) return;
-    commands += (commands.empty() ? "" : ", ") + command->get_name();
-  }
-  Check(!name.empty(), "a command is needed: {}", commands);
-  Fail("there is no command \"{}\"; there are: {}", name, commands);
-}
 
 // Prints the error as one line.
 int Refuse(int exit_code, std::string message) {
@@ -93,31 +36,24 @@ void LimitCpu() {
 }
 
 int Run(int argc, char** argv) {
-  CLI::App program("headlight trains, runs and looks inside Transformers.", "headlight");
-  program.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
-  program.set_config("--config", "", "Options from a file, as lines such as: beam-size = 5")->type_name("FILE");
-  program.config_formatter(std::make_shared<OptionsFile>(program));
-  AddCommandsOf("", program);
-  AddCommonOptions(program);
-  program.footer("\nheadlight COMMAND --help explains a command and gives examples.\n");
+  const std::unique_ptr<CLI::App> program = MakeProgram();
   try {
     LimitCpu();
-    CheckCommand(program, argc, argv);
+    CheckCommand(*program, argc, argv);
     try {
-      program.parse(argc, argv);
-    } catch (const CLI::Success& asked) {
-      program.exit(asked);  // prints the help or the version
+      program->parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      WriteResult(program->help());
+    } catch (const CLI::CallForVersion& version) {
+      WriteResult(std::string(version.what()) + "\n");
     }
     FlushResults();
     return 0;
-  } catch (const CLI::ValidationError& error) {
-    std::string message = error.what();  // CLI11 puts "NAME: " before what a check says
-    if (const std::size_t rule = message.find(": must "); rule != std::string::npos) message.erase(rule, 1);
-    return Refuse(kUsersMistake, message);
   } catch (const CLI::ParseError& error) {
-    return Refuse(kUsersMistake, std::string(error.what()) + " (--help explains)");
+    return Refuse(kUsersMistake, MessageOf(*program, error));
   } catch (const Error& error) {
-    return Refuse(error.blame() == Blame::user ? kUsersMistake : kOurMistake, error.what());
+    if (error.blame() != Blame::user) return Refuse(kOurMistake, error.what());
+    return Refuse(kUsersMistake, NameFlags(*program, error.what()));
   } catch (const EndedBySignal& end) {
     return 128 + end.signal;
   } catch (const OutputClosed&) {

@@ -14,6 +14,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/cli/progress.h"
+#include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace fs = std::filesystem;
@@ -94,6 +95,27 @@ void CheckNotRead(const std::string& output, const FileIdentity& identity, const
   Fail("standard output: cannot write: {}", std::strerror(errno));
 }
 
+// Escapes control characters but \n and \t, marks that turn the direction of text, and bytes that are not UTF-8, as
+// \x1b or \u202e, so that a name in a message cannot change what a terminal shows.
+std::string Printable(std::string_view text) {
+  std::string printable;
+  while (!text.empty()) {
+    const auto [code, bytes] = DecodeUtf8(text);
+    const std::string_view character = text.substr(0, static_cast<std::size_t>(std::max(bytes, 1)));
+    const bool control = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
+    const bool turns = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    if (bytes == 0 || control)
+      printable +=
+          fmt::format("\\x{:02x}", bytes == 0 ? static_cast<unsigned char>(text[0]) : static_cast<unsigned>(code));
+    else if (turns)
+      printable += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
+    else
+      printable += character;
+    text.remove_prefix(character.size());
+  }
+  return printable;
+}
+
 }  // namespace
 
 void WriteResult(std::string_view text) {
@@ -132,7 +154,7 @@ bool Quiet() { return quiet; }
 
 void WriteNote(const std::string& line) {
   const auto hidden = HideProgress();
-  std::fprintf(stderr, "%s\n", line.c_str());
+  std::fprintf(stderr, "%s\n", Printable(line).c_str());
 }
 
 }  // namespace headlight

@@ -30,11 +30,11 @@ TEST_F(TranslateDecodingTest, Samples) {
   for (std::size_t i = 0; i < texts.size(); ++i)
     for (const Translation& one : expected[i])
       EXPECT_EQ(lines[row++], fmt::format("{}\t{:.6f}\t{}", i + 1, one.score, one.text));
-  EXPECT_THAT(RefusalOf({"translate", model, "--beam-size", "2", "--sample"}), HasSubstr("beam_size"));
+  EXPECT_THAT(RefusalOf({"translate", model, "--beam-size", "2", "--sample"}), HasSubstr("--beam-size"));
   EXPECT_THAT(RefusalOf({"translate", model, "--seed", "2"}), HasSubstr("seed is for sampling"));
   EXPECT_THAT(RefusalOf({"translate", model, "--draft", "--top-k", "2"}), HasSubstr("draft is for greedy choice"));
   EXPECT_THAT(RefusalOf({"translate", model, "--min-length", "9", "--max-length", "8"}),
-              HasSubstr("min_length must be from 0 to max_length, 8, not 9"));
+              HasSubstr("--min-length must be from 0 to --max-length, 8, not 9"));
 }
 
 TEST_F(TranslateDecodingTest, BeginsWithATargetPrefixAndScoresWords) {

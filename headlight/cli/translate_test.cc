@@ -164,7 +164,7 @@ TEST_F(TranslateTest, RefusesImpossibleOptions) {
       {{"--beam-size", "0"}, "--beam-size must be from 1 to 1024, not 0"},
       {{"--beam-size", "-1"}, "--beam-size must be"},
       {{"--beam-size", "many"}, "--beam-size"},
-      {{"--n-best", "5"}, "n_best must be from 1 to beam_size, 4, not 5"},
+      {{"--n-best", "5"}, "--n-best must be from 1 to --beam-size, 4, not 5"},
       {{"--n-best", "0"}, "from 1 to"},
       {{"--length-penalty", "nan"}, "--length-penalty must be a finite number, not nan"},
       {{"--max-length", "41"}, "40 positions"},

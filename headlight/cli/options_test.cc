@@ -1,0 +1,184 @@
+// Every option of every command: what it refuses, and what help, completion and the manual say of it.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <set>
+
+#include "headlight/cli/command_tree.h"
+#include "headlight/cli/program.h"
+#include "headlight/cli/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
+const std::set<std::string> kOtherValues = {"FILE",    "FILE ...", "FILE.npy",     "FILE.safetensors", "DIR",
+                                            "TEXT",    "TOKEN",    "NAME",         "PATTERN",          "PATTERN ...",
+                                            "FROM:TO", "SRC TGT",  "SOURCE TARGET"};
+
+bool IsNumber(const CLI::Option& option) {
+  const std::string value = ValueOf(option);
+  return !value.empty() && value.find('|') == std::string::npos && !kOtherValues.contains(value);
+}
+
+// The program without its commands' effects.
+struct Options : testing::Test {
+  Options() : program(MakeProgram()) {
+    for (const CLI::App* leaf : LeavesOf(*program)) const_cast<CLI::App*>(leaf)->callback([] {});
+  }
+
+  // The message for an option with a value, where the rest of the command is missing; "" where it has none.
+  std::string MessageFor(const CLI::App& command, const std::string& option, const std::string& value) const {
+    std::vector<std::string> arguments = {option + "=" + value};
+    for (const CLI::App* one = &command; one->get_parent() != nullptr; one = one->get_parent())
+      arguments.push_back(one->get_name());
+    try {
+      program->parse(arguments);  // the last first
+    } catch (const CLI::RequiredError&) {
+      return "";
+    } catch (const CLI::ParseError& error) {
+      return MessageOf(*program, error);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::unique_ptr<CLI::App> program;
+};
+
+TEST_F(Options, RefuseWhatIsNoNumberInTheirRange) {
+  int numbers = 0;
+  for (const CLI::App* command : LeavesOf(*program))
+    for (const OptionGroup& group : OptionGroupsOf(*command))
+      for (const CLI::Option* option : group.options) {
+        if (option->get_positional() || !IsNumber(*option)) continue;
+        ++numbers;
+        const std::string huge(400, '9');
+        for (const std::string& value :
+             std::vector<std::string>{"nan", "inf", "-inf", "many", "3x", " 3", "0x10", "1e999", huge})
+          EXPECT_THAT(MessageFor(*command, option->get_name(), value), StartsWith(option->get_name() + " must be "))
+              << FullName(*command) << " " << option->get_name() << "=" << value;
+        if (option->get_name() != "--length-penalty") {
+          EXPECT_THAT(MessageFor(*command, option->get_name(), "-1"), HasSubstr(" must be "))
+              << FullName(*command) << " " << option->get_name();
+        }
+      }
+  EXPECT_GT(numbers, 200);
+}
+
+TEST_F(Options, RefuseEmptyValues) {
+  const std::set<std::string> may_be_empty = {"--prefix", "--text",     "--second",       "--source",
+                                              "--target", "--question", "--target-prefix"};
+  for (const CLI::App* command : LeavesOf(*program))
+    for (const OptionGroup& group : OptionGroupsOf(*command))
+      for (const CLI::Option* option : group.options) {
+        const std::string name = option->get_name();
+        if (option->get_positional() || ValueOf(*option).empty() || may_be_empty.contains(name) || name == "--config")
+          continue;
+        EXPECT_NE(MessageFor(*command, name, ""), "") << FullName(*command) << " " << name;
+      }
+}
+
+TEST_F(Options, AreDescribedInOneStyle) {
+  for (const CLI::App* command : LeavesOf(*program)) {
+    EXPECT_THAT(command->get_footer(), HasSubstr("Example")) << FullName(*command);
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(command->get_description()[0]))) << FullName(*command);
+    for (const OptionGroup& group : OptionGroupsOf(*command))
+      for (const CLI::Option* option : group.options) {
+        const std::string text = option->get_description();
+        EXPECT_TRUE(!text.empty() && std::islower(static_cast<unsigned char>(text[0])) == 0)
+            << FullName(*command) << " " << option->get_name() << ": " << text;
+        EXPECT_THAT(ValueOf(*option), testing::Not(testing::AnyOf("INT", "UINT", "FLOAT"))) << option->get_name();
+      }
+  }
+}
+
+TEST_F(Options, TheLastOfARepeatedOptionWins) {
+  EXPECT_EQ(RunProgram({"info", ".", "--threads", "3", "--threads", "0"}).err,
+            "headlight: --threads must be from 1 to 4096, not 0\n");
+  const Outcome outcome = RunProgram({"bleu", "--reference", "/dev/null", "--json", "--json", "--quiet", "--quiet"});
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("--json")));
+}
+
+TEST_F(Options, CommandsAndOptionsThatWereMeantAreNamed) {
+  EXPECT_THAT(RefusalOf({"translte"}), HasSubstr("no command \"translte\"; did you mean \"translate\"?"));
+  EXPECT_THAT(RefusalOf({"train", "translaton"}), HasSubstr("did you mean \"translation\"?"));
+  EXPECT_THAT(RefusalOf({"translate", ".", "--beem-size", "3"}), HasSubstr("did you mean --beam-size?"));
+  EXPECT_THAT(RefusalOf({"train"}), HasSubstr("headlight train needs a command: classification, "));
+  EXPECT_THAT(RefusalOf({"translate", ".", "--beam-size"}), HasSubstr("--beam-size needs a value: N"));
+  EXPECT_THAT(RefusalOf({"translate", "no-such-folder"}), HasSubstr("no-such-folder: no such folder"));
+}
+
+TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"embed", ".", "--top", "3"}, "--top needs --search"},
+      {{"embed", ".", "--out", "a", "--search", "b"}, "--out cannot be given with --search"},
+      {{"classify", ".", "--top", "3", "--json"}, "--top"},
+      {{"tokenize", ".", "--ids", "--json"}, "--json"},
+      {{"tokenize", ".", "--decode", "--plain"}, "--decode"},
+      {{"look", ".", "--out", "a.svg", "--text", "a", "--prefix", "b"}, "--prefix needs --source"},
+      {{"look", ".", "--out", "a.svg", "--source", "a", "--second", "b"}, "--second needs --text"},
+      {{"answer", ".", "--question", "a"}, "--question needs --context"},
+      {{"generate", ".", "a", "--sample", "--no-sample"}, "--no-sample"},
+  };
+  for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
+  for (const std::string task : {"language-model", "classification", "tagging", "question-answering",
+                                 "masked-language-model", "seq2seq", "span-corruption", "denoising"})
+    for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
+      EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
+                  testing::AllOf(HasSubstr("--from"), HasSubstr(size)));
+}
+
+TEST_F(Options, NamesInMessagesCannotControlATerminal) {
+  EXPECT_EQ(RefusalOf({"info",
+                       "a\x1b[31m\xe2\x80\xae"
+                       "b\xc2\x9b\xff"
+                       "c"}),
+            "headlight: a\\x1b[31m\\u202eb\\x9b\\xffc: no such folder\n");
+}
+
+TEST(OptionsFile, ErrorsNameFileAndLine) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& text) {
+    WriteFile(folder.File("o"), text);
+    return RefusalOf({"translate", ".", "--config", folder.File("o")});
+  };
+  EXPECT_THAT(refusal("# a\n\nbeam-size = 0\n"), HasSubstr("/o: line 3: --beam-size must be from 1 to 1024, not 0"));
+  EXPECT_THAT(refusal("beem-size = 1\n"), HasSubstr("line 1: headlight translate has no option --beem-size; did you"));
+  EXPECT_THAT(refusal("beam-size\n"), HasSubstr("line 1: expected NAME = VALUE"));
+  EXPECT_THAT(refusal("[translate]\n"), HasSubstr("line 1: a section"));
+  EXPECT_THAT(refusal("task = \"a\n"), HasSubstr("line 1: the text has no end \""));
+  EXPECT_THAT(refusal("quiet = maybe\n"), HasSubstr("line 1: --quiet must be true or false"));
+  EXPECT_THAT(refusal("beam-size = 4\nbeam-size = 0 # the last\n"), HasSubstr("line 2: --beam-size"));
+}
+
+TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(RunProgram({"help", "--manual", folder.path()}).exit_code, 0);
+  const auto program = MakeProgram();
+  for (const CLI::App* command : LeavesOf(*program)) {
+    std::string name = FullName(*command);
+    std::ranges::replace(name, ' ', '-');
+    const std::string page = ReadFile(folder.File("man/man1/" + name + ".1"));
+    EXPECT_THAT(page, StartsWith(".TH HEADLIGHT"));
+    for (const char* section : {"\n.SH NAME\n", "\n.SH SYNOPSIS\n", "\n.SH EXAMPLES\n"})
+      EXPECT_THAT(page, HasSubstr(section)) << name;
+  }
+  const std::string bash = folder.File("bash-completion/completions/headlight");
+  EXPECT_EQ(std::system(("bash -n " + bash).c_str()), 0);
+  const std::string complete = "source " + bash +
+                               " && COMP_WORDS=(headlight train translation --schedule '') COMP_CWORD=4 && _headlight "
+                               "&& [ \"${COMPREPLY[*]}\" = 'paper inverse-square-root cosine linear' ]";
+  WriteFile(folder.File("check"), complete);
+  EXPECT_EQ(std::system(("bash " + folder.File("check")).c_str()), 0);
+  EXPECT_THAT(RunProgram({"help", "train", "translation"}).out, HasSubstr("Usage: headlight train translation"));
+}
+
+}  // namespace
+}  // namespace headlight

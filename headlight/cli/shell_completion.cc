@@ -1,0 +1,155 @@
+#include "headlight/cli/shell_completion.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "headlight/cli/command_tree.h"
+
+namespace headlight {
+namespace {
+
+// The words of a|b|c, or none.
+std::string Choices(const CLI::Option& option) {
+  std::string words = ValueOf(option);
+  if (words.find('|') == std::string::npos) return "";
+  std::ranges::replace(words, '|', ' ');
+  return words;
+}
+
+bool IsFolder(const CLI::Option& option) {
+  return option.get_type_name() == "DIR" || (option.get_positional() && option.get_name(true, false) == "DIR");
+}
+bool IsFile(const CLI::Option& option) {
+  return !IsFolder(option) &&
+         (option.get_positional() || option.get_type_name().starts_with("FILE") ||
+          option.get_type_name().starts_with("SRC") || option.get_type_name().starts_with("SOURCE"));
+}
+
+std::vector<std::string> FlagsOf(const CLI::Option& option) {
+  std::vector<std::string> flags;
+  for (const std::string& name : option.get_lnames()) flags.push_back("--" + name);
+  return flags;
+}
+
+void ForEachCommand(const CLI::App& command, const auto& body) {
+  body(command);
+  for (const CLI::App* one : CommandsOf(command)) ForEachCommand(*one, body);
+}
+
+std::vector<std::string> NamesOf(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : commands) names.push_back(one->get_name());
+  return names;
+}
+
+// Text between [ and ] of a zsh specification within single quotes.
+std::string ForZsh(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\'') {
+      escaped += "'\\''";
+      continue;
+    }
+    if (c == '[' || c == ']' || c == ':' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string BashCompletion(const CLI::App& program) {
+  std::string script =
+      "# bash completion for headlight, made by `headlight completion bash`\n"
+      "_headlight() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=headlight words= word\n"
+      "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+      "    case \"$command $word\" in\n";
+  std::string cases;
+  ForEachCommand(program, [&](const CLI::App& command) {
+    const std::string name = FullName(command);
+    if (&command != &program) script += fmt::format("      '{}') command='{}' ;;\n", name, name);
+    std::vector<std::string> words = NamesOf(CommandsOf(command));
+    std::string values;
+    for (const OptionGroup& group : OptionGroupsOf(command)) {
+      for (const CLI::Option* option : group.options) {
+        const std::vector<std::string> flags = FlagsOf(*option);
+        words.insert(words.end(), flags.begin(), flags.end());
+        if (flags.empty() || ValueOf(*option).empty()) continue;
+        const std::string choices = Choices(*option);
+        values += fmt::format("        {}) {} ;;\n", fmt::join(flags, "|"),
+                              !choices.empty()    ? fmt::format("words='{}'", choices)
+                              : IsFolder(*option) ? "COMPREPLY=($(compgen -d -- \"$current\")); return"
+                              : IsFile(*option)   ? "COMPREPLY=($(compgen -f -- \"$current\")); return"
+                                                  : "return");
+      }
+    }
+    cases += fmt::format("    '{}')\n      words='{}'\n", name, fmt::join(words, " "));
+    if (!values.empty()) cases += fmt::format("      case $previous in\n{}      esac\n", values);
+    cases += "      ;;\n";
+  });
+  script += "    esac\n  done\n  case $command in\n" + cases +
+            "  esac\n"
+            "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+            "  # An argument that is no option is a file.\n"
+            "  if [[ ${#COMPREPLY[@]} = 0 && $current != -* ]]; then COMPREPLY=($(compgen -f -- \"$current\")); fi\n"
+            "}\n"
+            "complete -o filenames -F _headlight headlight\n";
+  return script;
+}
+
+std::string ZshCompletion(const CLI::App& program) {
+  std::string script = "#compdef headlight\n# made by `headlight completion zsh`\n\n_headlight() {\n";
+  script +=
+      "  local command=headlight word\n"
+      "  integer index=2\n"
+      "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
+      "    case \"$command $word\" in\n";
+  std::string cases;
+  ForEachCommand(program, [&](const CLI::App& command) {
+    const std::string name = FullName(command);
+    if (&command != &program) script += fmt::format("      '{}') command='{}'; (( index++ )) ;;\n", name, name);
+    const std::vector<const CLI::App*> commands = CommandsOf(command);
+    cases += fmt::format("    '{}')\n", name);
+    if (!commands.empty()) {
+      cases += "      local -a commands=(\n";
+      for (const CLI::App* one : commands)
+        cases += fmt::format("        '{}:{}'\n", one->get_name(), ForZsh(one->get_description()));
+      cases += "      )\n      _describe command commands\n      ;;\n";
+      return;
+    }
+    cases += "      _arguments \\\n";
+    for (const OptionGroup& group : OptionGroupsOf(command)) {
+      for (const CLI::Option* option : group.options) {
+        const std::string value = ValueOf(*option), choices = Choices(*option);
+        const std::string action = !choices.empty()    ? "(" + choices + ")"
+                                   : IsFolder(*option) ? "_files -/"
+                                   : IsFile(*option)   ? "_files"
+                                                       : "";
+        if (option->get_positional()) {
+          const bool several = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+          cases += fmt::format("        '{}:{}:{}' \\\n", several ? "*" : "", headlight::NamesOf(*option), action);
+          continue;
+        }
+        const std::string what = ForZsh(DescriptionOf(*option));
+        for (const std::string& flag : FlagsOf(*option))
+          cases += value.empty() ? fmt::format("        '{}[{}]' \\\n", flag, what)
+                                 : fmt::format("        '*{}[{}]:{}:{}' \\\n", flag, what, ForZsh(value), action);
+      }
+    }
+    cases += "        && return\n      ;;\n";
+  });
+  return script +
+         "    esac\n  done\n"
+         "  # _arguments counts from the command's own name.\n"
+         "  words=(\"$command\" \"${(@)words[index,-1]}\")\n"
+         "  (( CURRENT -= index - 2 ))\n"
+         "  case $command in\n" +
+         cases + "  esac\n}\n\n_headlight \"$@\"\n";
+}
+
+}  // namespace headlight
