@@ -89,7 +89,7 @@ void Run(const Options& options) {
 
   Random random(options.seed);
   BenchResult result;
-  result.unit = "a word of each";
+  result.unit = "per word of each";
   result.settings = {{"benchmark", "generate"},
                      {"model", options.folder},
                      {"parameters", model->parameters().count()},

@@ -22,7 +22,7 @@ std::string ProcessorName() {
   return "unknown";
 }
 
-std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (no more than AVX2 of it)"); }
+std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (restricted to AVX2)"); }
 
 // Of this process alone: getrusage's begins with the peak of the process that started it.
 std::int64_t PeakMemory() {
@@ -42,7 +42,7 @@ double Rounded(double value) {
 
 // The quantile `share` of the values, by the nearest rank.
 double Percentile(std::vector<double> values, double share) {
-  Ensure(!values.empty(), "a percentile of nothing");
+  Ensure(!values.empty(), "a percentile of no values");
   std::ranges::sort(values);
   const double rank = std::ceil(share * static_cast<double>(values.size()));
   return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
@@ -109,19 +109,19 @@ void PrintBench(const BenchResult& result, bool json) {
   }
   WriteResult(fmt::format("{:18}{}, {} threads\n", "computed in", Name(result.compute), Threads()));
   if (result.reading)
-    WriteResult(fmt::format("{:18}{:.0f} tokens a second, {:.1f} ms a batch, {:.0f}% of the rate of products\n",
+    WriteResult(fmt::format("{:18}{:.0f} tokens per second, {:.1f} ms per batch, {:.0f}% of the rate of products\n",
                             "prompts", prompt_rate, 1e3 * Percentile(result.reading->latencies, 0.5),
                             100 * prompt_share));
-  WriteResult(fmt::format("{:18}{:.0f} {} a second\n", "speed", rate, result.tokens));
-  WriteResult(fmt::format("{:18}{:.1f} ms (median of {}), 9 of 10 within {:.1f}, 99 of 100 within {:.1f}\n",
-                          result.unit, percentile(0.5), result.latencies.size(), percentile(0.9), percentile(0.99)));
-  WriteResult(fmt::format("{:18}{:.0f} MB at the most\n", "memory", static_cast<double>(peak) / 1e6));
+  WriteResult(fmt::format("{:18}{:.0f} {} per second\n", "speed", rate, result.tokens));
+  WriteResult(fmt::format("{:18}{:.1f} ms (median of {}), 90% within {:.1f}, 99% within {:.1f}\n", result.unit,
+                          percentile(0.5), result.latencies.size(), percentile(0.9), percentile(0.99)));
+  WriteResult(fmt::format("{:18}{:.0f} MB at the peak\n", "memory", static_cast<double>(peak) / 1e6));
   WriteResult(
-      fmt::format("{:18}{:.0f}% of the {:.0f} GFLOP/s that products reach here, {:.0f}% of the {:.1f} GB/s of "
+      fmt::format("{:18}{:.0f}% of its {:.0f} GFLOP/s in matrix products, {:.0f}% of its {:.1f} GB/s in "
                   "copies\n",
                   "machine", 100 * gemm_share, machine.operations / 1e9, 100 * bandwidth_share, machine.bytes / 1e9));
   if (result.reading)
-    WriteResult(fmt::format("{:18}{:.1f} MB a step, {:.0f}% of the {:.1f} GB/s of reads\n", "weights",
+    WriteResult(fmt::format("{:18}{:.1f} MB per step, {:.0f}% of the {:.1f} GB/s of reads\n", "weights",
                             static_cast<double>(result.reading->weight_bytes) / 1e6, 100 * read_share,
                             read_rate / 1e9));
   WriteResult(fmt::format("{:18}{}\n", "processor", Processor()));

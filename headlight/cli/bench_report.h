@@ -28,7 +28,7 @@ struct BenchReading {
 };
 
 struct BenchResult {
-  const char* unit = "a batch";          // of a repetition
+  const char* unit = "per batch";        // of a repetition
   const char* tokens = "target tokens";  // the kind of tokens counted
   Json::Object settings;                 // what was measured
   Compute compute = Compute::float32;

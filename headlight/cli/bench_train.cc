@@ -82,7 +82,7 @@ void Run(const Options& options) {
   Prefetch<TrainingBatch> batches(task.batches({}), 4);
 
   BenchResult result;
-  result.unit = "a step";
+  result.unit = "per step";
   result.compute = compute;
   result.settings = {{"benchmark", "train"},
                      {"layers", options.layers},

@@ -97,7 +97,7 @@ void Run(const Options& options) {
   const std::vector<SentencePair> test = Sample(random, Portion::held_out, kTestPairs);
   WritePairs(valid, data + "/valid.de", data + "/valid.en");
   WritePairs(test, data + "/test.de", data + "/test.en");
-  Note("a grammar of German wrote {} sentence pairs; those it wrote for the test the model never sees", kTrainingPairs);
+  Note("a grammar generated {} sentence pairs to train on, and others for the test", kTrainingPairs);
 
   const TranslationTraining settings = SettingsOf(options, data);
   TrainTranslation(settings);
@@ -123,8 +123,8 @@ void Run(const Options& options) {
   WriteFile(page, AttentionPage(record));
   DrawAttention(record, options.out + "/attention.pdf");
   DrawAttention(record, picture);
-  WriteResult(
-      fmt::format("What every head looks at in \"{}\": {} (open it in a browser), {}\n", moved.german, page, picture));
+  WriteResult(fmt::format("The attention of every head for \"{}\": {} (open it in a browser), {}\n", moved.german, page,
+                          picture));
   WriteResult(fmt::format("The model is {}: headlight translate {} translates lines\n", settings.out, settings.out));
 }
 

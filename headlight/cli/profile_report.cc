@@ -85,7 +85,8 @@ double MeasureReads() {
 std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t steps, double seconds,
                           const MachineRates& machine) {
   std::string report = fmt::format(
-      "{} steps of {:.1f} ms on {} threads; this machine reaches {:.0f} GFLOP/s in products and {:.1f} GB/s in copies\n"
+      "{} steps of {:.1f} ms on {} threads; this machine reaches {:.0f} GFLOP/s in matrix products and {:.1f} GB/s in "
+      "copies\n"
       "{:36} {:>8} {:>8} {:>6}  {}\n",
       steps, 1e3 * seconds / static_cast<double>(steps), Threads(), machine.operations / 1e9, machine.bytes / 1e9,
       "operation", "calls", "ms", "share", "   rate, and its share of the machine's");
