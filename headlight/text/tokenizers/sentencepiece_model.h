@@ -39,8 +39,8 @@ struct SentencePieceModel {
 inline constexpr std::string_view kSpaceSymbol = "\u2581";
 
 // Reads the bytes of a `.model` (or `.spm`) file, a protocol buffer. `name` is the file's, for errors. Throws Error
-// where the bytes are broken and where the model asks for what is not supported, naming it: algorithms `word` and
-// `char`, unused pieces, whitespace as a suffix or unescaped, a denormalizer.
+// where the bytes are broken and where the model asks for what is not supported, naming it: algorithms "word" and
+// "char", unused pieces, whitespace as a suffix or unescaped, a denormalizer.
 HEADLIGHT_API SentencePieceModel ParseSentencePieceModel(std::string_view bytes, const std::string& name);
 
 // The bytes of a `.model` file, which SentencePiece's own library reads too; of a model without byte fallback.
