@@ -145,11 +145,10 @@ void AddInfo(CLI::App& program) {
   command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
-      "\nmemory_bytes is what the weights take when the model is loaded to be used, stored what the files hold by "
-      "type.\n"
-      "positions is the longest input in tokens, longest_text that of `embed` and its like. What config.json leaves "
-      "to\n"
-      "the family's default is not listed.\n\n"
+      "\nmemory_bytes is the memory of the weights when the model is loaded, and stored the size of the weights' "
+      "files,\n"
+      "by type. positions is the longest input in tokens, and longest_text that of embed. Sizes that config.json\n"
+      "leaves out are not listed.\n\n"
       "Example:\n  headlight info model --json");
 }
 

@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-// What a model asks of its tokenizer.
+// Settings of a tokenizer that depend on the model.
 struct TokenizerOfModel {
   std::optional<std::int64_t> longest;  // tokens of a text
   bool reads_types = false;             // the model reads token types
