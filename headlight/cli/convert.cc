@@ -35,7 +35,8 @@ std::string SavedIn(const std::string& folder) {
   }
   std::string saved;
   if (int4 > 0) saved += fmt::format("{} matrices in int4, ", int4);
-  if (int8 > 0) saved += fmt::format("{} {} in int8, ", int8, int4 > 0 ? "tables" : "matrices and tables");
+  if (int8 > 0)
+    saved += fmt::format("{} {} in int8, ", int8, int4 == 0 ? "matrices and tables" : int8 == 1 ? "table" : "tables");
   return fmt::format("{}{} other tensors in float32; {:.1f} MB of weights", saved, others, Megabytes(folder));
 }
 

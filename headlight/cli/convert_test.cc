@@ -219,7 +219,7 @@ TEST_F(ConvertTest, SaysAndStoresWhatItQuantized) {
   EXPECT_EQ(stored["bits"].Integer(), 8);
   EXPECT_THAT(stored["tensors"].Strings(), testing::Contains("embeddings.word_embeddings.weight"));
   EXPECT_EQ(OpenModelFolder(out).weights.At("embeddings.word_embeddings.weight").type, StoredType::i8);
-  EXPECT_THAT(RunProgram({"convert", from, out, "--compute", "int4"}).err, HasSubstr("in int4, 1 tables in int8"));
+  EXPECT_THAT(RunProgram({"convert", from, out, "--compute", "int4"}).err, HasSubstr("in int4, 1 table in int8"));
 }
 
 }  // namespace
