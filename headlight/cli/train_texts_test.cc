@@ -177,7 +177,7 @@ TEST(TrainTexts, OffersNoOptionThatTheTaskDoesNotUse) {
   }
   const Outcome sizes = setting.Train("classification", setting.classes, {"--from", setting.tokenizer});
   EXPECT_EQ(sizes.exit_code, 2);
-  EXPECT_THAT(sizes.err, HasSubstr("--from excludes --"));
+  EXPECT_THAT(sizes.err, HasSubstr("--from cannot be given with --"));
 }
 
 TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
