@@ -84,7 +84,8 @@ TEST(TrainSequences, ABartIsTrainedAndResumed) {
     return setting.Train(task, data, arguments);
   };
   EXPECT_EQ(goes_on("denoising", setting.texts, {"--positions", "16"}).exit_code, 0);
-  EXPECT_THAT(goes_on("seq2seq", setting.pairs, {"--positions", "16"}).err, HasSubstr("--from cannot be given with --"));
+  EXPECT_THAT(goes_on("seq2seq", setting.pairs, {"--positions", "16"}).err,
+              HasSubstr("--from cannot be given with --"));
   EXPECT_THAT(goes_on("seq2seq", setting.pairs, {"--layers", "2"}).err, HasSubstr("--from cannot be given with --"));
 }
 
