@@ -137,7 +137,7 @@ TEST_F(EvaluateTest, BleuRefusesTextsThatDoNotFit) {
   EXPECT_THAT(RefusalOf({"bleu", "--reference", reference}, "a\nb\xff\nc\n"),
               HasSubstr("standard input: line 2: byte 1"));
   EXPECT_THAT(RefusalOf({"bleu", "--reference", folder.File("none")}), HasSubstr("none: cannot open"));
-  EXPECT_THAT(RefusalOf({"bleu"}), HasSubstr("--reference is required"));
+  EXPECT_THAT(RefusalOf({"bleu"}), HasSubstr("headlight bleu needs --reference"));
 }
 
 }  // namespace
