@@ -18,8 +18,8 @@ using testing::StartsWith;
 
 // Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
 const std::set<std::string> kOtherValues = {
-    "FILE", "FILE ...", "FILE.npy",    "FILE.safetensors",   "DIR",     "TEXT",    "TOKEN",
-    "NAME", "PATTERN",  "PATTERN ...", "PATTERN=FACTOR ...", "FROM:TO", "SRC TGT", "SOURCE TARGET"};
+    "FILE",    "FILE ...",    "FILE.npy",       "FILE.safetensors",   "DIR",     "TEXT",    "TOKEN",        "NAME",
+    "PATTERN", "PATTERN ...", "PATTERN=FACTOR", "PATTERN=FACTOR ...", "FROM:TO", "SRC TGT", "SOURCE TARGET"};
 
 bool IsNumber(const CLI::Option& option) {
   const std::string value = ValueOf(option);
