@@ -130,7 +130,7 @@ TEST_F(BenchTest, RefusesImpossibleOptions) {
     EXPECT_THAT(RefusalOf(all), HasSubstr(expected));
   }
   EXPECT_THAT(RefusalOf({"bench", "train", "--train", "a", "b", "--layers", "0"}), HasSubstr("layers"));
-  EXPECT_THAT(RefusalOf({"bench"}), HasSubstr("subcommand"));
+  EXPECT_THAT(RefusalOf({"bench"}), HasSubstr("headlight bench needs a command: encode, "));
 }
 
 }  // namespace
