@@ -203,7 +203,7 @@ TEST_F(ConvertCommandTest, SentencesKeepPoolingPromptAndLength) {
   fs::create_directory(sentences + "/2_Normalize");
   ExpectSame(sentences, {"embed"}, text);
   const std::string longer = "Two dogs, two men, two dogs, two men, two dogs, two dogs.\n";
-  EXPECT_THAT(RefusalOf({"embed", out}, longer), HasSubstr("more tokens than the 20"));
+  EXPECT_THAT(RefusalOf({"embed", out}, longer), HasSubstr("of which the model reads 20"));
   ExpectSame(sentences, {"embed", "--truncate"}, longer);
   fs::rename(sentences + "/sentence_bert_config.json", sentences + "/sentence_distilbert_config.json");
   ExpectSame(sentences, {"embed", "--truncate"}, longer);
