@@ -1,0 +1,24 @@
+// Pictures from files: JPEG, PNG and WebP.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/image/picture.h"
+
+namespace headlight {
+
+constexpr std::int64_t kMostPixels = 100'000'000;
+
+// The picture that a file holds, as it is to be seen (its orientation is applied), in red, green and blue as Pillow's
+// exif_transpose and convert("RGB") give them: transparency is dropped, of 16 bits the upper eight remain, of an
+// animation the first frame. The format is told by the first bytes. Throws Error, which begins with `name`, for another
+// format, for a file that is damaged or ends early, and for more than most_pixels, before they are allocated.
+HEADLIGHT_API Picture DecodePicture(std::span<const std::byte> file, const std::string& name,
+                                    std::int64_t most_pixels = kMostPixels);
+HEADLIGHT_API Picture ReadPicture(const std::string& path, std::int64_t most_pixels = kMostPixels);
+
+}  // namespace headlight

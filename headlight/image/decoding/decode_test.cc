@@ -1,0 +1,83 @@
+#include "headlight/image/decoding/decode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+const std::string kFolder = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/";
+
+std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+// tools/make_picture_goldens.py says what is in the folder.
+TEST(DecodePicture, ReadsWhatPillowReads) {
+  std::istringstream lines(ReadFile(kFolder + "pictures.txt"));
+  int files = 0;
+  for (std::string line; std::getline(lines, line); ++files) {
+    std::istringstream words(line);
+    std::string name, width;
+    words >> name >> width;
+    SCOPED_TRACE(name);
+    if (width == "refused") {
+      EXPECT_THAT(ErrorOf([&] { ReadPicture(kFolder + name); }), testing::StartsWith(kFolder + name + ": "));
+      continue;
+    }
+    std::int64_t height = 0;
+    std::uint64_t sum = 0;
+    words >> height >> sum;
+    const Picture picture = ReadPicture(kFolder + name);
+    ASSERT_EQ(picture.width, std::stoll(width));
+    ASSERT_EQ(picture.height, height);
+    if (std::filesystem::exists(kFolder + name + ".rgb")) {
+      const std::string expected = ReadFile(kFolder + name + ".rgb");
+      ASSERT_EQ(expected.size(), picture.pixels.size());
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        ASSERT_LE(std::abs(static_cast<std::uint8_t>(expected[i]) - picture.pixels[i]), 1) << i;
+    } else {
+      EXPECT_EQ(crc32(0, picture.pixels.data(), static_cast<uInt>(picture.pixels.size())), sum);
+    }
+  }
+  EXPECT_GT(files, 40);
+}
+
+TEST(DecodePicture, NamesTheRule) {
+  const auto error = [](const char* name) { return ErrorOf([&] { ReadPicture(kFolder + name); }); };
+  EXPECT_THAT(error("wide.png"), testing::EndsWith("the picture has 200000 x 200000 pixels, more than the limit of "
+                                                   "100000000"));
+  EXPECT_THAT(error("truncated.png"), testing::HasSubstr("a PNG file that cannot be read: the file ends early"));
+  EXPECT_THAT(error("truncated.jpg"), testing::HasSubstr("a JPEG file that cannot be read: the file ends early"));
+  EXPECT_THAT(error("truncated.webp"), testing::HasSubstr("it is damaged or ends early"));
+  EXPECT_THAT(error("text.txt"), testing::EndsWith("not a picture that can be read: JPEG, PNG or WebP"));
+  EXPECT_THAT(ErrorOf([] { ReadPicture(kFolder + "rgb.jpg", 200); }),
+              testing::EndsWith("the picture has 18 x 12 pixels, more than the limit of 200"));
+}
+
+TEST(DecodePicture, AnyTruncationAndAnyFlippedByteIsReadOrRefused) {
+  for (const char* name : {"rgb.jpg", "progressive.jpg", "cmyk.jpg", "palette.png", "interlaced.png", "exif_text.png",
+                           "lossy.webp", "animated.webp"}) {
+    const std::string whole = ReadFile(kFolder + name);
+    const auto read = [&](const std::string& file) {
+      return ErrorOf([&] { DecodePicture(Bytes(file), name, 10'000); });
+    };
+    for (std::size_t size = 0; size < whole.size(); ++size) read(whole.substr(0, size));
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+      std::string flipped = whole;
+      flipped[at] = static_cast<char>(flipped[at] ^ 0x55);
+      read(flipped);
+    }
+    EXPECT_EQ(read(whole), "");
+  }
+}
+
+}  // namespace
+}  // namespace headlight

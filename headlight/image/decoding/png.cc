@@ -1,0 +1,197 @@
+#include <png.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/image/decoding/formats.h"
+
+namespace headlight {
+namespace {
+
+// libpng's state, whose errors come back through `jump`.
+struct Png {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  std::span<const std::byte> rest;  // of the file
+  std::jmp_buf jump;
+  std::array<char, 128> problem = {};
+
+  ~Png() { png_destroy_read_struct(&png, &info, nullptr); }
+};
+
+[[noreturn]] void Leave(png_structp png, png_const_charp problem) {
+  auto& state = *static_cast<Png*>(png_get_error_ptr(png));
+  std::strncpy(state.problem.data(), problem, state.problem.size() - 1);
+  std::longjmp(state.jump, 1);
+}
+
+void Read(png_structp png, png_bytep to, std::size_t count) {
+  auto& rest = static_cast<Png*>(png_get_io_ptr(png))->rest;
+  if (count > rest.size()) Leave(png, "the file ends early");
+  std::memcpy(to, rest.data(), count);
+  rest = rest.subspan(count);
+}
+
+// Checks the sums of the chunks before the pixels. libpng is then told to check none: those of the pixels, which are
+// also summed by zlib, are wrong in files that every viewer shows. Refuses an animation whose second picture lacks its
+// frame, which libpng does not read.
+void CheckChunks(std::span<const std::byte> file, const std::string& name) {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
+  const auto number = [&](std::size_t at) {
+    return std::uint32_t{bytes[at]} << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
+  };
+  bool pixels = false;
+  for (std::size_t at = 8; file.size() - at >= 12;) {  // length, type, data, sum
+    const std::size_t length = number(at);
+    const std::string_view type(reinterpret_cast<const char*>(bytes + at + 4), 4);
+    if (length > file.size() - at - 12 || (pixels && type == "fcTL")) return;
+    pixels = pixels || type == "IDAT";
+    Check(pixels || crc32(0, bytes + at + 4, static_cast<uInt>(length + 4)) == number(at + 8 + length),
+          "{}: a PNG file that cannot be read: the checksum of its chunk at byte {} is wrong", name, at);
+    Check(type != "fdAT", "{}: a PNG file that cannot be read: a picture of its animation has no frame", name);
+    at += length + 12;
+  }
+}
+
+// The functions with setjmp have no variables with destructors, which a longjmp would not run. They return false where
+// libpng failed.
+
+bool ReadHeader(Png& png) {
+  if (setjmp(png.jump) != 0) return false;
+  png_set_read_fn(png.png, &png, Read);
+  png_set_crc_action(png.png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+  // libpng drops Exif data that it does not like, without a word; Pillow refuses the file.
+  png_set_keep_unknown_chunks(png.png, PNG_HANDLE_CHUNK_ALWAYS, reinterpret_cast<png_const_bytep>("eXIf"), 1);
+  png_read_info(png.png, png.info);
+  return true;
+}
+
+// The bytes of a pixel, as Begin makes libpng give it.
+int BytesPerPixel(const Png& png) {
+  const int type = png_get_color_type(png.png, png.info);
+  if (type == PNG_COLOR_TYPE_PALETTE) return 1;
+  return type == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png.png, png.info) == 16 ? 2 : 3;
+}
+
+bool Begin(Png& png) {
+  if (setjmp(png.jump) != 0) return false;
+  const int bytes = BytesPerPixel(png);
+  if (bytes == 1) {  // an index in the palette
+    png_set_packing(png.png);
+  } else if (bytes == 3) {  // red, green and blue
+    png_set_expand_gray_1_2_4_to_8(png.png);
+    png_set_strip_16(png.png);
+    png_set_strip_alpha(png.png);
+    png_set_gray_to_rgb(png.png);
+  }
+  png_set_interlace_handling(png.png);
+  png_read_update_info(png.png, png.info);
+  return true;
+}
+
+bool ReadPixels(Png& png, std::span<png_bytep> rows) {
+  if (setjmp(png.jump) != 0) return false;
+  png_read_image(png.png, rows.data());
+  constexpr std::size_t kSum = 4;                               // of the last pixels, which libpng has not read yet
+  if (png.rest.size() > kSum) png_read_end(png.png, png.info);  // else the file has no end, and is read as it is
+  return true;
+}
+
+// The colours of the indices that end each row.
+void SpreadIndices(const Png& png, Picture& picture) {
+  std::array<png_color, 256> colors = {};
+  png_colorp palette = nullptr;
+  int count = 0;
+  png_get_PLTE(png.png, png.info, &palette, &count);
+  std::copy_n(palette, count, colors.begin());
+  for (std::int64_t y = 0; y < picture.height; ++y) {
+    std::uint8_t* out = picture.row(y);
+    const std::uint8_t* const indices = out + 2 * picture.width;
+    for (std::int64_t x = 0; x < picture.width; ++x) {
+      const png_color color = colors[indices[x]];
+      *out++ = color.red;
+      *out++ = color.green;
+      *out++ = color.blue;
+    }
+  }
+}
+
+// The 16-bit greys that end each row. Pillow's convert("RGB") cuts them at 255, so that most become white.
+void SpreadGreys(Picture& picture) {
+  for (std::int64_t y = 0; y < picture.height; ++y) {
+    std::uint8_t* out = picture.row(y);
+    const std::uint8_t* const greys = out + picture.width;
+    for (std::int64_t x = 0; x < picture.width; ++x) {
+      const std::uint8_t grey = greys[2 * x] != 0 ? 255 : greys[2 * x + 1];
+      out = std::fill_n(out, 3, grey);
+    }
+  }
+}
+
+// Of "Raw profile type exif", in which older programs keep Exif data: a line of its name, one of its length, and
+// hexadecimal digits in lines.
+std::string FromHexadecimal(std::string_view text) {
+  for (int line = 0; line < 3; ++line) text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
+  std::string bytes;
+  int digits = 0, value = 0;
+  for (const char c : text) {
+    const std::size_t digit = std::string_view("0123456789abcdef").find(c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c);
+    if (digit == std::string_view::npos) continue;
+    value = value * 16 + static_cast<int>(digit);
+    if (++digits % 2 != 0) continue;
+    bytes += static_cast<char>(value);
+    value = 0;
+  }
+  return bytes;
+}
+
+void ReadMetadata(const Png& png, StoredPicture& stored) {
+  png_textp texts = nullptr;
+  const int text_count = png_get_text(png.png, png.info, &texts, nullptr);
+  for (int i = 0; i < text_count; ++i) {
+    const std::string_view text(texts[i].text, std::max(texts[i].text_length, texts[i].itxt_length));
+    const std::string_view key = texts[i].key;
+    if (key == "XML:com.adobe.xmp") stored.xmp = text;
+    if (key == "Raw profile type exif") stored.exif = FromHexadecimal(text);
+  }
+  png_unknown_chunkp chunks = nullptr;
+  const int chunk_count = png_get_unknown_chunks(png.png, png.info, &chunks);
+  for (int i = 0; i < chunk_count; ++i)
+    stored.exif.assign(reinterpret_cast<const char*>(chunks[i].data), chunks[i].size);  // only eXIf is kept
+}
+
+}  // namespace
+
+StoredPicture DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels) {
+  CheckChunks(file, name);
+  Png png;
+  png.rest = file;
+  png.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &png, Leave, [](png_structp, png_const_charp) {});
+  if (png.png != nullptr) png.info = png_create_info_struct(png.png);
+  if (png.info == nullptr) throw std::bad_alloc();
+  const auto check = [&](bool read) {
+    Check(read, "{}: a PNG file that cannot be read: {}", name, png.problem.data());
+  };
+  check(ReadHeader(png));
+  const std::int64_t height = png_get_image_height(png.png, png.info), width = png_get_image_width(png.png, png.info);
+  StoredPicture stored{.picture = NewPicture(height, width, name, most_pixels)};
+  Picture& picture = stored.picture;
+  const int bytes = BytesPerPixel(png);
+  check(Begin(png));
+  std::vector<png_bytep> rows(static_cast<std::size_t>(height));
+  for (std::int64_t y = 0; y < height; ++y)  // fewer bytes than three end their row, and are spread over it
+    rows[static_cast<std::size_t>(y)] = picture.row(y) + (3 - bytes) * width;
+  check(ReadPixels(png, rows));
+  if (bytes == 1) SpreadIndices(png, picture);
+  if (bytes == 2) SpreadGreys(picture);
+  ReadMetadata(png, stored);
+  return stored;
+}
+
+}  // namespace headlight

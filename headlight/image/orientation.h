@@ -1,0 +1,21 @@
+// The orientation in which a camera has stored a picture, as Exif and XMP describe it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "headlight/image/picture.h"
+
+namespace headlight {
+
+// Whether Exif data, with or without "Exif\0\0" before it, begins as it must.
+bool IsExif(std::string_view exif);
+
+// 1 to 8, as in the Exif standard (tag 0x0112); 1 where neither says. `xmp` is
+// a packet of XML, read where Exif has no orientation. Throws Error where `exif` is neither empty nor Exif data.
+int OrientationOf(std::string_view exif, std::string_view xmp, const std::string& name);
+
+// The picture as it is to be seen, from one that was stored with this orientation.
+Picture Upright(Picture picture, int orientation);
+
+}  // namespace headlight

@@ -1,0 +1,45 @@
+#include "headlight/image/resize.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <sstream>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+// The picture of tools/make_picture_goldens.py.
+Picture Pattern(std::int64_t width, std::int64_t height) {
+  Picture picture{.height = height, .width = width};
+  for (std::int64_t i = 0; i < width * height * 3; ++i)
+    picture.pixels.push_back(static_cast<std::uint8_t>((i * i / 7 + 31 * i) % 256));
+  return picture;
+}
+
+TEST(Resize, HasPillowsBits) {
+  std::istringstream lines(ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/resized.txt"));
+  int cases = 0;
+  for (std::string line; std::getline(lines, line); ++cases) {
+    std::istringstream numbers(line);
+    std::int64_t width, height, new_width, new_height;
+    int filter;
+    std::uint64_t sum;
+    numbers >> width >> height >> new_width >> new_height >> filter >> sum;
+    const Picture resized = Resize(Pattern(width, height), new_height, new_width, static_cast<ResizeFilter>(filter));
+    ASSERT_EQ(resized.width, new_width);
+    ASSERT_EQ(resized.height, new_height);
+    EXPECT_EQ(crc32(0, resized.pixels.data(), static_cast<uInt>(resized.pixels.size())), sum) << line;
+  }
+  EXPECT_GT(cases, 200);
+}
+
+TEST(Resize, RefusesAnEmptyResult) {
+  EXPECT_EQ(ErrorOf([] { Resize(Pattern(2, 2), 0, 3, ResizeFilter::bilinear); }),
+            "a picture cannot be resized to 3 x 0");
+}
+
+}  // namespace
+}  // namespace headlight
