@@ -1,19 +1,16 @@
 #include "headlight/nn/heads.h"
 
 #include <algorithm>
-#include <charconv>
-#include <set>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/nn/labels.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 
 namespace headlight {
 namespace {
-
-constexpr std::int64_t kMostClasses = 1 << 20;
 
 // The names of Transformers.
 struct NamedProblem {
@@ -41,29 +38,6 @@ const Head& Have(const std::optional<Head>& head, const char* what) {
   return *head;
 }
 
-std::vector<std::string> ReadLabels(const JsonView& config) {
-  const JsonView names = config["id2label"];
-  std::vector<std::string> labels;
-  if (!names.present()) {
-    const std::int64_t classes = config.Get("num_labels", 2).Integer(1, kMostClasses);
-    for (std::int64_t i = 0; i < classes; ++i) labels.push_back("LABEL_" + std::to_string(i));
-    return labels;
-  }
-  const std::vector<std::pair<std::string, JsonView>> members = names.Members();
-  labels.resize(members.size());
-  for (const auto& [id, label] : members) {
-    std::size_t number = members.size();
-    std::from_chars(id.data(), id.data() + id.size(), number);
-    Check(number < members.size() && std::to_string(number) == id, "{}: {} classes are numbered 0 to {}", label.place(),
-          members.size(), members.size() - 1);
-    labels[number] = label.String();
-  }
-  Check(!labels.empty(), "{}: there must be at least one class", names.place());
-  Check(config.Get("num_labels", labels.size()).Integer() == static_cast<std::int64_t>(labels.size()),
-        "{}: there are {} labels", config["num_labels"].place(), labels.size());
-  return labels;
-}
-
 // The default: a single class is right or not, as in Transformers' text-classification pipeline.
 Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::several_labels : Problem::one_label; }
 
@@ -79,10 +53,7 @@ void CheckConfig(const TextHeadsConfig& config) {
   Check(config.pooler || !config.next_sentence, "the next-sentence head needs the pooler");
   Check(!config.sequence_classes || !config.token_classes, "a classifier is of texts or of tokens, not of both");
   if (!config.sequence_classes && !config.token_classes) return;
-  Check(!config.labels.empty() && std::ssize(config.labels) <= kMostClasses, "there must be 1 to {} classes, not {}",
-        kMostClasses, config.labels.size());
-  Check(std::set(config.labels.begin(), config.labels.end()).size() == config.labels.size(),
-        "two classes must not have the same label");
+  CheckLabels(config.labels);
 }
 
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout) {
@@ -121,13 +92,7 @@ void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const TextHeadsL
                                                                  : "Model";
   config.Set("architectures", Json::Array{layout.family + kind});
   if (heads.labels.empty()) return;
-  Json::Object names, numbers;
-  for (std::size_t i = 0; i < heads.labels.size(); ++i) {
-    names.push_back({std::to_string(i), heads.labels[i]});
-    numbers.push_back({heads.labels[i], i});
-  }
-  config.Set("id2label", std::move(names));
-  config.Set("label2id", std::move(numbers));
+  WriteLabels(config, heads.labels);
   if (heads.sequence_classes && heads.problem != UsualProblem(heads.labels.size()))
     config.Set("problem_type", std::ranges::find(kProblems, heads.problem, &NamedProblem::problem)->name);
 }

@@ -1,0 +1,89 @@
+// The Vision Transformer (Dosovitskiy et al., "An Image is Worth 16x16 Words", 2021) and DeiT (Touvron et al.,
+// "Training data-efficient image transformers & distillation through attention", 2021), which is the same with a
+// distillation token.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/picture_encoder.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The defaults are the paper's ViT-B/16.
+struct VitConfig {
+  std::int64_t model = 768;
+  int layers = 12;
+  std::int32_t heads = 12;
+  std::int64_t ffn = 3072;
+  Activation activation = Activation::gelu;
+  double dropout = 0;            // of embeddings and sublayers
+  double attention_dropout = 0;  // of attention weights
+  double norm_epsilon = 1e-12;
+  Grid picture = {224, 224}, patch = {16, 16};  // pixels
+  std::int64_t channels = 3;
+  bool biases = true;         // of query, key and value
+  bool distillation = false;  // DeiT: a second token, whose state is taught by another model
+  // The heads. Classes are scored from the class token's state; with `distilled_classes` DeiT scores them from the
+  // distillation token's, too, and takes the mean.
+  bool pooler = false, classes = false, distilled_classes = false, masked_pixels = false;
+  std::optional<std::int64_t> pooled = {};  // outputs of the pooler; `model` unless given
+  Activation pooler_activation = Activation::tanh;
+  std::vector<std::string> labels = {};
+  bool mask = false;          // a learned token stands for masked patches
+  std::string scope = "vit";  // of the encoder's names; empty in checkpoints of the encoder alone
+};
+HEADLIGHT_API void Describe(ConfigTable& table, VitConfig& config);
+
+// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+class HEADLIGHT_API VitLayer {
+ public:
+  VitLayer(const Scope& scope, const VitConfig& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures) const;  // [tokens, model] to the same
+
+ private:
+  double dropout_;
+  LayerNorm attention_norm_;
+  MultiHeadAttention attention_;
+  LayerNorm feed_forward_norm_;
+  FeedForward feed_forward_;
+};
+
+class HEADLIGHT_API Vit : public PictureEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Vit(const VitConfig& config, DType dtype = DType::float32);
+
+  EncodedPictures Encode(Context& context, std::span<const Tensor> pictures,
+                         std::span<const std::uint8_t> masked = {}) const override;
+  Tensor Pool(Context& context, const EncodedPictures& encoded) const override;
+  Tensor ClassLogits(Context& context, const EncodedPictures& encoded) const override;
+  Tensor Pixels(Context& context, const EncodedPictures& encoded) const override;
+
+  const VitConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  Tensor Positions(Context& context, Grid grid) const;
+
+  VitConfig config_;
+  const Parameter *class_token_, *distillation_token_ = nullptr, *mask_ = nullptr;
+  const Parameter* positions_;
+  const Parameter *patch_weight_, *patch_bias_;
+  std::deque<VitLayer> layers_;
+  std::optional<LayerNorm> norm_;
+  std::optional<Linear> pooler_, classes_, distilled_classes_;
+  const Parameter *pixels_weight_ = nullptr, *pixels_bias_ = nullptr;
+};
+
+}  // namespace headlight

@@ -1,0 +1,33 @@
+// Pictures as rows: patches, and the positions of their grids.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/context.h"
+
+namespace headlight {
+
+struct Grid {
+  std::int64_t height = 0, width = 0;
+  std::int64_t cells() const { return height * width; }
+  bool operator==(const Grid&) const = default;
+};
+
+// The whole patches of a picture.
+inline Grid GridOf(const Tensor& picture, Grid patch) {
+  return {picture.shape()[0] / patch.height, picture.shape()[1] / patch.width};
+}
+
+// Pictures [height, width, channels] to [patches, channels * patch height * patch width]: the patches of each picture
+// row by row, one picture after another. A Linear with a convolution's weight [model, channels, height, width] is then
+// that convolution with the patch as its stride; as there, what is left at the right and below is left out. Throws
+// Error for other channels and for a picture that is smaller than a patch.
+HEADLIGHT_API Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype);
+
+// A table of positions [from.cells(), model] at the cells of another grid, [to.cells(), model], by bicubic
+// interpolation as PyTorch computes it (a = -0.75, corners not aligned); the same table where the grids are equal.
+HEADLIGHT_API Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to);
+
+}  // namespace headlight

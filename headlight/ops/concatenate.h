@@ -1,0 +1,12 @@
+// Rows of two tensors, one after another.
+#pragma once
+
+#include "headlight/base/export.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight::ops {
+
+// a [rows of a, columns] and b [rows of b, columns] to [rows of a + rows of b, columns].
+HEADLIGHT_API Tensor Concatenate(const Tensor& a, const Tensor& b);
+
+}  // namespace headlight::ops

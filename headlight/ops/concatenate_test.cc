@@ -1,0 +1,29 @@
+#include "headlight/ops/concatenate.h"
+
+#include <gtest/gtest.h>
+
+#include "headlight/autograd/gradient_check.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight::ops {
+namespace {
+
+TEST(Concatenate, PutsRowsOneAfterAnother) {
+  EXPECT_EQ(
+      Concatenate(Tensor::From({1.0, 2.0}, {1, 2}), Tensor::From({3.0, 4.0, 5.0, 6.0}, {2, 2})).ToVector<double>(),
+      (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(Concatenate, GradientsMatchFiniteDifferences) {
+  const auto f = [](const std::vector<Tensor>& in) { return Concatenate(in[0], in[1]); };
+  EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 1), RandomTensor({4, 3}, 2)}));
+  const auto twice = [](const std::vector<Tensor>& in) { return Concatenate(in[0], in[0]); };
+  EXPECT_EQ("", CheckGradients(twice, {RandomTensor({2, 3}, 1)}));
+}
+
+TEST(Concatenate, RefusesOtherWidths) {
+  EXPECT_NE(ErrorOf([] { Concatenate(Tensor::Zeros({1, 2}), Tensor::Zeros({1, 3})); }), "");
+}
+
+}  // namespace
+}  // namespace headlight::ops

@@ -1,0 +1,143 @@
+// Encoders of pictures against Hugging Face Transformers: tools/make_picture_encoder_goldens.py describes the folders
+// in testdata/pictures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "headlight/base/test_support.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/stored_parameters.h"
+#include "headlight/models/vit.h"
+#include "tests/encoder_parity_testing.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+namespace {
+
+std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/pictures/" + name; }
+
+struct Golden {
+  explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") {
+    const Tensor all = file.Read("pixel_values", DType::float32);
+    const std::int64_t elements = all.elements() / all.shape()[0];
+    for (std::int64_t i = 0; i < all.shape()[0]; ++i)
+      pictures.push_back(Tensor::From(std::span<const float>(all.data<float>() + i * elements, elements),
+                                      {all.shape()[1], all.shape()[2], all.shape()[3]}));
+    if (file.contains("bool_masked_pos"))
+      for (const std::int32_t one : file.Read("bool_masked_pos", DType::int32).ToVector<std::int32_t>())
+        masked.push_back(one != 0);
+  }
+  Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
+
+  Safetensors file;
+  std::vector<Tensor> pictures;
+  std::vector<std::uint8_t> masked;
+};
+
+void CompareWithGolden(PictureEncoder& model, const Golden& golden, double tolerance) {
+  model.parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  std::vector<Numbers> attentions;
+  context.sink = [&](const LayerAttention& seen) {
+    attentions.resize(std::max<std::size_t>(attentions.size(), static_cast<std::size_t>(seen.layer) + 1));
+    const Numbers weights = ToDouble(seen.weights);
+    Numbers& layer = attentions[static_cast<std::size_t>(seen.layer)];
+    layer.insert(layer.end(), weights.begin(), weights.end());
+  };
+  const EncodedPictures encoded = model.Encode(context, golden.pictures, golden.masked);
+  EXPECT_LT(Deviation(ToDouble(encoded.hidden), golden.Read("last_hidden_state")), tolerance);
+  ASSERT_FALSE(attentions.empty());
+  for (std::size_t layer = 0; layer < attentions.size(); ++layer)
+    EXPECT_LT(Deviation(attentions[layer], golden.Read("attentions." + std::to_string(layer))), tolerance) << layer;
+  Tensor loss = Weighed(encoded.hidden);
+  const auto compare = [&](const char* name, const Tensor& actual) {
+    EXPECT_LT(Deviation(ToDouble(actual), golden.Read(name)), tolerance) << name;
+    loss = ops::Add(loss, Weighed(actual));
+  };
+  if (golden.file.contains("pooler_output")) compare("pooler_output", model.Pool(context, encoded));
+  if (golden.file.contains("logits")) compare("logits", model.ClassLogits(context, encoded));
+  if (golden.file.contains("pixels")) compare("pixels", model.Pixels(context, encoded));
+  EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance);
+  tape.Backward(loss);
+  NamedNumbers expected;
+  for (const auto& [name, tensor] : golden.file.tensors())
+    if (name.starts_with("gradient.")) expected[name.substr(std::string("gradient.").size())] = golden.Read(name);
+  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), expected), tolerance);
+}
+
+class PictureEncoderParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
+INSTANTIATE_TEST_SUITE_P(, PictureEncoderParity,
+                         testing::Combine(testing::Values("vit", "vit_larger", "vit_oblong", "vit_masked", "deit",
+                                                          "deit_classes", "deit_distilled", "deit_masked"),
+                                          testing::Values(DType::float32, DType::float64)),
+                         [](const auto& which) {
+                           return std::get<0>(which.param) +
+                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
+                         });
+
+TEST_P(PictureEncoderParity, GivesWhatTransformersGives) {
+  const auto& [name, dtype] = GetParam();
+  const std::string folder = FolderOf(name);
+  const Golden golden(folder);
+  const std::unique_ptr<Vit> model = LoadModel<Vit>(folder);
+  if (dtype == DType::float32) return CompareWithGolden(*model, golden, 2e-5);
+  Vit in_double(model->config(), dtype);
+  LoadParameters(in_double.parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
+  CompareWithGolden(in_double, golden, 1e-6);  // the goldens are single
+}
+
+TEST_P(PictureEncoderParity, ComesBackFromItsFolder) {
+  const std::unique_ptr<PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf(std::get<0>(GetParam())));
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  const std::unique_ptr<PictureEncoder> again = LoadModel<PictureEncoder>(folder.path());
+  EXPECT_EQ(again->Description(), model->Description());
+  EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
+}
+
+// Pictures of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+TEST(PictureEncoder, IsBatchInvariant) {
+  const std::unique_ptr<const PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf("deit_distilled"));
+  std::vector<Tensor> pictures;
+  for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
+    std::vector<float> pixels;
+    for (int i = 0; i < height * width * 3; ++i) pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
+    pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
+  }
+  Context context;
+  const Tensor together = model->ClassLogits(context, model->Encode(context, pictures));
+  std::vector<float> alone;
+  for (const Tensor& picture : pictures) {
+    const std::vector<float> logits =
+        model->ClassLogits(context, model->Encode(context, {&picture, 1})).ToVector<float>();
+    alone.insert(alone.end(), logits.begin(), logits.end());
+  }
+  EXPECT_EQ(together.ToVector<float>(), alone);
+}
+
+TEST(PictureEncoder, RefusesWhatItDoesNotHave) {
+  const std::unique_ptr<const PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf("vit"));
+  Context context;
+  const auto encode = [&](const Shape& shape, std::vector<std::uint8_t> masked = {}) {
+    const Tensor picture = Tensor::Zeros(shape);
+    return ErrorOf([&] { model->Encode(context, {&picture, 1}, masked); });
+  };
+  EXPECT_EQ(encode({8, 8, 3}), "");
+  EXPECT_THAT(encode({8, 8, 1}), testing::HasSubstr("must be [height, width, 3], not [8, 8, 1]"));
+  EXPECT_THAT(encode({3, 8, 3}), testing::HasSubstr("smaller than a patch of 4 x 4"));
+  EXPECT_THAT(encode({8, 8, 3}, {1, 0, 0, 0}), testing::HasSubstr("no token for masked patches"));
+  const Tensor picture = Tensor::Zeros({8, 8, 3});
+  const EncodedPictures encoded = model->Encode(context, {&picture, 1});
+  EXPECT_THAT(ErrorOf([&] { model->ClassLogits(context, encoded); }), testing::HasSubstr("this model has no classes"));
+  EXPECT_THAT(ErrorOf([&] { model->Pixels(context, encoded); }), testing::HasSubstr("no head for masked pixels"));
+}
+
+}  // namespace
+}  // namespace headlight

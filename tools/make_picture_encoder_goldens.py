@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/pictures/: tiny encoders of pictures saved by Hugging Face Transformers, and their outputs.
+
+    pip install torch==2.15.0 transformers==5.23.0
+    tools/make_picture_encoder_goldens.py
+
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, in double
+precision without dropout (stored in single):
+    pixel_values               [pictures, height, width, channels], of a size that may differ from the model's
+    bool_masked_pos            [pictures, patches], where patches are masked
+    last_hidden_state, and where the model has them pooler_output, logits
+    pixels                     [pictures * patches, channels * patch height * patch width], of masked modelling
+    attentions.L
+    loss, gradient.NAME        of every parameter, under its name in model.safetensors
+"""
+
+import os
+import pathlib
+import shutil
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from safetensors import safe_open  # noqa: E402
+from safetensors.torch import save_file  # noqa: E402
+from transformers import (  # noqa: E402
+    DeiTConfig, DeiTForImageClassification, DeiTForImageClassificationWithTeacher, DeiTForMaskedImageModeling, DeiTModel,
+    ViTConfig, ViTForImageClassification, ViTForMaskedImageModeling, ViTModel)
+
+transformers.utils.logging.disable_progress_bar()
+torch.set_num_threads(1)
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "pictures"
+
+# Heads of 6 and of 5 numbers fill no vector register.
+LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
+ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, image_size=12, patch_size=4)
+
+MODELS = {  # model, config, the pictures' height and width
+    "vit": (ViTModel, ViTConfig(**LARGE), (8, 8)),
+    "vit_larger": (ViTModel, ViTConfig(**ODD, hidden_act="relu", pooler_act="relu", pooler_output_size=4), (16, 20)),
+    "vit_oblong": (ViTForImageClassification,
+                   ViTConfig(**{**LARGE, "image_size": [12, 8], "patch_size": [4, 2]}, num_labels=3, qkv_bias=False,
+                             num_channels=1, layer_norm_eps=1e-5), (12, 8)),
+    "vit_masked": (ViTForMaskedImageModeling, ViTConfig(**LARGE, encoder_stride=4, hidden_act="gelu_pytorch_tanh"), (8, 8)),
+    "deit": (DeiTModel, DeiTConfig(**ODD), (12, 12)),
+    "deit_classes": (DeiTForImageClassification, DeiTConfig(**LARGE, num_labels=4), (8, 8)),
+    "deit_distilled": (DeiTForImageClassificationWithTeacher, DeiTConfig(**LARGE, num_labels=4), (12, 8)),
+    "deit_masked": (DeiTForMaskedImageModeling, DeiTConfig(**LARGE, encoder_stride=4), (8, 8)),
+}
+
+
+def initialise(model, seed):
+    """Large enough that attention is sharp and every bias, gain and token matters."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            gain = "norm" in name and name.endswith("weight")
+            value.copy_(1 + 0.2 * noise if gain else (0.2 if name.endswith("bias") else 0.45) * noise)
+
+
+def weigh(x):
+    return (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
+
+
+def golden(model, folder, size, seed):
+    config = model.config
+    generator = torch.Generator().manual_seed(100 + seed)
+    pixels = torch.randn(2, config.num_channels, *size, generator=generator).float().double()
+    model.double()
+    tensors = {"pixel_values": pixels.permute(0, 2, 3, 1)}
+    patch = config.patch_size if isinstance(config.patch_size, list) else [config.patch_size] * 2
+    options = {}
+    if "Masked" in type(model).__name__:
+        tensors["bool_masked_pos"] = options["bool_masked_pos"] = torch.rand(2, size[0] // patch[0] * (size[1] // patch[1]), generator=generator) < 0.5
+    sides = config.image_size if isinstance(config.image_size, list) else [config.image_size] * 2
+    output = model(pixels, output_attentions=True, output_hidden_states=True, interpolate_pos_encoding=list(size) != list(sides), **options)
+    hidden = output.last_hidden_state if "last_hidden_state" in output else None
+    if hidden is None:  # models with heads do not give the states after the last norm
+        base = getattr(model, model.base_model_prefix)
+        hidden = base.layernorm(output.hidden_states[-1])
+    tensors["last_hidden_state"] = hidden
+    loss = weigh(hidden)
+    outputs = {"pooler_output": getattr(output, "pooler_output", None), "logits": getattr(output, "logits", None)}
+    if "reconstruction" in output:
+        rows, columns = size[0] // patch[0], size[1] // patch[1]
+        cut = output.reconstruction.reshape(2, config.num_channels, rows, patch[0], columns, patch[1])
+        outputs["pixels"] = cut.permute(0, 2, 4, 1, 3, 5).reshape(2 * rows * columns, -1)
+        outputs["logits"] = None
+    for name, value in outputs.items():
+        if value is not None:
+            tensors[name] = value
+            loss = loss + weigh(value)
+    loss.backward()
+    tensors["loss"] = loss
+    for layer, weights in enumerate(output.attentions):
+        tensors[f"attentions.{layer}"] = weights
+    published = {}  # names in the file, of names in memory
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        for name in file.keys():
+            published[name] = file.get_tensor(name)
+    for name, value in model.named_parameters():
+        same = [key for key, stored in published.items() if stored.shape == value.shape and torch.equal(stored, value.float())]
+        assert len(same) == 1, (name, same)
+        tensors[f"gradient.{same[0]}"] = value.grad if value.grad is not None else torch.zeros_like(value)
+    tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
+    for name, value in tensors.items():
+        tensors[name] = value.to(torch.uint8) if value.dtype == torch.bool else value.float() if value.numel() > 1 else value
+    save_file(tensors, folder / "golden.safetensors")
+
+
+def main():
+    shutil.rmtree(OUT, ignore_errors=True)
+    for seed, (name, (kind, config, size)) in enumerate(MODELS.items(), start=10):
+        folder = OUT / name
+        folder.mkdir(parents=True)
+        model = kind._from_config(config, attn_implementation="eager").eval()
+        initialise(model, seed)
+        model.save_pretrained(folder)
+        golden(model, folder, size, seed)
+        print(name)
+
+
+main()
