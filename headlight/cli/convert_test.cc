@@ -6,6 +6,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 namespace {
@@ -109,6 +110,16 @@ std::vector<float> OutputsOf(const Model& model) {
   } else if (const auto* pair = dynamic_cast<const EncoderDecoder*>(&model)) {
     const Tensor memory = pair->Encode(context, ids, text);
     Append(outputs, pair->Logits(context, pair->Decode(context, targets, target, {memory, text})));
+  } else if (const auto* pictures = dynamic_cast<const PictureEncoder*>(&model)) {
+    const PictureEncoder::Limits& limits = pictures->limits();
+    std::vector<float> pixels;
+    for (std::int64_t i = 0; i < limits.picture.cells() * limits.channels; ++i)
+      pixels.push_back(static_cast<float>(i * i % 23) / 10 - 1);
+    const Tensor picture =
+        Tensor::From(std::span<const float>(pixels), {limits.picture.height, limits.picture.width, limits.channels});
+    const EncodedPictures encoded = pictures->Encode(context, {&picture, 1});
+    Append(outputs, encoded.hidden);
+    if (!pictures->labels().empty()) Append(outputs, pictures->ClassLogits(context, encoded));
   } else {
     const auto& words = dynamic_cast<const LanguageModel&>(model);
     Append(outputs, words.Logits(context, words.Decode(context, ids, text)));

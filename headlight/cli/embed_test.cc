@@ -55,7 +55,8 @@ TEST(Embed, RefusesOrTruncatesLongTexts) {
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(
       refused.err,
-      HasSubstr("standard input: line 2: 32 tokens, of which the model reads 20 at once; truncate leaves out its end"));
+      HasSubstr(
+          "standard input: line 2: 32 tokens, of which the model reads 20 at once; --truncate leaves out its end"));
   const Outcome cut = RunProgram({"embed", kFolder, "--truncate"}, text);
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_EQ(Lines(cut.out).size(), 2U);

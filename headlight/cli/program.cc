@@ -146,15 +146,20 @@ std::string NameFlags(const CLI::App& program, const std::string& message) {
   if (message.find(".json") != std::string::npos) return message;  // it may speak of a file's keys
   const CLI::App& command = GivenCommand(program);
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  constexpr std::string_view kOption = "the option ";
   std::string named;
   for (auto begin = message.begin(); begin != message.end();) {
     const auto end = std::find_if_not(begin, message.end(), is_word);
     std::string word(begin, end);
-    if (word.find('_') != std::string::npos ||
+    const bool is_option = named.ends_with(kOption);
+    if (is_option || word.find('_') != std::string::npos ||
         (named.empty() && std::string_view(end, message.end()).starts_with(" is"))) {
       std::string flag = "--" + word;
       std::ranges::replace(flag, '_', '-');
-      if (command.get_option_no_throw(flag) != nullptr) word = flag;
+      if (command.get_option_no_throw(flag) != nullptr) {
+        if (is_option) named.resize(named.size() - kOption.size());
+        word = flag;
+      }
     }
     named += word;
     begin = end;

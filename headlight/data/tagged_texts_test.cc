@@ -125,7 +125,7 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
   EXPECT_EQ(reader.Refused("x.conll", "dog O\x7F\n"),
             "x.conll:1: a label must have a name, without control characters");
   EXPECT_EQ(reader.Refused("x.conll", "dog \xFF\n"), "x.conll: line 1: byte 4 is not UTF-8");
-  EXPECT_THAT(reader.Refused("x.conll", std::string(2 << 20, 'x') + " O\n"), HasSubstr("line 1 is longer than"));
+  EXPECT_THAT(reader.Refused("x.conll", std::string(2 << 20, 'x') + " O\n"), HasSubstr("line 1: longer than"));
   std::string endless;
   for (int i = 0; i < 3000; ++i) endless += std::string(1000, 'x') + " O\n";
   EXPECT_THAT(reader.Refused("x.conll", endless),

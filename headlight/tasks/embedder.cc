@@ -71,7 +71,8 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
     const std::size_t tokens = encoding.ids.size();
     Check(tokens > 0, "{}: it has no tokens", NameOf(options.name_of, i));
     if (!Truncate(encoding, longest())) continue;
-    Check(options.truncate, "{}: {} tokens, of which the model reads {} at once; truncate leaves out its end",
+    Check(options.truncate,
+          "{}: {} tokens, of which the model reads {} at once; the option truncate leaves out its end",
           NameOf(options.name_of, i), tokens, longest());
     result.truncated.push_back(static_cast<std::int64_t>(i));
   }
