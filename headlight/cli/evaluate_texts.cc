@@ -20,7 +20,7 @@
 namespace headlight {
 namespace {
 
-// What was evaluated, and on how much.
+// The name of the evaluation and its counts.
 struct Evaluated {
   const char* task;
   ValidationReport report;

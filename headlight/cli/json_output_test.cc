@@ -1,4 +1,4 @@
-// What --json prints for each command over lines (docs/9_files.md, "JSON output"), and --skip-errors.
+// The output of --json of each command over lines (docs/9_files.md, "JSON output"), and --skip-errors.
 #include <gmock/gmock.h>
 #include <pty.h>
 
@@ -212,7 +212,7 @@ TEST_F(JsonOutputTest, GivesWayToEmptyLinesInText) {
   float last = 0;
   std::copy_n(file.end() - sizeof(last), sizeof(last), reinterpret_cast<char*>(&last));
   EXPECT_NE(last, last);
-  // What is no fault of a line ends the run.
+  // An error that is no line's ends the run.
   EXPECT_EQ(RunProgram({"translate", model, "--skip-errors"}, good, "/dev/full").exit_code, 2);
   EXPECT_EQ(RunProgram({"translate", model, folder.File("none"), "--skip-errors"}).exit_code, 2);
 }

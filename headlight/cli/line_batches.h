@@ -15,7 +15,7 @@ class Option;
 
 namespace headlight {
 
-// What such a command's options begin with.
+// The options that every such command has.
 struct LineOptions {
   std::string input = "-";
   bool json = false, skip_errors = false;
@@ -38,8 +38,8 @@ struct LineCount {
 // Bytes to read ahead for batches of `batch_tokens`: eight batches at four bytes per token.
 inline std::size_t BytesAhead(std::int64_t batch_tokens) { return static_cast<std::size_t>(batch_tokens) * 32; }
 
-// What to print for each line of a batch, with line ends. May be called again with a part of a batch for which it threw
-// Error, and so must have no effect before it throws.
+// The text to print for each line of a batch, with line ends. May be called again with a part of a batch for which it
+// threw Error, and so must have no effect before it throws.
 using LineRows = std::function<std::vector<std::string>(const LineBatch& batch)>;
 
 // Reads options.input, plain or gzip, or standard input where it is -, and prints `rows` of its lines as they come.

@@ -67,7 +67,7 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
 
 namespace {
 
-// What is usual where a model is fine-tuned, as in Devlin et al., "BERT", 2019, appendix A.3.
+// The usual settings of fine-tuning, as in Devlin et al., "BERT", 2019, appendix A.3.
 void SetFineTuningDefaults(TextTrainingOptions& options) {
   const auto given = [&](const char* name) { return !options.command->get_option(name)->empty(); };
   TrainingOptions& training = options.training;

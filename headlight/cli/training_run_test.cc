@@ -1,4 +1,4 @@
-// What every training does with its folder, its schedule, its end and a model that it goes on from.
+// The folder of a training, its schedule, its end and the model that it fine-tunes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>

@@ -40,7 +40,7 @@ TEST(Prefetch, MayBeDestroyedAtAnyMoment) {
       Prefetch<int> prefetch([&] { return made++; }, depth);
       for (int i = 0; i < taken; ++i) ASSERT_EQ(prefetch.Next(), i);
     }
-  Prefetch<int> failed([]() -> int { throw std::runtime_error("nobody asks"); }, 1);
+  Prefetch<int> failed([]() -> int { throw std::runtime_error("unread"); }, 1);
 }
 
 }  // namespace

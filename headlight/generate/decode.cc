@@ -144,7 +144,7 @@ class Decoding {
     return inputs;
   }
 
-  // Whether the choice is among other scores than the model's own.
+  // True where the choice is among other scores than the model's own.
   bool ChangesScores() const { return options_.sample || options_.repetition_penalty != 1; }
 
   // With the tokens that are given.

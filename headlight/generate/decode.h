@@ -37,7 +37,7 @@ struct DecodingOptions {
   std::int32_t top_k = 0;
   double top_p = 1;
   std::uint64_t seed = 0;  // with Source::stream
-  // What is each source's own, by index; empty: no prefixes, and the index is the stream.
+  // Settings of each source, by index; empty: no prefixes, and the index is the stream.
   struct Source {
     std::vector<std::int32_t> target_prefix = {};  // the translation's first tokens, after `prefix` and first_token
     std::uint64_t stream = 0;                      // of random numbers

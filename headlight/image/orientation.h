@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-// Whether Exif data, with or without "Exif\0\0" before it, begins as it must.
+// True where Exif data, with or without "Exif\0\0" before it, begins as it must.
 bool IsExif(std::string_view exif);
 
 // 1 to 8, as in the Exif standard (tag 0x0112); 1 where neither says. `xmp` is

@@ -17,7 +17,7 @@ constexpr std::array<float, 3> kImageNetMean = {0.485F, 0.456F, 0.406F}, kImageN
 constexpr std::array<float, 3> kClipMean = {0.48145466F, 0.4578275F, 0.40821073F},
                                kClipDeviation = {0.26862954F, 0.26130258F, 0.27577711F};
 
-// What the keys that are missing mean.
+// The defaults of a class, for keys that are missing.
 struct Kind {
   const char* name;
   ResizeRule resize;
@@ -178,7 +178,7 @@ Picture CropCentre(const Picture& picture, PictureSize size) {
   return cropped;
 }
 
-// What each byte becomes, by channel: with NumPy's roundings.
+// The value of each byte, by channel, with NumPy's roundings.
 using ByteValues = std::array<std::array<float, 256>, 3>;
 
 ByteValues ValuesOf(const PictureProcessor& processor) {

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-// What an encoder makes of pictures.
+// The states of pictures.
 struct EncodedPictures {
   Tensor hidden;            // [tokens, model]: of each picture the special tokens, then its patches row by row
   Sequences pictures;       // the tokens of each

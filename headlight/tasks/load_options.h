@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-// What a task does not have is refused by its name: a Classifier has neither a shortlist nor a draft.
+// An option that a task does not have is refused by its name: a Classifier has neither a shortlist nor a draft.
 struct LoadOptions {
   // The type of matrix products. Unless set: as the folder is stored, float32, or int8 or int4 where `headlight
   // convert` made it. Load throws Error where the processor does not have the type.

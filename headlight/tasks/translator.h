@@ -48,7 +48,7 @@ struct TranslateOptions {
   std::optional<std::uint64_t> seed = {};  // the same seed draws the same translations, else 0
   std::uint64_t first_stream = 0;          // text i draws from the random stream (seed, first_stream + i)
 
-  // What the model is told.
+  // The input of the model besides the text.
   // The beginning of each text's translation, which the model continues: one for all texts, or one for each. It is not
   // part of the score, but of the text and of its lengths. A text in parts begins with it only once.
   std::vector<std::string> target_prefix = {};
