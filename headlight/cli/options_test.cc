@@ -109,7 +109,7 @@ TEST_F(Options, TheLastOfARepeatedOptionWins) {
 TEST_F(Options, CommandsAndOptionsThatWereMeantAreNamed) {
   EXPECT_THAT(RefusalOf({"translte"}), HasSubstr("no command \"translte\"; did you mean \"translate\"?"));
   EXPECT_THAT(RefusalOf({"train", "translaton"}), HasSubstr("did you mean \"translation\"?"));
-  EXPECT_THAT(RefusalOf({"translate", ".", "--beem-size", "3"}), HasSubstr("did you mean --beam-size?"));
+  EXPECT_THAT(RefusalOf({"translate", "--beem-size", "3", "no-folder"}), HasSubstr("did you mean --beam-size?"));
   EXPECT_THAT(RefusalOf({"train"}), HasSubstr("headlight train needs a command: classification, "));
   EXPECT_THAT(RefusalOf({"translate", ".", "--beam-size"}), HasSubstr("--beam-size needs a value: N"));
   EXPECT_THAT(RefusalOf({"translate", "no-such-folder"}), HasSubstr("no-such-folder: no such folder"));

@@ -72,6 +72,15 @@ const CLI::Option* FindOption(const CLI::App& command, const std::string& name) 
 std::string FirstName(const std::string& message) { return message.substr(0, message.find_first_of(": ")); }
 std::string LastName(const std::string& message) { return message.substr(message.rfind(' ') + 1); }
 
+// Refuses an unknown option before its value is taken for an argument.
+void CheckOptions(const CLI::App& command, std::span<const char* const> arguments) {
+  for (const std::string_view argument : arguments) {
+    if (argument == "--") return;
+    const std::string name(argument.substr(0, argument.find('=')));
+    Check(!argument.starts_with("--") || FindOption(command, name) != nullptr, "{}", UnknownOption(command, name));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<CLI::App> MakeProgram() {
@@ -100,7 +109,8 @@ void CheckCommand(const CLI::App& program, int argc, const char* const* argv) {
     if (argument == "--config" || argument.starts_with("--config=")) continue;
     if (argument.starts_with('-')) return;
     names.emplace_back(argument);
-    if (CommandsOf(FindCommand(program, names)).empty()) return;
+    const CLI::App& command = FindCommand(program, names);
+    if (CommandsOf(command).empty()) return CheckOptions(command, {argv + i + 1, argv + argc});
   }
   const CLI::App& group = FindCommand(program, names);
   std::string commands;

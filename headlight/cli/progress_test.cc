@@ -13,7 +13,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using testing::EndsWith;
-using testing::HasSubstr;
 
 TEST(ProgressLine, SaysCountRateAndTime) {
   EXPECT_EQ(ProgressLine("converting", {}, 65.2), "converting, 1:05");

@@ -172,8 +172,10 @@ void CheckReadable(const std::vector<std::string>& paths) {
 
 TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, const TrainingRun& run,
                            TrainingProgress& progress) {
-  progress.Note(fmt::format("a model of {:.1f} million parameters, computing in {}",
-                            static_cast<double>(task.model->parameters().count()) / 1e6, Name(run.compute)));
+  const std::int64_t count = task.model->parameters().count();
+  const std::string size =
+      count < 1'000'000 ? fmt::format("{}", count) : fmt::format("{:.1f} million", static_cast<double>(count) / 1e6);
+  progress.Note(fmt::format("a model of {} parameters, computing in {}", size, Name(run.compute)));
   task.model->parameters().SetCompute(run.compute);
   CompleteSchedule(task, run, options);
 

@@ -64,13 +64,15 @@ class ColumnCheck {
   std::vector<std::string> Warnings() const {
     constexpr std::size_t least = 20;  // lines, of which fewer say little
     std::vector<std::string> warnings;
-    const auto is_one_of = [](std::string_view word, const std::set<std::string_view>& names) {
+    const std::set<std::string_view> names = {"label",  "labels",    "class",    "category", "target",
+                                              "text",   "texts",     "sentence", "premise",  "sentence1",
+                                              "review", "question1", "question"};
+    const auto is_name = [&](std::string_view word) {
       std::string lower(word);
       for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       return names.contains(lower);
     };
-    if (is_one_of(first_.label, {"label", "labels", "class", "category", "target"}) ||
-        is_one_of(first_.text, {"text", "texts", "sentence", "sentence1", "premise", "question1"}))
+    if (is_name(first_.label) || is_name(first_.text))
       warnings.push_back(
           fmt::format("{}: this line looks like a header, and is read as a text of class {}; a file with a header is "
                       "read where its name ends in .csv, with commas",

@@ -105,6 +105,7 @@ TEST_F(ClassifiedTexts, NamesTheRecordThatDoesNotFit) {
 
 TEST_F(ClassifiedTexts, WarnsOfColumnsThatSeemMistaken) {
   EXPECT_THAT(Warning("Sentence\tLabel\ndog\t1\n"), HasSubstr("a.tsv:1: this line looks like a header"));
+  EXPECT_THAT(Warning("label\ttext\n1\tdog\n"), HasSubstr("a.tsv:1: this line looks like a header"));
   EXPECT_THAT(Warning("\ntext\tscore\ndog\t1\n"), HasSubstr("a.tsv:2: this line looks like a header"));
   std::string swapped, pairs, good, good_pairs;
   for (int i = 0; i < 20; ++i) {

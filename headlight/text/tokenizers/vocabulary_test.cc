@@ -92,7 +92,7 @@ TEST_P(Vocabulary, IsTheSameForTheSameText) {
 // The error's figure is the largest size indeed.
 TEST_P(Vocabulary, SaysTheLargestSize) {
   const std::string error = ErrorOf(Corpus(), Options(GetParam(), 8000));
-  EXPECT_THAT(error, HasSubstr("the vocabulary size is 8000, more than this text allows: at most "));
+  EXPECT_THAT(error, HasSubstr("vocabulary_size is 8000, more than this text allows: at most "));
   const int largest = std::stoi(error.substr(error.rfind(' ')));
   EXPECT_EQ(ErrorOf(Corpus(), Options(GetParam(), largest)), "");
   EXPECT_THAT(ErrorOf(Corpus(), Options(GetParam(), largest + 1)), HasSubstr("more than this text allows"));
@@ -100,7 +100,7 @@ TEST_P(Vocabulary, SaysTheLargestSize) {
 
 TEST_P(Vocabulary, SaysTheSmallestSize) {
   const std::string error = ErrorOf(Corpus(), Options(GetParam(), 20));
-  EXPECT_THAT(error, HasSubstr("the vocabulary size is 20, less than this text's characters need: at least "));
+  EXPECT_THAT(error, HasSubstr("vocabulary_size is 20, less than this text's characters need: at least "));
   const int least = std::stoi(error.substr(error.rfind(' ')));
   EXPECT_EQ(ErrorOf(Corpus(), Options(GetParam(), least)), "");
   EXPECT_NE(ErrorOf(Corpus(), Options(GetParam(), least - 1)), "");
