@@ -132,7 +132,8 @@ TEST_F(ClassifiedTexts, ReadsOrRefusesEveryTruncation) {
   for (const auto& [name, file] : {std::pair("a.csv", &csv), {"a.jsonl", &json}, {"a.tsv", &tsv}})
     for (std::size_t size = 0; size <= file->size(); ++size) {
       labels.clear();
-      const std::string error = ErrorOf([&] { EXPECT_LE(Read(name, file->substr(0, size)).texts.size(), 2U); });
+      const std::string cut = file->substr(0, size);
+      const std::string error = ErrorOf([&, path = name] { EXPECT_LE(Read(path, cut).texts.size(), 2U); });
       if (error.empty()) continue;
       EXPECT_THAT(error, HasSubstr(name));
       EXPECT_EQ(error.find('\n'), std::string::npos) << error;
