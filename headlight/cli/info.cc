@@ -13,6 +13,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
+#include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/tasks/sentence_modules.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
@@ -117,6 +118,7 @@ Json Describe(const std::string& folder) {
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
   AddSizes(files.config, description);
   if (const auto* encoder = dynamic_cast<const TextEncoder*>(model.get())) AddUses(folder, *encoder, description);
+  if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr) return description;
   if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
     description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
     return description;

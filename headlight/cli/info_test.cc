@@ -63,7 +63,19 @@ const std::vector<Kind>& Kinds() {
         {"decoder_heads", 2},
         {"encoder_ffn", 10}}},
       {"encoder_decoders/mbart_text",
-       {{"family", "mbart"}, {"encoder_layers", 1}, {"decoder_layers", 1}, {"decoder_ffn", 10}}}};
+       {{"family", "mbart"}, {"encoder_layers", 1}, {"decoder_layers", 1}, {"decoder_ffn", 10}}},
+      {"pictures/vit_oblong",
+       {{"family", "vit"},
+        {"layers", 2},
+        {"model", 12},
+        {"attention_heads", 2},
+        {"ffn", 20},
+        {"picture_height", 12},
+        {"picture_width", 8},
+        {"patch_height", 4},
+        {"patch_width", 2},
+        {"channels", 1},
+        {"labels", Json::Array{"LABEL_0", "LABEL_1", "LABEL_2"}}}}};
   return kinds;
 }
 
