@@ -1,5 +1,5 @@
-// What decoding with an encoder and a decoder may be told besides the likeliest: penalties, sampling, the beginning of
-// each translation, the scores of its tokens. tests/encoder_decoder_parity_test.cc compares with Transformers.
+// The options of decoding with an encoder and a decoder: penalties, sampling, target prefixes, token scores.
+// tests/encoder_decoder_parity_test.cc compares with Transformers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

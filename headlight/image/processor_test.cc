@@ -5,16 +5,10 @@
 #include <zlib.h>
 
 #include "headlight/base/test_support.h"
+#include "headlight/image/testing.h"
 
 namespace headlight {
 namespace {
-
-Picture Pattern(std::int64_t width, std::int64_t height) {
-  Picture picture{.height = height, .width = width};
-  for (std::int64_t i = 0; i < width * height * 3; ++i)
-    picture.pixels.push_back(static_cast<std::uint8_t>((i * i / 7 + 31 * i) % 256));
-  return picture;
-}
 
 PictureProcessor Processor(const char* config) {
   return ReadPictureProcessor(JsonView(ParseJson(config, "test"), "preprocessor_config.json"));

@@ -27,7 +27,7 @@ namespace {
 // bits, so that a weight is upper * 2^12 + lower.
 constexpr int kBits = 22, kLowerBits = 12;
 
-// The weighted pixels of each output pixel of a side: `first` and, from weights[index * most], `count` weights.
+// The weighted pixels of each output pixel of a side: `count` of them from `first`.
 struct Windows {
   std::int64_t most = 0;  // even
   std::vector<std::int64_t> first, count;
@@ -204,7 +204,6 @@ Rows ResizeRows(const Picture& picture, std::int64_t width, ResizeFilter filter)
   return resized;
 }
 
-// `row(y)` gives a row of `width` pixels.
 Picture ResizeColumns(Rows rows, std::int64_t from_height, std::int64_t height, std::int64_t width,
                       ResizeFilter filter) {
   const Windows windows = WindowsOf(from_height, height, filter);

@@ -7,17 +7,10 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
+#include "headlight/image/testing.h"
 
 namespace headlight {
 namespace {
-
-// The picture of tools/make_picture_goldens.py.
-Picture Pattern(std::int64_t width, std::int64_t height) {
-  Picture picture{.height = height, .width = width};
-  for (std::int64_t i = 0; i < width * height * 3; ++i)
-    picture.pixels.push_back(static_cast<std::uint8_t>((i * i / 7 + 31 * i) % 256));
-  return picture;
-}
 
 TEST(Resize, HasPillowsBits) {
   std::istringstream lines(ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/resized.txt"));

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/stacks.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 
@@ -104,15 +104,8 @@ Bert::Bert(const BertConfig& config, DType dtype)
 }
 
 void DescribeBert(ConfigTable& table, BertConfig& config) {
-  table.Size("hidden_size", config.model, "the model dimension");
-  table.Layers("num_hidden_layers", config.layers);
-  table.Heads("num_attention_heads", config.heads, config.model);
-  table.Size("intermediate_size", config.ffn, "the ffn dimension");
-  table.Choice("hidden_act", config.activation, kActivationNames);
-  table.Probability("hidden_dropout_prob", config.dropout);
-  table.Probability("attention_probs_dropout_prob", config.attention_dropout);
+  DescribeEncoderStack(table, config);
   table.Probability("classifier_dropout", config.classifier_dropout);
-  table.Epsilon("layer_norm_eps", config.norm_epsilon);
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", config.positions, "the number of positions");
   table.Integer("type_vocab_size", config.types, "the number of segment types", 0, kLargestSize);

@@ -1,13 +1,13 @@
 #include "headlight/models/vit.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <utility>
 
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/stacks.h"
 #include "headlight/nn/labels.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/concatenate.h"
@@ -186,14 +186,7 @@ void DescribeGrid(ConfigTable& table, std::string_view key, Grid& grid, std::str
 
 void Describe(ConfigTable& table, VitConfig& config) {
   table.Note("model_type", config.distillation ? "deit" : "vit");
-  table.Size("hidden_size", config.model, "the model dimension");
-  table.Layers("num_hidden_layers", config.layers);
-  table.Heads("num_attention_heads", config.heads, config.model);
-  table.Size("intermediate_size", config.ffn, "the ffn dimension");
-  table.Choice("hidden_act", config.activation, kActivationNames);
-  table.Probability("hidden_dropout_prob", config.dropout);
-  table.Probability("attention_probs_dropout_prob", config.attention_dropout);
-  table.Epsilon("layer_norm_eps", config.norm_epsilon);
+  DescribeEncoderStack(table, config);
   DescribeGrid(table, "image_size", config.picture, "the picture's size");
   DescribeGrid(table, "patch_size", config.patch, "the patch's size");
   table.Integer("num_channels", config.channels, "the number of channels", 1, 1024);
@@ -233,7 +226,7 @@ std::unique_ptr<Vit> Load(const ModelFolder& files, const LoadModelOptions& opti
   config.masked_pixels = has("decoder.0");
   config.mask = files.weights.contains(Prefix(config.scope) + "embeddings.mask_token");
   if (config.classes) config.labels = ReadLabels(files.config);
-  ReadConfig(files.config, config);
+  ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<Vit>(config);
   LoadWeights(files, options, model->parameters(), {});
   return model;

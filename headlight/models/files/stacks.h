@@ -1,4 +1,4 @@
-// The settings of an encoder and a decoder that a Transformer and a BART have in common, under the same names.
+// The settings of stacks of layers that several families have under the same names.
 #pragma once
 
 #include "headlight/io/config_table.h"
@@ -7,6 +7,20 @@
 
 namespace headlight {
 
+// An encoder's, as BERT and ViT have them.
+template <typename Config>
+void DescribeEncoderStack(ConfigTable& table, Config& config) {
+  table.Size("hidden_size", config.model, "the model dimension");
+  table.Layers("num_hidden_layers", config.layers);
+  table.Heads("num_attention_heads", config.heads, config.model);
+  table.Size("intermediate_size", config.ffn, "the ffn dimension");
+  table.Choice("hidden_act", config.activation, kActivationNames);
+  table.Probability("hidden_dropout_prob", config.dropout);
+  table.Probability("attention_probs_dropout_prob", config.attention_dropout);
+  table.Epsilon("layer_norm_eps", config.norm_epsilon);
+}
+
+// An encoder's and a decoder's, as the Transformer and BART have them.
 template <typename Config>
 void DescribeStacks(ConfigTable& table, Config& config) {
   table.Note("is_encoder_decoder", true);
