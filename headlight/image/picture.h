@@ -6,6 +6,11 @@
 
 namespace headlight {
 
+struct PictureSize {
+  std::int64_t height = 0, width = 0;  // pixels
+  bool operator==(const PictureSize&) const = default;
+};
+
 struct Picture {
   std::int64_t height = 0, width = 0;
   std::vector<std::uint8_t> pixels = {};  // [height, width, 3]: red, green, blue

@@ -15,11 +15,6 @@
 
 namespace headlight {
 
-struct PictureSize {
-  std::int64_t height = 0, width = 0;
-  bool operator==(const PictureSize&) const = default;
-};
-
 // How a picture's size follows from its own.
 struct ResizeRule {
   enum class Kind {

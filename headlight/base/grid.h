@@ -1,0 +1,14 @@
+// The size of a picture, or of a map of features, in cells.
+#pragma once
+
+#include <cstdint>
+
+namespace headlight {
+
+struct Grid {
+  std::int64_t height = 0, width = 0;
+  std::int64_t cells() const { return height * width; }
+  bool operator==(const Grid&) const = default;
+};
+
+}  // namespace headlight

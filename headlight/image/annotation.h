@@ -1,0 +1,22 @@
+// What a file says of one picture, as Pascal VOC's do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/image/box.h"
+
+namespace headlight {
+
+struct PictureAnnotation {
+  std::string picture;                 // the name of its file
+  std::int64_t height = 0, width = 0;  // pixels; 0: not said
+  struct Object {
+    std::string label;
+    Box box;
+  };
+  std::vector<Object> objects = {};
+};
+
+}  // namespace headlight

@@ -1,0 +1,41 @@
+// Boxes of things in a picture.
+#pragma once
+
+#include <cstdint>
+
+namespace headlight {
+
+// In pixels from the picture's upper left corner.
+struct Box {
+  double left = 0, top = 0, right = 0, bottom = 0;
+
+  double width() const { return right - left; }
+  double height() const { return bottom - top; }
+  double area() const { return width() * height(); }
+  bool operator==(const Box&) const = default;
+};
+
+// The box around a centre, all as shares of the sides of a picture of height x width.
+inline Box BoxOfShares(double x, double y, double across, double down, std::int64_t height, std::int64_t width) {
+  const auto h = static_cast<double>(height), w = static_cast<double>(width);
+  return {(x - across / 2) * w, (y - down / 2) * h, (x + across / 2) * w, (y + down / 2) * h};
+}
+
+// A thing that is known to be in a picture.
+struct LabelledBox {
+  Box box;
+  std::int32_t label = 0;  // its class
+  // Of the thing's outline, in pixels, by which COCO tells small from large; the box's where no outline is known.
+  double area = 0;
+  bool crowd = false;  // a group of things: not learned from, and what is found in it counts neither way
+  bool operator==(const LabelledBox&) const = default;
+};
+
+// A thing that a model has found.
+struct FoundBox {
+  Box box;
+  std::int32_t label = 0;
+  double score = 0;  // 0 to 1
+};
+
+}  // namespace headlight

@@ -1,0 +1,164 @@
+#include "headlight/image/colours.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::size_t kColours = std::size_t{1} << 24, kMostPoints = std::size_t{1} << 16;
+
+std::size_t Key(const std::uint8_t* pixel) {
+  return std::size_t{pixel[0]} << 16 | std::size_t{pixel[1]} << 8 | pixel[2];
+}
+
+// A colour, in bytes, and how many pixels have it.
+struct Point {
+  std::array<double, 3> at = {};
+  double weight = 0;
+};
+
+double Distance(const Point& point, const std::array<double, 3>& centre) {
+  double sum = 0;
+  for (std::size_t i = 0; i < 3; ++i) sum += (point.at[i] - centre[i]) * (point.at[i] - centre[i]);
+  return sum;
+}
+
+// The colours that occur, without their `dropped` lowest bits.
+std::vector<Point> PointsOf(const std::vector<std::uint64_t>& counts, int dropped) {
+  std::vector<Point> points;
+  std::vector<std::int32_t> place(kColours >> (3 * dropped), -1);  // of each colour without those bits among the points
+  for (std::size_t key = 0; key < counts.size(); ++key) {
+    if (counts[key] == 0) continue;
+    const std::array<std::size_t, 3> bytes = {key >> 16, key >> 8 & 255, key & 255};
+    std::size_t cut = 0;
+    for (const std::size_t byte : bytes) cut = cut << (8 - dropped) | byte >> dropped;
+    if (place[cut] < 0) {
+      place[cut] = static_cast<std::int32_t>(points.size());
+      points.push_back({});
+    }
+    Point& point = points[static_cast<std::size_t>(place[cut])];
+    const auto weight = static_cast<double>(counts[key]);
+    point.weight += weight;
+    for (std::size_t i = 0; i < 3; ++i)
+      point.at[i] += (static_cast<double>(bytes[i]) - point.at[i]) * weight / point.weight;
+  }
+  return points;
+}
+
+std::vector<std::array<double, 3>> FirstCentres(const std::vector<Point>& points, std::size_t count) {
+  std::vector<std::array<double, 3>> centres = {std::ranges::max_element(points, {}, &Point::weight)->at};
+  std::vector<double> nearest(points.size(), std::numeric_limits<double>::infinity());
+  while (centres.size() < count) {
+    std::size_t farthest = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      nearest[i] = std::min(nearest[i], points[i].weight * Distance(points[i], centres.back()));
+      if (nearest[i] > nearest[farthest]) farthest = i;
+    }
+    centres.push_back(points[farthest].at);
+  }
+  return centres;
+}
+
+}  // namespace
+
+void ColourCounts::Add(const Picture& picture) {
+  if (counts_.empty()) counts_.resize(kColours);
+  for (std::size_t i = 0; i < picture.pixels.size(); i += 3) ++counts_[Key(picture.pixels.data() + i)];
+}
+
+std::vector<Colour> ColourCounts::Cluster(std::int64_t count) const {
+  Check(count >= 1 && count <= kMostColours, "there can be from 1 to {} colours, not {}", kMostColours, count);
+  std::vector<Point> points = PointsOf(counts_, 0);
+  for (int dropped = 1; points.size() > kMostPoints; ++dropped) points = PointsOf(counts_, dropped);
+  Check(std::ssize(points) >= count, "the pictures have only {} colours, of which {} cannot be chosen", points.size(),
+        count);
+
+  constexpr int kMostRounds = 100;
+  std::vector<std::array<double, 3>> centres = FirstCentres(points, static_cast<std::size_t>(count));
+  std::vector<std::size_t> nearest(points.size());
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool changed = false;
+    std::vector<Point> means(centres.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      std::size_t best = nearest[i];
+      double least = Distance(points[i], centres[best]);
+      for (std::size_t centre = 0; centre < centres.size(); ++centre)
+        if (const double distance = Distance(points[i], centres[centre]); distance < least) {
+          least = distance;
+          best = centre;
+        }
+      changed = changed || best != nearest[i];
+      nearest[i] = best;
+      means[best].weight += points[i].weight;
+      for (std::size_t axis = 0; axis < 3; ++axis) means[best].at[axis] += points[i].weight * points[i].at[axis];
+    }
+    for (std::size_t centre = 0; centre < centres.size(); ++centre)  // one without pixels stays where it is
+      for (std::size_t axis = 0; axis < 3 && means[centre].weight > 0; ++axis)
+        centres[centre][axis] = means[centre].at[axis] / means[centre].weight;
+    if (!changed && round > 0) break;
+  }
+
+  // By ITU-R BT.601's luma, and of equals by the bytes.
+  std::ranges::sort(centres, {}, [](const std::array<double, 3>& c) {
+    return std::pair(0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2], c);
+  });
+  std::vector<Colour> colours;
+  for (const std::array<double, 3>& centre : centres) {
+    Colour& colour = colours.emplace_back();
+    for (std::size_t axis = 0; axis < 3; ++axis) colour[axis] = static_cast<float>(centre[axis] / 127.5 - 1);
+  }
+  return colours;
+}
+
+std::array<std::uint8_t, 3> BytesOf(const Colour& colour) {
+  std::array<std::uint8_t, 3> bytes;
+  for (std::size_t i = 0; i < 3; ++i)
+    bytes[i] = static_cast<std::uint8_t>(std::clamp(std::nearbyint(127.5F * (colour[i] + 1)), 0.0F, 255.0F));
+  return bytes;
+}
+
+Json ColourProcessorConfig(PictureSize size, const std::vector<Colour>& colours) {
+  Json::Array clusters;
+  for (const Colour& colour : colours) clusters.push_back(Json::Array(colour.begin(), colour.end()));
+  return Json::Object{{"image_processor_type", "ImageGPTImageProcessor"},
+                      {"do_resize", true},
+                      {"size", Json::Object{{"height", size.height}, {"width", size.width}}},
+                      {"resample", static_cast<int>(ResizeFilter::bilinear)},
+                      {"do_normalize", true},
+                      {"do_color_quantize", true},
+                      {"clusters", std::move(clusters)}};
+}
+
+namespace {
+
+constexpr std::uint16_t kUnknown = 0xffff;
+
+}  // namespace
+
+NearestColours::NearestColours(const PictureProcessor& processor) : processor_(processor), known_(kColours, kUnknown) {
+  Check(std::ssize(processor.clusters) <= kMostColours, "there can be at most {} colours, not {}", kMostColours,
+        processor.clusters.size());
+}
+
+void NearestColours::Append(const Picture& fitted, std::vector<std::uint16_t>& colours) {
+  Picture unknown{.height = 1};
+  for (std::size_t i = 0; i < fitted.pixels.size(); i += 3)
+    if (std::uint16_t& known = known_[Key(fitted.pixels.data() + i)]; known == kUnknown) {
+      known = 0;  // it is asked for once
+      unknown.pixels.insert(unknown.pixels.end(), fitted.pixels.begin() + static_cast<std::ptrdiff_t>(i),
+                            fitted.pixels.begin() + static_cast<std::ptrdiff_t>(i + 3));
+      ++unknown.width;
+    }
+  const std::vector<std::int32_t> found = processor_.Colours(unknown);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    known_[Key(unknown.pixels.data() + 3 * i)] = static_cast<std::uint16_t>(found[i]);
+  for (std::size_t i = 0; i < fitted.pixels.size(); i += 3) colours.push_back(known_[Key(fitted.pixels.data() + i)]);
+}
+
+}  // namespace headlight

@@ -1,0 +1,103 @@
+#include "headlight/image/colours.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headlight/base/random.h"
+#include "headlight/base/test_support.h"
+#include "headlight/image/testing.h"
+
+namespace headlight {
+namespace {
+
+// One pixel high.
+Picture Row(const std::vector<std::array<int, 3>>& pixels) {
+  Picture picture{.height = 1, .width = std::ssize(pixels)};
+  for (const auto& pixel : pixels)
+    for (const int byte : pixel) picture.pixels.push_back(static_cast<std::uint8_t>(byte));
+  return picture;
+}
+
+std::vector<std::array<std::uint8_t, 3>> Bytes(const std::vector<Colour>& colours) {
+  std::vector<std::array<std::uint8_t, 3>> bytes;
+  for (const Colour& colour : colours) bytes.push_back(BytesOf(colour));
+  return bytes;
+}
+
+TEST(ColourCounts, FindsTheColours) {
+  ColourCounts counts;
+  counts.Add(Row({{255, 0, 0}, {253, 2, 0}, {0, 0, 250}, {0, 0, 254}, {10, 10, 10}}));
+  counts.Add(Row({{10, 10, 10}, {10, 10, 10}, {250, 250, 250}}));
+  using Three = std::array<std::uint8_t, 3>;
+  // By brightness: near black, blue, red, near white.
+  EXPECT_EQ(Bytes(counts.Cluster(4)), (std::vector<Three>{{10, 10, 10}, {0, 0, 252}, {254, 1, 0}, {250, 250, 250}}));
+  EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("the pictures have only 6 colours"));
+  EXPECT_THAT(ErrorOf([&] { counts.Cluster(0); }), testing::HasSubstr("from 1 to 4096 colours, not 0"));
+}
+
+// Lloyd's rule: no colour is nearer to another centre, and a centre is the mean of its colours. Of greys, greys.
+TEST(ColourCounts, GreysGiveGreysThatAreTheMeansOfTheirPixels) {
+  ColourCounts counts;
+  Random random(1);
+  std::array<double, 256> weights = {};
+  Picture picture{.height = 100, .width = 100};
+  for (int i = 0; i < 10000; ++i) {
+    const double u = random.Uniform();
+    const auto grey = static_cast<std::uint8_t>(255 * u * u);
+    ++weights[grey];
+    picture.pixels.insert(picture.pixels.end(), 3, grey);
+  }
+  counts.Add(picture);
+  const std::vector<Colour> colours = counts.Cluster(16);
+  std::array<double, 16> sums = {}, counted = {};
+  for (std::size_t grey = 0; grey < 256; ++grey) {
+    std::size_t best = 0;
+    const auto distance = [&](std::size_t i) {
+      return std::abs(127.5 * (colours[i][0] + 1.0) - static_cast<double>(grey));
+    };
+    for (std::size_t i = 1; i < 16; ++i) best = distance(i) < distance(best) ? i : best;
+    sums[best] += weights[grey] * static_cast<double>(grey);
+    counted[best] += weights[grey];
+  }
+  for (std::size_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(colours[i][0], colours[i][1]);
+    EXPECT_EQ(colours[i][0], colours[i][2]);
+    EXPECT_NEAR(127.5 * (colours[i][0] + 1.0), sums[i] / counted[i], 0.01) << i;
+  }
+}
+
+TEST(ColourCounts, TakesNeighboursForOneWhereThereAreVeryManyColours) {
+  ColourCounts counts;
+  for (int green = 0; green < 3; ++green) {
+    Picture picture{.height = 256, .width = 256};
+    for (int i = 0; i < 65536; ++i)
+      for (const int byte : {i & 255, 40 * green, i >> 8}) picture.pixels.push_back(static_cast<std::uint8_t>(byte));
+    counts.Add(picture);
+  }
+  const std::vector<Colour> colours = counts.Cluster(2);
+  EXPECT_NEAR(colours[0][0] + colours[1][0], 0, 0.1);  // about the middle
+}
+
+TEST(NearestColours, AreTheProcessors) {
+  ColourCounts counts;
+  const Picture picture = Pattern(40, 30);
+  counts.Add(picture);
+  const std::vector<Colour> colours = counts.Cluster(20);
+  const PictureProcessor processor =
+      ReadPictureProcessor(JsonView(ColourProcessorConfig({30, 40}, colours), "preprocessor_config.json"));
+  ASSERT_EQ(processor.clusters, colours);
+  ASSERT_EQ(processor.Fit(picture), picture);
+  NearestColours nearest(processor);
+  std::vector<std::uint16_t> numbers;
+  for (int again = 0; again < 2; ++again) {
+    numbers.clear();
+    nearest.Append(picture, numbers);
+    const std::vector<std::int32_t> expected = processor.Colours(picture);
+    EXPECT_EQ(std::vector<std::int32_t>(numbers.begin(), numbers.end()), expected);
+  }
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,46 @@
+// IDX files, in which MNIST and its successors are published: bytes in an array of some axes, plain or gzip.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/image/picture.h"
+
+namespace headlight {
+
+constexpr std::int64_t kMostIdxBytes = std::int64_t{1} << 32;
+
+struct IdxArray {
+  std::vector<std::int64_t> shape = {};
+  std::vector<std::uint8_t> values = {};  // row by row
+};
+
+// Throws Error naming the file where it is no array of unsigned bytes, is cut off or goes on behind its last value, and
+// where it has more than `most_bytes`, before they are allocated.
+HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
+
+// Whether a path is named as IDX files are: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.
+HEADLIGHT_API bool IsIdxPath(std::string_view path);
+
+// The pictures of an array [pictures, height, width], grey, or [pictures, height, width, 3].
+class HEADLIGHT_API IdxPictures {
+ public:
+  // Throws Error as ReadIdx does, and for other axes.
+  explicit IdxPictures(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
+
+  std::int64_t count() const { return array_.shape[0]; }
+  std::int64_t height() const { return array_.shape[1]; }
+  std::int64_t width() const { return array_.shape[2]; }
+  Picture operator[](std::int64_t index) const;
+
+ private:
+  IdxArray array_;
+};
+
+// The numbers of classes, from an array [labels].
+HEADLIGHT_API std::vector<std::uint8_t> ReadIdxLabels(const std::string& path);
+
+}  // namespace headlight

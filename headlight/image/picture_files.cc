@@ -1,0 +1,96 @@
+#include "headlight/image/picture_files.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The names that a pattern matches, sorted.
+std::vector<std::string> Matches(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> names;
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) names.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  std::ranges::sort(names);  // in the order of bytes, whatever the locale
+  return names;
+}
+
+void Add(const std::string& source, std::vector<PictureSource>& pictures) {
+  std::error_code error;
+  const fs::file_status status = fs::status(source, error);
+  if (fs::is_directory(status)) {
+    for (std::string& path : PictureFilesIn(source)) pictures.push_back({std::move(path)});
+  } else if (fs::exists(status) && IsIdxPath(source)) {
+    const auto idx = std::make_shared<const IdxPictures>(source);
+    for (std::int64_t index = 0; index < idx->count(); ++index) pictures.push_back({source, idx, index});
+  } else {
+    Check(fs::exists(status), "{}: no such file or folder", source);
+    pictures.push_back({source});
+  }
+}
+
+}  // namespace
+
+std::string PictureSource::name() const {
+  if (path == "-") return "standard input";
+  return idx == nullptr ? path : fmt::format("{}#{}", path, index + 1);
+}
+
+bool IsPicturePath(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string ending(path.substr(dot + 1));
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return ending == "jpg" || ending == "jpeg" || ending == "png" || ending == "webp";
+}
+
+std::vector<std::string> PictureFilesIn(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    const bool hidden = entry->path().filename().string().starts_with('.');
+    std::error_code unknown;  // of a link that leads nowhere: reading it names it
+    const bool is_folder = entry->is_directory(unknown);
+    if (hidden && is_folder) entry.disable_recursion_pending();
+    if (!hidden && !is_folder && IsPicturePath(entry->path().string())) paths.push_back(entry->path().string());
+  }
+  Check(!error, "{}: its files cannot be listed: {}", folder, error.message());
+  Check(!paths.empty(), "{}: there is no picture in this folder: no file ending in .jpg, .jpeg, .png or .webp", folder);
+  std::ranges::sort(paths);
+  return paths;
+}
+
+std::vector<PictureSource> ListPictures(std::span<const std::string> sources) {
+  std::vector<PictureSource> pictures;
+  bool input = false;
+  for (const std::string& source : sources) {
+    Check(!source.empty(), "a picture's path is empty");
+    if (source == "-") {
+      Check(!input, "standard input (-) can only be one of the pictures");
+      input = true;
+      pictures.push_back({source});
+      continue;
+    }
+    std::error_code error;
+    if (source.find_first_of("*?[") == std::string::npos || fs::exists(source, error)) {
+      Add(source, pictures);
+      continue;
+    }
+    const std::vector<std::string> matches = Matches(source);
+    Check(!matches.empty(), "{}: no file matches this pattern", source);
+    for (const std::string& match : matches) Add(match, pictures);
+  }
+  return pictures;
+}
+
+}  // namespace headlight
