@@ -104,6 +104,20 @@ struct Silu {
   }
 };
 
+struct QuickGelu {
+  static constexpr double factor = 1.702;
+  template <class D, class V>
+  static HWY_INLINE V Value(D d, V x) {
+    return hn::Mul(x, SigmoidOf(d, hn::Mul(x, Number(d, factor))));
+  }
+  template <class D, class V>
+  static HWY_INLINE V Slope(D d, V x) {
+    const V sigmoid = SigmoidOf(d, hn::Mul(x, Number(d, factor)));
+    const V rise = hn::Mul(hn::Mul(x, sigmoid), hn::Sub(Number(d, 1), sigmoid));
+    return hn::MulAdd(rise, Number(d, factor), sigmoid);
+  }
+};
+
 struct HyperbolicTangent {
   template <class D, class V>
   static HWY_INLINE V Value(D d, V x) {
@@ -130,6 +144,8 @@ HWY_INLINE void ForFunction(Activation activation, const Body& body) {
       return body(GeluTanh{});
     case Activation::silu:
       return body(Silu{});
+    case Activation::quick_gelu:
+      return body(QuickGelu{});
     case Activation::tanh:
       return body(HyperbolicTangent{});
   }

@@ -7,11 +7,12 @@
 namespace headlight {
 
 enum class Activation {
-  none,       // x
-  relu,       // max(0, x)
-  gelu,       // x * Phi(x), Phi the normal distribution (Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016)
-  gelu_tanh,  // its approximation there, 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-  silu,       // x / (1 + e^-x), also called swish
+  none,        // x
+  relu,        // max(0, x)
+  gelu,        // x * Phi(x), Phi the normal distribution (Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016)
+  gelu_tanh,   // its approximation there, 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  silu,        // x / (1 + e^-x), also called swish
+  quick_gelu,  // another approximation of gelu there, x / (1 + e^(-1.702 x))
   tanh,
 };
 

@@ -9,7 +9,8 @@ namespace headlight::kernels {
 namespace {
 
 constexpr Activation every_activation[] = {Activation::none,      Activation::relu, Activation::gelu,
-                                           Activation::gelu_tanh, Activation::silu, Activation::tanh};
+                                           Activation::gelu_tanh, Activation::silu, Activation::quick_gelu,
+                                           Activation::tanh};
 
 double Expected(Activation activation, double x) {
   switch (activation) {
@@ -23,6 +24,8 @@ double Expected(Activation activation, double x) {
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
     case Activation::silu:
       return x / (1 + std::exp(-x));
+    case Activation::quick_gelu:
+      return x / (1 + std::exp(-1.702 * x));
     case Activation::tanh:
       return std::tanh(x);
   }

@@ -157,6 +157,15 @@ struct Packing {
   static void PackPanel(Matrix<const float> b, std::int64_t first, std::uint16_t* to) {
     PackBfloat16Panel(b, /*transposed=*/false, to + first * kPanelColumns);
   }
+  static void PackPanel(const UnfoldedPart<float>& b, std::int64_t first, std::uint16_t* to) {
+    constexpr std::int64_t together = 16;  // rows, that stay in the first-level cache
+    alignas(64) float rows[together * kPanelColumns];
+    for (std::int64_t row = 0; row < b.rows; row += together) {
+      const Matrix<float> some{rows, std::min(together, b.rows - row), b.columns, b.columns};
+      b.Rows(row, some.rows).Read(some);
+      PackBfloat16Panel(some, /*transposed=*/false, to + (first + row) * kPanelColumns);
+    }
+  }
 
   static void Multiply(const std::uint16_t* tile, const std::uint16_t* panel, std::int64_t depth, Matrix<float> c,
                        const ToPack<float>& next) {
@@ -207,6 +216,10 @@ void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<
   AddTransposedInBlocks<Packing>(a, b, c);
 }
 
+void AddTransposedBfloat16(Matrix<const float> a, const UnfoldedPart<float>& b, Matrix<float> c) {
+  AddTransposedInBlocks<Packing>(a, b, c);
+}
+
 HEADLIGHT_BF16 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to) {
   for (; count >= 32; count -= 32, from += 32, to += 32)
     _mm512_storeu_si512(
@@ -243,6 +256,7 @@ void Bfloat16Product(const Bfloat16Rows&, const std::uint16_t*, Matrix<float>, c
   Lacking();
 }
 void AddTransposedBfloat16(Matrix<const float>, Matrix<const float>, Matrix<float>) { Lacking(); }
+void AddTransposedBfloat16(Matrix<const float>, const UnfoldedPart<float>&, Matrix<float>) { Lacking(); }
 
 }  // namespace headlight::kernels
 #endif

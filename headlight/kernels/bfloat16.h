@@ -8,6 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
 #include "headlight/kernels/panel_product.h"
+#include "headlight/kernels/unfolded.h"
 
 namespace headlight::kernels {
 
@@ -40,5 +41,6 @@ void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<
 
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c);
+void AddTransposedBfloat16(Matrix<const float> a, const UnfoldedPart<float>& b, Matrix<float> c);
 
 }  // namespace headlight::kernels

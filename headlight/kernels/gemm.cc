@@ -34,22 +34,25 @@ void ForColumns(Matrix<const float> source, bool transposed, const Pack& pack) {
   }
 }
 
-void PackInt8Panel(Matrix<const float> source, bool transposed, std::byte* panel) {
+// The factor of a column; `factors` is null where there are none.
+float FactorOf(const float* factors, std::int64_t column) { return factors == nullptr ? 1 : factors[column]; }
+
+void PackInt8Panel(Matrix<const float> source, bool transposed, const float* factors, std::byte* panel) {
   const std::int64_t depth = transposed ? source.columns : source.rows;
   std::vector<std::int8_t> quantized(static_cast<std::size_t>(depth));
   ForColumns(source, transposed, [&](std::int64_t column, const float* numbers) {
     const float scale = QuantizeRow(numbers, depth, quantized.data());
-    PackInt8Column(panel, depth, column, quantized.data(), scale);
+    PackInt8Column(panel, depth, column, quantized.data(), scale * FactorOf(factors, column));
   });
 }
 
-void PackInt4Panel(Matrix<const float> source, bool transposed, std::byte* panel) {
+void PackInt4Panel(Matrix<const float> source, bool transposed, const float* factors, std::byte* panel) {
   const std::int64_t depth = transposed ? source.columns : source.rows;
   std::vector<std::uint8_t> codes(static_cast<std::size_t>(Int4Groups(depth) * kInt4GroupBytes));
   std::vector<std::int8_t> group_scales(static_cast<std::size_t>(Int4Groups(depth)));
   ForColumns(source, transposed, [&](std::int64_t column, const float* numbers) {
     const float scale = QuantizeInt4(numbers, depth, codes.data(), group_scales.data());
-    PackInt4Column(panel, depth, column, codes.data(), group_scales.data(), scale);
+    PackInt4Column(panel, depth, column, codes.data(), group_scales.data(), scale * FactorOf(factors, column));
   });
 }
 
@@ -112,7 +115,10 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
   if (b.compute() == Compute::int8) {
     const std::int64_t stride = Int8Stride(a.columns);
     auto* values = KeptScratch<Quantized, std::uint8_t>(a.rows * stride);
-    QuantizeRows(a, values, scales);
+    {
+      const Profiled quantizing("quantize", 0, BytesOf(a, 1) * 1.25);
+      QuantizeRows(a, values, scales);
+    }
     const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
     const Int8Product product = Int8Paths().front().product;
     return ForPanels(b, c, bias, activation, Int8PanelBytes(a.columns),
@@ -125,7 +131,10 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
   const std::int64_t groups = Int4Groups(a.columns), stride = groups * kInt4Group;
   auto* values = KeptScratch<Quantized, std::int8_t>(a.rows * stride);
   auto* offsets = KeptScratch<Quantized, std::int32_t>(a.rows * groups);
-  QuantizeInt4Rows(a, values, offsets, scales);
+  {
+    const Profiled quantizing("quantize", 0, BytesOf(a, 1) * 1.25);
+    QuantizeInt4Rows(a, values, offsets, scales);
+  }
   const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
   const Int4Product product = Int4Paths().front().product;
   ForPanels(b, c, bias, activation, Int4PanelBytes(a.columns),
@@ -161,7 +170,7 @@ std::int64_t PackedMatrix<T>::PanelColumns(std::int64_t panel) const {
 }
 
 template <typename T>
-void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
+void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed, const T* factors) {
   Ensure(transposed ? source.rows == columns_ && source.columns == rows_
                     : source.rows == rows_ && source.columns == columns_,
          "a [{}, {}] matrix is packed as [{}, {}]", source.rows, source.columns, rows_, columns_);
@@ -169,11 +178,19 @@ void PackedMatrix<T>::Pack(Matrix<const T> source, bool transposed) {
   const Profiled profiled("pack", 0, BytesOf(source, 2));
   ParallelFor(panels(), [&](std::int64_t index) {
     const std::int64_t begin = index * kPanelColumns, columns = PanelColumns(index);
-    const Matrix<const T> part = transposed ? source.Rows(begin, columns) : source.Columns(begin, columns);
+    Matrix<const T> part = transposed ? source.Rows(begin, columns) : source.Columns(begin, columns);
+    const T* const of_panel = factors == nullptr ? nullptr : factors + begin;
+    std::vector<T> multiplied;
+    if (factors != nullptr && !IsQuantized(compute_)) {
+      for (std::int64_t row = 0; row < part.rows; ++row)
+        for (std::int64_t column = 0; column < part.columns; ++column)
+          multiplied.push_back(part.row(row)[column] * of_panel[transposed ? row : column]);
+      part = {multiplied.data(), part.rows, part.columns, part.columns};
+    }
     if constexpr (std::is_same_v<T, float>) {
       if (IsQuantized(compute_)) {
         std::fill_n(panel(index), panel_bytes_, std::byte{0});
-        return (compute_ == Compute::int8 ? PackInt8Panel : PackInt4Panel)(part, transposed, panel(index));
+        return (compute_ == Compute::int8 ? PackInt8Panel : PackInt4Panel)(part, transposed, of_panel, panel(index));
       }
       if (compute_ == Compute::bfloat16)
         return PackBfloat16Panel(part, transposed, reinterpret_cast<std::uint16_t*>(panel(index)));

@@ -24,8 +24,9 @@ class PackedMatrix {
   // Not yet filled.
   PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute = Compute::float32);
 
-  // Packs B = source, or B = source^T where `transposed`; the shape must be this one's.
-  void Pack(Matrix<const T> source, bool transposed);
+  // Packs B = source, or B = source^T where `transposed`; the shape must be this one's. Column j is multiplied by
+  // factors[j], unless that is null.
+  void Pack(Matrix<const T> source, bool transposed, const T* factors = nullptr);
   // Packs B^T = values * scales, for int8: values [columns, rows], a scale for each of its rows.
   void PackQuantized(Matrix<const std::int8_t> values, const float* scales);
   // The same for int4: B^T's rows one after another, as QuantizeInt4 makes them.

@@ -13,6 +13,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/kernels/panel_product.h"
 #include "headlight/kernels/rows.h"
+#include "headlight/kernels/unfolded.h"
 
 namespace headlight::kernels {
 
@@ -23,7 +24,17 @@ inline constexpr std::int64_t kBlockRows = 192, kBlockPanels = 4;
 template <typename T>
 using ToPack = std::array<Matrix<const T>, 2>;
 
-// Packing describes the packed layout:
+// What can be prefetched of them: the taps of a convolution are not adjacent lines.
+template <typename T>
+Matrix<const T> InMemory(const Matrix<const T>& rows) {
+  return rows;
+}
+template <typename T>
+Matrix<const T> InMemory(const UnfoldedPart<T>&) {
+  return {};
+}
+
+// b is a Matrix<const T>, or an UnfoldedPart<T>. Packing describes the packed layout:
 //
 //   Number                                   the packed type of an element
 //   kDepth                                   rows of a and b in a block
@@ -34,14 +45,15 @@ using ToPack = std::array<Matrix<const T>, 2>;
 //   Multiply(tile, panel, depth, c, next)    c += their product; prefetches `next`
 //
 // Blocks of the depth are added in ascending order: the sums are the same for any number of threads.
-template <class Packing, typename T>
-void AddTransposedInBlocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
+template <class Packing, typename T, class Right>
+void AddTransposedInBlocks(Matrix<const T> a, Right b, Matrix<T> c) {
   struct Block {
-    Matrix<const T> a, b;
+    Matrix<const T> a;
+    Right b;
     Matrix<T> c;
 
     std::int64_t panels() const { return (c.columns + kPanelColumns - 1) / kPanelColumns; }
-    Matrix<const T> Panel(std::int64_t index) const {
+    Right Panel(std::int64_t index) const {
       const std::int64_t column = index * kPanelColumns;
       return b.Columns(column, std::min(kPanelColumns, b.columns - column));
     }
@@ -62,7 +74,7 @@ void AddTransposedInBlocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
     return {a.Rows(first, depth).Columns(row, rows), b.Rows(first, depth).Columns(column, columns),
             c.Rows(row, rows).Columns(column, columns)};
   };
-  const auto share = [](Matrix<const T> rows, std::int64_t index, std::int64_t count) {
+  const auto share = [](const auto& rows, std::int64_t index, std::int64_t count) {
     const std::int64_t groups = (rows.rows + Packing::kTogether - 1) / Packing::kTogether;
     const std::int64_t begin = groups * index / count * Packing::kTogether;
     const std::int64_t end = std::min(groups * (index + 1) / count * Packing::kTogether, rows.rows);
@@ -94,13 +106,13 @@ void AddTransposedInBlocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
       const Block next = index == end ? Block{} : block(index);
       const std::int64_t depth = now.a.rows, count = TilesOf(now.c.rows);
       for (std::int64_t p = 0; p < now.panels(); ++p) {
-        const Matrix<const T> next_b = p + 1 < now.panels() ? now.Panel(p + 1) : next.Panel(0);
+        const Right next_b = p + 1 < now.panels() ? now.Panel(p + 1) : next.Panel(0);
         const Matrix<T> its_c = now.c.Columns(p * kPanelColumns, now.Panel(p).columns);
         ForTiles(now.c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
           const auto [first_of_b, some_b] = share(next_b, tile, count);
           const auto [first_of_a, some_a] = share(next.a, p * count + tile, now.panels() * count);
           Packing::Multiply(tiles + tile * Packing::TileSize(depth), panel, depth, its_c.Rows(row, rows),
-                            ToPack<T>{some_b, some_a});
+                            ToPack<T>{InMemory(some_b), some_a});
           Packing::PackPanel(some_b, first_of_b, next_panel);
           pack_tiles(some_a, first_of_a, Packing::TileSize(next.a.rows), next_tiles);
         });

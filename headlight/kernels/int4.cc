@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 
-#include "headlight/base/profile.h"
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/int8.h"
 #include "headlight/kernels/rows.h"
@@ -387,7 +386,6 @@ void UnpackInt4Column(const std::byte* panel, std::int64_t depth, std::int64_t c
 }
 
 void QuantizeInt4Rows(Matrix<const float> x, std::int8_t* values, std::int32_t* offsets, float* scales) {
-  const Profiled profiled("quantize", 0, BytesOf(x, 1) * 1.25);
   const std::int64_t groups = Int4Groups(x.columns), stride = groups * kInt4Group;
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t row = first; row < first + rows; ++row) {

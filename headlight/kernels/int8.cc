@@ -9,7 +9,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "headlight/base/profile.h"
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/rows.h"
 
@@ -298,7 +297,6 @@ float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized) {
 std::int64_t Int8Stride(std::int64_t depth) { return (depth + kQuad - 1) / kQuad * kQuad; }
 
 void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales) {
-  const Profiled profiled("quantize", 0, BytesOf(x, 1) * 1.25);
   const auto quantize = BestQuantize<std::uint8_t>();
   const std::int64_t stride = Int8Stride(x.columns);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {

@@ -202,6 +202,13 @@ struct Packing {
   static void PackPanel(Matrix<const T> b, std::int64_t first, T* to) {
     kernels::PackPanel(b, /*transposed=*/false, to + first * kPanelColumns);
   }
+  static void PackPanel(const UnfoldedPart<T>& b, std::int64_t first, T* to) {
+    if (b.rows == 0) return;
+    const Matrix<T> rows{to + first * kPanelColumns, b.rows, b.columns, kPanelColumns};
+    b.Read(rows);
+    for (std::int64_t row = 0; row < rows.rows && rows.columns < kPanelColumns; ++row)
+      std::fill(rows.row(row) + rows.columns, rows.row(row) + kPanelColumns, T{0});
+  }
 
   static void Multiply(const T* tile, const T* panel, std::int64_t depth, Matrix<T> c, const ToPack<T>& next) {
     HEADLIGHT_DISPATCH(AddTileOn, T)(tile, panel, depth, c, next);
@@ -240,12 +247,19 @@ void AddTransposedProduct(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
   AddTransposedInBlocks<Packing<T>>(a, b, c);
 }
 
+template <typename T>
+void AddTransposedProduct(Matrix<const T> a, const UnfoldedPart<T>& b, Matrix<T> c) {
+  AddTransposedInBlocks<Packing<T>>(a, b, c);
+}
+
 template void PackPanel(Matrix<const float>, bool, float*);
 template void PackPanel(Matrix<const double>, bool, double*);
 template void PanelProduct(Matrix<const float>, const float*, Matrix<float>, const Epilogue<float>&, const float*);
 template void PanelProduct(Matrix<const double>, const double*, Matrix<double>, const Epilogue<double>&, const double*);
 template void AddTransposedProduct(Matrix<const float>, Matrix<const float>, Matrix<float>);
 template void AddTransposedProduct(Matrix<const double>, Matrix<const double>, Matrix<double>);
+template void AddTransposedProduct(Matrix<const float>, const UnfoldedPart<float>&, Matrix<float>);
+template void AddTransposedProduct(Matrix<const double>, const UnfoldedPart<double>&, Matrix<double>);
 
 }  // namespace headlight::kernels
 #endif

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "headlight/base/matrix.h"
+#include "headlight/kernels/unfolded.h"
 
 namespace headlight::kernels {
 
@@ -92,5 +93,7 @@ void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Epilogu
 // c += a^T b: a [rows, m], b [rows, n], c [m, n].
 template <typename T>
 void AddTransposedProduct(Matrix<const T> a, Matrix<const T> b, Matrix<T> c);
+template <typename T>
+void AddTransposedProduct(Matrix<const T> a, const UnfoldedPart<T>& b, Matrix<T> c);
 
 }  // namespace headlight::kernels

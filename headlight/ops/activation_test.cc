@@ -16,13 +16,14 @@ TEST(Activate, KnownValues) {
   EXPECT_NEAR(value(Activation::gelu, 0), -0.1586553, 1e-6);
   EXPECT_NEAR(value(Activation::gelu_tanh, 2), 1.9545977, 1e-6);
   EXPECT_NEAR(value(Activation::silu, 2), 1.7615942, 1e-6);
+  EXPECT_NEAR(value(Activation::quick_gelu, 2), 1.9356586, 1e-6);
   EXPECT_NEAR(value(Activation::tanh, 0), -0.7615942, 1e-6);
   EXPECT_EQ(Activate(Activation::none, x).ToVector<float>(), x.ToVector<float>());
 }
 
 TEST(Activate, Gradients) {
   for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu, Activation::gelu_tanh,
-                                      Activation::silu, Activation::tanh}) {
+                                      Activation::silu, Activation::quick_gelu, Activation::tanh}) {
     EXPECT_EQ(CheckGradients([=](const auto& inputs) { return Activate(activation, inputs[0]); },
                              {RandomTensor({3, 13}, 5, 3)}),
               "")

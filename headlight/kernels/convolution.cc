@@ -1,0 +1,388 @@
+#include "headlight/kernels/convolution.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/base/profile.h"
+#include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/int4.h"
+#include "headlight/kernels/int8.h"
+#include "headlight/kernels/panel_product.h"
+#include "headlight/kernels/rows.h"
+
+namespace headlight::kernels {
+namespace {
+
+// A block of rows, a piece of its depth and a panel of the weights stay in the second-level cache together.
+constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // of a row of a piece
+constexpr std::int64_t kRowsTogether = 8;  // that are read and rounded while they are in the first-level cache
+
+// A part of the depth of a product. Its length depends on the depth alone, and with it the order of the sums.
+struct Piece {
+  std::int64_t begin, depth;
+};
+Piece PieceAt(std::int64_t index, std::int64_t pieces, std::int64_t depth) {
+  const auto even = [&](std::int64_t of) { return of == pieces ? depth : depth * of / pieces / 2 * 2; };
+  return {even(index), even(index + 1) - even(index)};
+}
+
+// A product of a block: rows [row, row + c.rows) of the taps times panels of the weights, to c.
+template <typename T>
+struct Block {
+  const Unfolded<T>& taps;
+  const PackedMatrix<T>& weights;
+  std::int64_t row, first_panel;
+  Matrix<T> c;
+  Epilogue<T> epilogue;
+
+  // Calls body(panel, its columns, their epilogue, the panel after it or null).
+  template <class Body>
+  void ForPanels(const Body& body) const {
+    for (std::int64_t column = 0; column < c.columns; column += kPanelColumns) {
+      Epilogue<T> its = epilogue;
+      if (its.bias != nullptr) its.bias += column;
+      const std::int64_t panel = first_panel + column / kPanelColumns;
+      body(weights.panel(panel), c.Columns(column, std::min(kPanelColumns, c.columns - column)), its,
+           panel + 1 < weights.panels() ? weights.panel(panel + 1) : nullptr);
+    }
+  }
+
+  // The same for each piece of the depth: body(the piece, ...), after begin(piece). Panels have `bytes` for each number
+  // of the depth.
+  template <class Begin, class Body>
+  void ForPieces(std::int64_t most_depth, std::int64_t bytes, const Begin& begin, const Body& body) const {
+    const std::int64_t depth = taps.columns(),
+                       pieces = std::max<std::int64_t>(1, (depth + most_depth - 1) / most_depth);
+    for (std::int64_t index = 0; index < pieces; ++index) {
+      const Piece piece = PieceAt(index, pieces, depth);
+      begin(piece);
+      ForPanels([&](const std::byte* panel, Matrix<T> columns, Epilogue<T> its, const std::byte* next) {
+        if (index + 1 < pieces) its.bias = nullptr, its.relu = false;
+        its.accumulate = its.accumulate || index > 0;
+        const std::int64_t offset = piece.begin * bytes;
+        body(panel + offset, columns, its, next == nullptr ? nullptr : next + offset);
+      });
+    }
+  }
+
+  // Calls body(first, rows) for a few rows at a time.
+  template <class Body>
+  void ForRows(const Piece& piece, T* scratch, const Body& body) const {
+    for (std::int64_t first = 0; first < c.rows; first += kRowsTogether) {
+      const std::int64_t rows = std::min(kRowsTogether, c.rows - first);
+      body(first, taps.View(row + first, rows, piece.begin, piece.depth, scratch));
+    }
+  }
+
+  void MultiplyPlain() const {
+    struct Left;
+    constexpr std::int64_t most_depth = kMostBytes / std::int64_t{sizeof(T)};
+    T* const scratch = KeptScratch<Left, T>(taps.plain() ? 0 : c.rows * std::min(most_depth, taps.columns()));
+    Matrix<const T> rows;
+    ForPieces(
+        most_depth, kPanelColumns * std::int64_t{sizeof(T)},
+        [&](const Piece& piece) { rows = taps.View(row, c.rows, piece.begin, piece.depth, scratch); },
+        [&](const std::byte* panel, Matrix<T> columns, const Epilogue<T>& its, const std::byte* next) {
+          PanelProduct<T>(rows, reinterpret_cast<const T*>(panel), columns, its, reinterpret_cast<const T*>(next));
+        });
+  }
+
+  void MultiplyBfloat16() const {
+    struct Left;
+    struct Rounded;
+    constexpr std::int64_t most_depth = kMostBytes / std::int64_t{sizeof(std::uint16_t)};
+    const std::int64_t most = std::min(most_depth, taps.columns());
+    T* const scratch = KeptScratch<Left, T>(taps.plain() ? 0 : kRowsTogether * most);
+    auto* const rounded = KeptScratch<Rounded, std::uint16_t>(c.rows * 2 * Bfloat16Pairs(most));
+    Bfloat16Rows rows;
+    ForPieces(
+        most_depth, kPanelColumns * std::int64_t{sizeof(std::uint16_t)},
+        [&](const Piece& piece) {
+          rows = {rounded, 2 * Bfloat16Pairs(piece.depth), 2, Bfloat16Pairs(piece.depth)};
+          ForRows(piece, scratch, [&](std::int64_t first, Matrix<const T> some) {
+            RoundRows(some, rounded + first * rows.row_stride);
+          });
+        },
+        [&](const std::byte* panel, Matrix<T> columns, const Epilogue<T>& its, const std::byte* next) {
+          Bfloat16Product(rows, reinterpret_cast<const std::uint16_t*>(panel), columns, its,
+                          reinterpret_cast<const std::uint16_t*>(next));
+        });
+  }
+
+  void MultiplyQuantized() const {
+    struct Left;
+    struct Quantized;
+    const std::int64_t depth = taps.columns();
+    T* const scratch = KeptScratch<Left, T>(taps.plain() ? 0 : kRowsTogether * depth);
+    auto* const scales = KeptScratch<Quantized, float>(c.rows);
+    if (weights.compute() == Compute::int8) {
+      const std::int64_t stride = Int8Stride(depth);
+      auto* const values = KeptScratch<Quantized, std::uint8_t>(c.rows * stride);
+      ForRows({0, depth}, scratch, [&](std::int64_t first, Matrix<const T> some) {
+        QuantizeRows(some, values + first * stride, scales + first);
+      });
+      const Int8Product product = Int8Paths().front().product;
+      return ForPanels([&](const std::byte* panel, Matrix<T> columns, const Epilogue<T>& its, const std::byte* next) {
+        product({values, scales, c.rows, depth}, panel, columns, its.bias, its.relu, next);
+      });
+    }
+    const std::int64_t groups = Int4Groups(depth), stride = groups * kInt4Group;
+    auto* const values = KeptScratch<Quantized, std::int8_t>(c.rows * stride);
+    auto* const offsets = KeptScratch<Quantized, std::int32_t>(c.rows * groups);
+    ForRows({0, depth}, scratch, [&](std::int64_t first, Matrix<const T> some) {
+      QuantizeInt4Rows(some, values + first * stride, offsets + first * groups, scales + first);
+    });
+    const Int4Product product = Int4Paths().front().product;
+    ForPanels([&](const std::byte* panel, Matrix<T> columns, const Epilogue<T>& its, const std::byte*) {
+      product({values, offsets, scales, c.rows, depth}, panel, columns, its.bias, its.relu);
+    });
+  }
+
+  void Multiply() const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (IsQuantized(weights.compute())) return MultiplyQuantized();
+      if (weights.compute() == Compute::bfloat16) return MultiplyBfloat16();
+    }
+    MultiplyPlain();
+  }
+};
+
+// Calls body(first row, rows, first column, columns) in parallel for blocks that cover the product. Which blocks there
+// are changes no bit of the result.
+template <typename T, class Body>
+void ForBlocks(const Unfolded<T>& taps, const PackedMatrix<T>& weights, const Body& body) {
+  const std::int64_t rows = taps.rows(), tiles = TilesOf(rows), panels = weights.panels(), threads = Threads();
+  if (rows == 0 || panels == 0) return;
+  std::int64_t blocks = (tiles + kBlockTiles - 1) / kBlockTiles, groups = (panels + kMostPanels - 1) / kMostPanels;
+  while (blocks * groups < 2 * threads && groups < panels) ++groups;
+  if (blocks < 8 * threads)  // the same number for each thread
+    blocks = std::min(tiles, (blocks + threads - 1) / threads * threads);
+  ParallelFor(groups * blocks, [&](std::int64_t index) {
+    const auto first_row = [&](std::int64_t block) { return std::min(rows, block * tiles / blocks * kTileRows); };
+    const auto first_column = [&](std::int64_t group) {
+      return std::min(weights.columns(), group * panels / groups * kPanelColumns);
+    };
+    const std::int64_t block = index % blocks, group = index / blocks;
+    body(first_row(block), first_row(block + 1) - first_row(block), first_column(group),
+         first_column(group + 1) - first_column(group));
+  });
+}
+
+template <typename T>
+Unfolded<T> TapsOf(const ConvolutionShape& shape, const MapRows<const T>& x, std::span<const Grid> results) {
+  const auto axis = [](std::int64_t taps, std::int64_t stride, std::int64_t padding, std::int64_t dilation) {
+    UnfoldedAxis made{.step = stride, .offsets = {}};
+    for (std::int64_t tap = 0; tap < taps; ++tap) made.offsets.push_back(tap * dilation - padding);
+    return made;
+  };
+  return Unfolded<T>(x, results,
+                     axis(shape.kernel.height, shape.stride.height, shape.padding.height, shape.dilation.height),
+                     axis(shape.kernel.width, shape.stride.width, shape.padding.width, shape.dilation.width));
+}
+
+template <typename T>
+MapRows<T> Channels(const MapRows<T>& maps, std::int64_t group, std::int64_t groups) {
+  const std::int64_t channels = maps.rows.columns / groups;
+  return {maps.rows.Columns(group * channels, channels), maps.grids};
+}
+
+template <typename T>
+void AddResidual(Matrix<const T> residual, bool relu, Matrix<T> c) {
+  for (std::int64_t row = 0; row < c.rows; ++row)
+    for (std::int64_t column = 0; column < c.columns; ++column) {
+      const T sum = c.row(row)[column] + residual.row(row)[column];
+      c.row(row)[column] = relu && sum < 0 ? 0 : sum;
+    }
+}
+
+// One axis of a transposed convolution: the places `first`, `first` + stride, ... of the maps read the same taps.
+struct Phase {
+  std::int64_t first;
+  std::vector<std::int64_t> taps;
+  UnfoldedAxis axis;
+
+  std::int64_t Places(std::int64_t size, std::int64_t stride) const {
+    return size <= first ? 0 : (size - first - 1) / stride + 1;
+  }
+};
+
+std::vector<Phase> Phases(std::int64_t taps, std::int64_t stride, std::int64_t padding, std::int64_t dilation) {
+  std::vector<Phase> phases;
+  for (std::int64_t first = 0; first < stride; ++first) {
+    Phase& phase = phases.emplace_back(Phase{first, {}, {}});
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      const std::int64_t from = first + padding - tap * dilation;
+      if (from % stride != 0) continue;
+      phase.taps.push_back(tap);
+      phase.axis.offsets.push_back(from / stride);
+    }
+  }
+  return phases;
+}
+
+}  // namespace
+
+Grid ConvolutionShape::ResultOf(Grid map) const {
+  const auto places = [](std::int64_t size, std::int64_t taps, std::int64_t step, std::int64_t border,
+                         std::int64_t apart) {
+    const std::int64_t room = size + 2 * border - apart * (taps - 1) - 1;
+    return room < 0 ? 0 : room / step + 1;
+  };
+  const Grid result = {places(map.height, kernel.height, stride.height, padding.height, dilation.height),
+                       places(map.width, kernel.width, stride.width, padding.width, dilation.width)};
+  return result.cells() == 0 ? Grid{} : result;
+}
+
+template <typename T>
+void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::span<const PackedMatrix<T>> weights,
+              const MapRows<T>& y, const AfterConvolution<T>& after) {
+  Ensure(std::ssize(weights) == shape.groups, "a convolution of {} groups has {} weights", shape.groups,
+         weights.size());
+  for (std::int64_t group = 0; group < shape.groups; ++group) {
+    const Unfolded<T> taps = TapsOf(shape, Channels(x, group, shape.groups), y.grids);
+    const PackedMatrix<T>& packed = weights[static_cast<std::size_t>(group)];
+    const Matrix<T> to = Channels(y, group, shape.groups).rows;
+    Ensure(taps.rows() == to.rows && taps.columns() == packed.rows() && packed.columns() == to.columns,
+           "Convolve: [{}, {}] x [{}, {}] -> [{}, {}]", taps.rows(), taps.columns(), packed.rows(), packed.columns(),
+           to.rows, to.columns);
+    const T* const bias = after.bias == nullptr ? nullptr : after.bias + group * to.columns;
+    if (taps.plain() && after.residual.data == nullptr) {
+      Gemm<T>(Channels(x, group, shape.groups).rows, packed, to, bias,
+              after.relu ? Activation::relu : Activation::none);
+      continue;
+    }
+    const Profiled profiled("convolution", taps.rows(), taps.columns(), to.columns, packed.bytes());
+    ForBlocks(taps, packed, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+      const Matrix<T> c = to.Rows(row, rows).Columns(column, columns);
+      Block<T> block{taps, packed,
+                     row,  column / kPanelColumns,
+                     c,    {.bias = bias == nullptr ? nullptr : bias + column, .relu = after.relu}};
+      if (after.residual.data == nullptr) return block.Multiply();
+      const Matrix<const T> residual = after.residual.Columns(group * to.columns + column, columns).Rows(row, rows);
+      if (IsQuantized(packed.compute())) {
+        block.epilogue.relu = false;
+        block.Multiply();
+        return AddResidual(residual, after.relu, c);
+      }
+      for (std::int64_t r = 0; r < rows; ++r) std::copy_n(residual.row(r), columns, c.row(r));
+      block.epilogue.accumulate = true;
+      block.Multiply();
+    });
+  }
+}
+
+template <typename T>
+void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y, Matrix<const T> weight,
+                        Compute compute, const MapRows<T>& x, const T* bias, bool accumulate) {
+  const std::int64_t outputs = y.rows.columns / shape.groups, inputs = x.rows.columns / shape.groups;
+  Ensure(weight.rows == y.rows.columns && weight.columns == shape.taps() * inputs && (bias == nullptr || !accumulate),
+         "ConvolveTransposed: [{}, {}] x [{}, {}] -> [{}, {}]", y.rows.rows, y.rows.columns, weight.rows,
+         weight.columns, x.rows.rows, x.rows.columns);
+  const std::vector<Phase> vertical =
+      Phases(shape.kernel.height, shape.stride.height, shape.padding.height, shape.dilation.height);
+  const std::vector<Phase> horizontal =
+      Phases(shape.kernel.width, shape.stride.width, shape.padding.width, shape.dilation.width);
+  std::vector<std::int64_t> first;  // rows of the maps
+  std::int64_t of_all = 0;
+  for (const Grid& grid : x.grids) {
+    first.push_back(of_all);
+    of_all += grid.cells();
+  }
+  std::vector<T> stacked;
+  for (std::int64_t group = 0; group < shape.groups; ++group)
+    for (const Phase& down : vertical)
+      for (const Phase& across : horizontal) {
+        std::vector<Grid> places;
+        for (const Grid& grid : x.grids)
+          places.push_back(
+              {down.Places(grid.height, shape.stride.height), across.Places(grid.width, shape.stride.width)});
+        const Unfolded<T> taps(Channels(y, group, shape.groups), places, down.axis, across.axis);
+        const Matrix<T> to = Channels(x, group, shape.groups).rows;
+        // The row of x at which a place of this phase lies.
+        const auto row_of = [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
+          return first[map] + (down.first + place_y * shape.stride.height) * x.grids[map].width + across.first +
+                 place_x * shape.stride.width;
+        };
+        if (taps.columns() == 0) {  // no tap reaches these places
+          if (accumulate) continue;
+          taps.ForPlaces(0, taps.rows(), [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
+            T* const cell = to.row(row_of(map, place_y, place_x));
+            for (std::int64_t i = 0; i < inputs; ++i) cell[i] = bias == nullptr ? 0 : bias[group * inputs + i];
+          });
+          continue;
+        }
+        stacked.clear();
+        for (const std::int64_t i : down.taps)
+          for (const std::int64_t j : across.taps)
+            for (std::int64_t output = 0; output < outputs; ++output) {
+              const T* const row = weight.row(group * outputs + output) + (i * shape.kernel.width + j) * inputs;
+              stacked.insert(stacked.end(), row, row + inputs);
+            }
+        PackedMatrix<T> packed(taps.columns(), inputs, compute);
+        packed.Pack({stacked.data(), taps.columns(), inputs, inputs}, /*transposed=*/false);
+        if (taps.plain() && shape.stride == Grid{1, 1}) {
+          Gemm<T>(Channels(y, group, shape.groups).rows, packed, to, bias == nullptr ? nullptr : bias + group * inputs,
+                  Activation::none, accumulate);
+          continue;
+        }
+        const Profiled profiled("transposed convolution", taps.rows(), taps.columns(), inputs, packed.bytes());
+        ForBlocks(taps, packed, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+          const Epilogue<T> epilogue{.bias = bias == nullptr ? nullptr : bias + group * inputs + column};
+          struct Result;
+          const Matrix<T> c{KeptScratch<Result, T>(rows * columns), rows, columns, columns};
+          Block<T>{taps, packed, row, column / kPanelColumns, c, epilogue}.Multiply();
+          const T* from = c.data;
+          taps.ForPlaces(row, rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
+            T* const cell = to.row(row_of(map, place_y, place_x)) + column;
+            for (std::int64_t i = 0; i < columns; ++i) cell[i] = accumulate ? cell[i] + from[i] : from[i];
+            from += columns;
+          });
+        });
+      }
+}
+
+template <typename T>
+void AddConvolutionWeightGradient(const ConvolutionShape& shape, const MapRows<const T>& x, const MapRows<const T>& d_y,
+                                  Matrix<T> d_weight, Compute compute) {
+  const std::int64_t outputs = d_y.rows.columns / shape.groups;
+  for (std::int64_t group = 0; group < shape.groups; ++group) {
+    const MapRows<const T> inputs = Channels(x, group, shape.groups);
+    const Matrix<const T> dy = Channels(d_y, group, shape.groups).rows;
+    const Matrix<T> dw = d_weight.Rows(group * outputs, outputs);
+    const Unfolded<T> taps = TapsOf(shape, inputs, d_y.grids);
+    Ensure(taps.rows() == dy.rows && taps.columns() == dw.columns && !IsQuantized(compute),
+           "AddConvolutionWeightGradient: [{}, {}]^T x [{}, {}] -> [{}, {}] in {}", dy.rows, dy.columns, taps.rows(),
+           taps.columns(), dw.rows, dw.columns, Name(compute));
+    if (taps.plain()) {
+      GemmTransposed<T>(dy, inputs.rows, dw, compute);
+      continue;
+    }
+    if (dy.rows == 0) continue;
+    const Profiled profiled("convolution's weight gradient", dy.rows, taps.columns(), outputs,
+                            sizeof(T) * static_cast<std::size_t>(dw.rows * dw.columns));
+    const UnfoldedPart<T> all{&taps, 0, 0, taps.rows(), taps.columns()};
+    if constexpr (std::is_same_v<T, float>) {
+      if (compute == Compute::bfloat16) {
+        AddTransposedBfloat16(dy, all, dw);
+        continue;
+      }
+    }
+    AddTransposedProduct<T>(dy, all, dw);
+  }
+}
+
+#define HEADLIGHT_CONVOLUTION(T)                                                                               \
+  template void Convolve(const ConvolutionShape&, const MapRows<const T>&, std::span<const PackedMatrix<T>>,   \
+                         const MapRows<T>&, const AfterConvolution<T>&);                                       \
+  template void ConvolveTransposed(const ConvolutionShape&, const MapRows<const T>&, Matrix<const T>, Compute, \
+                                   const MapRows<T>&, const T*, bool);                                         \
+  template void AddConvolutionWeightGradient(const ConvolutionShape&, const MapRows<const T>&,                 \
+                                             const MapRows<const T>&, Matrix<T>, Compute)
+HEADLIGHT_CONVOLUTION(float);
+HEADLIGHT_CONVOLUTION(double);
+
+}  // namespace headlight::kernels

@@ -1,0 +1,37 @@
+#include "headlight/kernels/rotary.h"
+
+#include "headlight/kernels/row_testing.h"
+
+namespace headlight::kernels {
+namespace {
+
+template <typename T>
+void CheckValues() {
+  for (const std::int64_t half : {1, 3, 8, 32, 33}) {
+    ForEveryTarget([&] {
+      constexpr std::int64_t rows = 700, heads = 2;
+      const RowCase shape{rows, 2 * heads * half, 5, 1}, angles{4, half, 2, 3};
+      const TestMatrix<T> x(shape, 1), cosines(angles, 2), sines(angles, 3);
+      TestMatrix<T> y(shape, 0), back(shape, 0);
+      for (auto* result : {&y, &back}) result->Unwritten();
+      std::vector<std::int32_t> places;
+      for (std::int32_t row = 0; row < rows; ++row) places.push_back(row % 4);
+      RotateRows<T>(x.view(), cosines.view(), sines.view(), places.data(), false, y.view());
+      RotateRows<T>(x.view(), cosines.view(), sines.view(), places.data(), true, back.view());
+      for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t column = 0; column < shape.columns; ++column) {
+          const std::int64_t i = column % half, head = column / (2 * half) * 2 * half;
+          const bool second = column - head >= half;
+          const double c = cosines.at(row % 4, i), s = sines.at(row % 4, i);
+          const double own = x.at(row, column), other = x.at(row, second ? head + i : head + half + i);
+          ASSERT_NEAR(y.at(row, column), own * c + (second ? 1 : -1) * other * s, 4 * Tolerance<T>());
+          ASSERT_NEAR(back.at(row, column), own * c + (second ? -1 : 1) * other * s, 4 * Tolerance<T>());
+        }
+    });
+  }
+}
+TEST(RotateRows, ValuesInFloat) { CheckValues<float>(); }
+TEST(RotateRows, ValuesInDouble) { CheckValues<double>(); }
+
+}  // namespace
+}  // namespace headlight::kernels

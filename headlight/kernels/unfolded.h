@@ -1,0 +1,94 @@
+// The left-hand side of a convolution's products: for each place of the result, a row of the numbers that its taps
+// read. Products read it from the feature maps in small blocks; the whole of it is never in memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headlight/base/grid.h"
+#include "headlight/base/matrix.h"
+
+namespace headlight::kernels {
+
+// Feature maps as packed rows: the cells of each map row by row, one map after another, [sum of cells, channels].
+template <typename T>
+struct MapRows {
+  Matrix<T> rows;
+  std::span<const Grid> grids;
+};
+
+// One axis of a convolution. Place p of the result reads, at tap t, the maps at p * step + offsets[t], and 0 where that
+// is outside of them.
+struct UnfoldedAxis {
+  std::int64_t step = 1;
+  std::vector<std::int64_t> offsets;
+};
+
+template <typename T>
+class Unfolded {
+ public:
+  Unfolded(const MapRows<const T>& maps, std::span<const Grid> results, UnfoldedAxis vertical, UnfoldedAxis horizontal);
+
+  std::int64_t rows() const { return rows_; }        // the places of all results
+  std::int64_t columns() const { return columns_; }  // the taps row by row, and the channels of each
+  // True where it is the maps' rows themselves.
+  bool plain() const { return plain_; }
+
+  // Rows [row, row + to.rows) of columns [column, column + to.columns).
+  void Read(std::int64_t row, std::int64_t column, const Matrix<T>& to) const;
+  // The same, into `scratch` unless they are the maps' own.
+  Matrix<const T> View(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+                       T* scratch) const {
+    if (plain_) return maps_.Rows(row, rows).Columns(column, columns);
+    const Matrix<T> block{scratch, rows, columns, columns};
+    Read(row, column, block);
+    return block;
+  }
+
+  // Calls body(index of the map, y, x) for the places of rows [row, row + rows).
+  template <class Body>
+  void ForPlaces(std::int64_t row, std::int64_t rows, const Body& body) const {
+    if (rows == 0) return;
+    std::size_t map = MapOf(row);
+    const std::int64_t cell = row - first_result_[map];
+    for (std::int64_t y = cell / results_[map].width, x = cell % results_[map].width;;) {
+      body(map, y, x);
+      if (--rows == 0) return;
+      if (++x < results_[map].width) continue;
+      x = 0;
+      if (++y < results_[map].height) continue;
+      y = 0;
+      do ++map;
+      while (results_[map].cells() == 0);
+    }
+  }
+
+ private:
+  std::size_t MapOf(std::int64_t row) const;
+
+  Matrix<const T> maps_;
+  std::vector<Grid> grids_, results_;
+  std::vector<std::int64_t> first_, first_result_;  // the first row of each map and of each result
+  UnfoldedAxis vertical_, horizontal_;
+  std::int64_t rows_ = 0, columns_ = 0;
+  bool adjacent_ = false;  // the taps of a row read numbers that lie one after another
+  bool plain_ = false;
+};
+
+// Some rows and columns of it, with the members of a Matrix that the gradient of a weight asks for.
+template <typename T>
+struct UnfoldedPart {
+  const Unfolded<T>* whole = nullptr;
+  std::int64_t first_row = 0, first_column = 0, rows = 0, columns = 0;
+
+  UnfoldedPart Rows(std::int64_t begin, std::int64_t count) const {
+    return {whole, first_row + begin, first_column, count, columns};
+  }
+  UnfoldedPart Columns(std::int64_t begin, std::int64_t count) const {
+    return {whole, first_row, first_column + begin, rows, count};
+  }
+  void Read(const Matrix<T>& to) const { whole->Read(first_row, first_column, to); }
+};
+
+}  // namespace headlight::kernels

@@ -1,0 +1,51 @@
+#include "headlight/ops/generalized_iou.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "headlight/autograd/gradient_check.h"
+#include "headlight/base/test_support.h"
+#include "headlight/ops/arithmetic.h"
+
+namespace headlight::ops {
+namespace {
+
+TEST(GeneralizedIou, OfKnownBoxes) {
+  EXPECT_DOUBLE_EQ(GeneralizedIou({5, 5, 2, 4}, {5, 5, 2, 4}), 1);
+  EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {2, 1, 2, 2}), 1.0 / 3);  // 2 of 6, and nothing uncovered
+  EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {7, 1, 2, 2}), -0.5);     // far apart: 8 of 16
+  EXPECT_DOUBLE_EQ(GeneralizedIou({2, 2, 4, 4}, {2, 2, 2, 2}), 0.25);     // one inside of the other
+  EXPECT_NEAR(GeneralizedIou({1, 1, 2, 2}, {2, 2, 2, 2}), 1.0 / 7 - 2.0 / 9, 1e-15);
+  EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 0, 2}, {1, 1, 2, 2}), 0);  // one without an area
+}
+
+// Pairs that overlap, lie inside of each other, touch in one axis only, and are apart.
+TEST(GeneralizedIou, Gradients) {
+  const Tensor boxes = Tensor::From<double>({0.5, 0.5, 0.4, 0.3, 0.5, 0.5,  0.2, 0.1, 0.5,  0.5, 0.6, 0.7,
+                                             0.2, 0.3, 0.1, 0.2, 0.2, 0.55, 0.1, 0.2, 0.55, 0.1, 0.2, 0.1},
+                                            {6, 4});
+  const std::vector<CentredBox> targets = {{0.6, 0.45, 0.35, 0.41}, {0.51, 0.49, 0.5, 0.6}, {0.52, 0.47, 0.1, 0.2},
+                                           {0.8, 0.9, 0.15, 0.1},   {0.7, 0.5, 0.2, 0.32},  {0.52, 0.8, 0.3, 0.2}};
+  EXPECT_EQ(CheckGradients([&](const auto& in) { return GeneralizedIouLoss(in[0], targets, 0.3); }, {boxes}), "");
+  EXPECT_EQ(CheckGradients(
+                [&](const auto& in) {
+                  const Tensor loss = GeneralizedIouLoss(in[0], targets, 0.3);
+                  return Multiply(loss, loss);
+                },
+                {boxes}),
+            "");
+}
+
+TEST(GeneralizedIou, RefusesWhatDoesNotFit) {
+  const Tensor boxes = RandomTensor({1, 4}, 1), three = RandomTensor({1, 3}, 1);
+  const std::vector<CentredBox> one = {{0, 0, 1, 1}}, two = {{0, 0, 1, 1}, {0, 0, 1, 1}}, line = {{0, 0, 1, 0}};
+  EXPECT_EQ(ErrorOf([&] { GeneralizedIouLoss(three, one, 1); }),
+            "GeneralizedIouLoss: boxes [1, 3] do not fit 1 targets");
+  EXPECT_EQ(ErrorOf([&] { GeneralizedIouLoss(boxes, two, 1); }),
+            "GeneralizedIouLoss: boxes [1, 4] do not fit 2 targets");
+  EXPECT_EQ(ErrorOf([&] { GeneralizedIouLoss(boxes, line, 1); }), "GeneralizedIouLoss: a target of 1 x 0 has no area");
+}
+
+}  // namespace
+}  // namespace headlight::ops

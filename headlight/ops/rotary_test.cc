@@ -1,0 +1,44 @@
+#include "headlight/ops/rotary.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "headlight/autograd/gradient_check.h"
+#include "headlight/ops/view.h"
+
+namespace headlight::ops {
+namespace {
+
+using Inputs = std::vector<Tensor>;
+
+TEST(Rotary, TurnsPairsByTheirAngles) {
+  // One head of 4; the first pair is turned by 90 degrees, the second by 180; the other token stays.
+  const RotaryAngles angles{
+      Tensor::From<float>({1, 1, 0, -1}, {2, 2}), Tensor::From<float>({0, 0, 1, 0}, {2, 2}), {1, 0}};
+  const Tensor y = Rotary(Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4}), angles);
+  EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{-3, -2, 1, -4, 5, 6, 7, 8}));
+}
+
+TEST(Rotary, Gradients) {
+  for (const std::int64_t half : {1, 3, 8}) {
+    const RotaryAngles angles{RandomTensor({3, half}, 1), RandomTensor({3, half}, 2), {0, 2, 1, 2}};
+    const auto whole = [&](const Inputs& in) { return Rotary(in[0], angles); };
+    EXPECT_EQ(CheckGradients(whole, {RandomTensor({4, 4 * half}, 3)}), "") << half;
+    const auto part = [&](const Inputs& in) { return Rotary(Columns(in[0], 2, 2 * half), angles); };
+    EXPECT_EQ(CheckGradients(part, {RandomTensor({4, 2 * half + 3}, 4)}), "") << half;
+  }
+}
+
+TEST(Rotary, NamesTheShapesThatDoNotFit) {
+  const auto rotate = [](const Shape& x, std::vector<std::int32_t> places) {
+    Rotary(RandomTensor(x, 1), {RandomTensor({2, 3}, 1), RandomTensor({2, 3}, 2), std::move(places)});
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT([&] { rotate({1, 8}, {0}); }, testing::ThrowsMessage<Error>(HasSubstr("[1, 8]")));
+  EXPECT_THAT([&] { rotate({2, 6}, {0}); }, testing::ThrowsMessage<Error>(HasSubstr("1 tokens")));
+  EXPECT_THAT([&] { rotate({1, 6}, {2}); }, testing::ThrowsMessage<Error>(HasSubstr("place 2")));
+}
+
+}  // namespace
+}  // namespace headlight::ops
