@@ -15,6 +15,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/gpt.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/arithmetic.h"
 #include "tests/parity_testing.h"
@@ -26,6 +27,13 @@ using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/" + name; }
+
+// Of either kind of model: one that has a tokenizer, and one of pictures.
+std::unique_ptr<LanguageModel> LoadOf(const std::string& folder, const LoadModelOptions& options = {}) {
+  std::unique_ptr<Model> model = LoadModel(folder, options);
+  EXPECT_NE(dynamic_cast<LanguageModel*>(model.get()), nullptr);
+  return std::unique_ptr<LanguageModel>(static_cast<LanguageModel*>(model.release()));
+}
 
 // The texts of the golden file, without padding.
 struct Golden {
@@ -90,12 +98,13 @@ class GptParity : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(, GptParity,
                          testing::Values("gpt1", "gpt1_odd_left", "gpt2", "gpt2_odd_left", "gpt2_unscaled_left",
-                                         "gpt2_gelu", "gpt3", "gpt3_odd_left"),
+                                         "gpt2_gelu", "gpt3", "gpt3_odd_left", "imagegpt", "imagegpt_odd_left",
+                                         "imagegpt_tied"),
                          [](const auto& which) { return std::string(which.param); });
 
 TEST_P(GptParity, GivesWhatTransformersGives) {
   const Golden golden(name_);
-  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf(name_));
+  const std::unique_ptr<LanguageModel> model = LoadOf(FolderOf(name_));
   model->parameters().PrepareTraining();
   Tape tape;
   Context context;
@@ -127,7 +136,7 @@ TEST_P(GptParity, DecodesTheSameOverItsCache) {
   for (const auto& [compute, tolerance] :
        {std::pair(Compute::float32, kTolerance), std::pair(Compute::bfloat16, 0.05), std::pair(Compute::int8, 0.15)}) {
     if (!kernels::CpuHas(compute)) continue;
-    const auto model = LoadModel<LanguageModel>(FolderOf(name_), {.compute = compute, .purpose = LoadFor::computing});
+    const auto model = LoadOf(FolderOf(name_), {.compute = compute, .purpose = LoadFor::computing});
     for (const Sequence& text : golden.texts) {
       DecoderCache cache;
       Context context;
@@ -140,7 +149,7 @@ TEST_P(GptParity, DecodesTheSameOverItsCache) {
         const Numbers some = ToDouble(model->Logits(context, model->Decode(context, ids, Sequences{{0, length}})));
         logits.insert(logits.end(), some.begin(), some.end());
       }
-      const auto columns = static_cast<std::ptrdiff_t>(model->limits().vocabulary);
+      const auto columns = static_cast<std::ptrdiff_t>(model->outputs());
       EXPECT_LT(Deviation(logits, {expected.begin() + text.begin * columns, expected.begin() + text.end() * columns}),
                 tolerance)
           << Name(compute);
@@ -149,7 +158,7 @@ TEST_P(GptParity, DecodesTheSameOverItsCache) {
 }
 
 TEST_P(GptParity, GeneratesTheSameTokens) {
-  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf(name_));
+  const std::unique_ptr<LanguageModel> model = LoadOf(FolderOf(name_));
   const auto integers = [](const JsonView& json) {
     Ids ids;
     for (const JsonView& id : json.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
@@ -157,7 +166,8 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
   };
   for (const JsonView& run : ReadJson(FolderOf(name_) + "/generation.json").Items()) {
     const JsonView said = run["options"];
-    GenerationOptions options{.max_new_tokens = 8, .end_ids = {model->limits().end_id}};
+    GenerationOptions options{.max_new_tokens = 8};
+    if (model->limits().end_id >= 0) options.end_ids = {model->limits().end_id};
     options.beam_size = static_cast<std::int32_t>(said["num_beams"].Integer());
     options.n_best = std::min(2, options.beam_size);
     options.length_penalty = said.Get("length_penalty", 1.0).Number();
@@ -184,8 +194,8 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
 // For texts that end by their length, by the end token and by the callback.
 TEST_P(GptParity, WritesWithADraftWhatItWritesWithout) {
   const Golden golden(name_);
-  const auto without = LoadModel<LanguageModel>(FolderOf(name_), {.purpose = LoadFor::computing});
-  const auto with = LoadModel<LanguageModel>(FolderOf(name_), {.purpose = LoadFor::computing_with_draft});
+  const auto without = LoadOf(FolderOf(name_), {.purpose = LoadFor::computing});
+  const auto with = LoadOf(FolderOf(name_), {.purpose = LoadFor::computing_with_draft});
   const Ids prompt(golden.ids.begin(), golden.ids.begin() + 2);
   int plain_steps = 0, drafted_steps = 0;
   for (const bool forever : {false, true})
@@ -213,10 +223,10 @@ TEST_P(GptParity, WritesWithADraftWhatItWritesWithout) {
 }
 
 TEST_P(GptParity, ComesBackFromItsFolder) {
-  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf(name_));
+  const std::unique_ptr<LanguageModel> model = LoadOf(FolderOf(name_));
   const TemporaryFolder folder, quantized;
   model->Save(folder.path());
-  const std::unique_ptr<LanguageModel> again = LoadModel<LanguageModel>(folder.path());
+  const std::unique_ptr<LanguageModel> again = LoadOf(folder.path());
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
   EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
 
@@ -227,7 +237,7 @@ TEST_P(GptParity, ComesBackFromItsFolder) {
     SCOPED_TRACE(Name(compute));
     model->Save(quantized.path(), compute);
     const auto logits = [&](LoadFor purpose) {
-      const std::unique_ptr<LanguageModel> small = LoadModel<LanguageModel>(quantized.path(), {.purpose = purpose});
+      const std::unique_ptr<LanguageModel> small = LoadOf(quantized.path(), {.purpose = purpose});
       Context context;
       return ToDouble(small->Logits(context, small->Decode(context, golden.ids, golden.texts)));
     };
@@ -247,7 +257,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
     const std::size_t at = config.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     WriteFile(folder.File("config.json"), config.replace(at, std::string_view(from).size(), to));
-    return ErrorOf([&] { LoadModel<LanguageModel>(folder.path()); });
+    return ErrorOf([&] { LoadOf(folder.path()); });
   };
   EXPECT_THAT(with("gpt2", "\"add_cross_attention\": false", "\"add_cross_attention\": true"),
               HasSubstr("add_cross_attention"));
@@ -262,6 +272,12 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(with("gpt2", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 3]"), "");
   EXPECT_THAT(ErrorOf([] { LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu"); }),
               HasSubstr("and a language model is needed: gpt2, gpt_neo, openai-gpt"));
+  EXPECT_THAT(ErrorOf([] { LoadModel<LanguageModel>(FolderOf("imagegpt")); }),
+              HasSubstr("is an imagegpt model, a generator of pictures, and a language model is needed"));
+  EXPECT_THAT(with("imagegpt", "\"vocab_size\": 23", "\"vocab_size\": 1"), HasSubstr("vocab_size"));
+  EXPECT_THAT(with("imagegpt", "\"n_head\": 2", "\"n_head\": 5"), HasSubstr("5 does not divide 12"));
+  EXPECT_THAT(with("imagegpt", "\"add_cross_attention\": false", "\"add_cross_attention\": true"),
+              HasSubstr("add_cross_attention"));
 
   const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(FolderOf("gpt2"));
   Context context;
@@ -270,6 +286,67 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
               }),
               HasSubstr("25 tokens is longer than"));
   EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
+}
+
+// Classes are scored from the mean state of a picture, whatever it is batched with.
+TEST(ImageGpt, ScoresClasses) {
+  const Golden golden("imagegpt_classes");
+  const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt_classes"));
+  model->parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  const Tensor hidden = model->Decode(context, golden.ids, golden.texts),
+               logits = model->ClassLogits(context, hidden, golden.texts);
+  EXPECT_LT(Deviation(ToDouble(hidden), golden.Rows("last_hidden_state")), kTolerance);
+  EXPECT_LT(Deviation(ToDouble(logits), golden.Read("logits")), kTolerance);
+  tape.Backward(ops::Add(Weighed(hidden), Weighed(logits)));
+  NamedNumbers expected;
+  for (const auto& [name, tensor] : golden.file.tensors())
+    if (name.starts_with("gradient.")) expected[name.substr(9)] = golden.Read(name);
+  EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), kTolerance);
+
+  // With a shorter one.
+  Context alone;
+  const Sequences two = {{0, 6}, {6, 4}};
+  const Tensor some = model->ClassLogits(alone, model->Decode(alone, std::span(golden.ids).first(10), two), two);
+  const Ids last(golden.ids.begin() + 6, golden.ids.begin() + 10);
+  const Tensor one = model->ClassLogits(alone, model->Decode(alone, last, {{0, 4}}), {{0, 4}});
+  const std::vector<float> together = some.ToVector<float>();
+  EXPECT_EQ(std::vector(together.begin() + 3, together.end()), one.ToVector<float>());
+
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  const auto again = LoadModel<ImageGpt>(folder.path());
+  EXPECT_EQ(again->config().labels, model->config().labels);
+  EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
+  EXPECT_THAT(ErrorOf([&] { model->Logits(alone, hidden); }), HasSubstr("no head that predicts the next token"));
+  EXPECT_THAT(ErrorOf([&] { Generate(*model, {{1}}, {}); }), HasSubstr("no head that predicts the next token"));
+  EXPECT_THAT(ErrorOf([&] {
+                const auto generator = LoadModel<ImageGpt>(FolderOf("imagegpt"));
+                generator->ClassLogits(alone, hidden, golden.texts);
+              }),
+              HasSubstr("this model has no classes"));
+}
+
+// The start of a picture has no score, and may stand in a prompt under every rule of choice.
+TEST(ImageGpt, NeverContinuesWithTheStart) {
+  const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt"));
+  const std::int32_t start = model->config().start_id();
+  ASSERT_EQ(model->outputs(), start);
+  for (const std::int32_t beams : {1, 40})
+    for (const auto& found : Generate(*model, {{start}, {start, 3, start, 3}},
+                                      {.beam_size = beams,
+                                      .n_best = beams,
+                                      .repetition_penalty = 1.3,
+                                      .no_repeat_ngram_size = 2,
+                                      .max_new_tokens = 6}))
+      for (const Hypothesis& hypothesis : found)
+        for (const std::int32_t id : hypothesis.ids) EXPECT_TRUE(id >= 0 && id < start);
+  EXPECT_THAT(ErrorOf([&] {
+                TokenLogProbabilities(*model, Ids{start, 1, start}, {{0, 3}});
+              }),
+              HasSubstr("only begins a text"));
 }
 
 // The first checkpoints have no scope in front of their names, and masks among their tensors.

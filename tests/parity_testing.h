@@ -56,6 +56,15 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
       const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * part);
       Numbers& numbers = result[parameter.names[i]] = {begin, begin + static_cast<std::ptrdiff_t>(part)};
       if (parameter.stored_transposed) numbers = Transposed(numbers, parameter.shape[1]);
+      if (parameter.channels_last) {
+        Numbers stored;
+        const auto output = static_cast<std::ptrdiff_t>(part) / static_cast<std::ptrdiff_t>(parameter.shape[0]);
+        for (auto row = numbers.begin(); row != numbers.end(); row += output) {
+          const Numbers its = Transposed({row, row + output}, parameter.shape[3]);
+          stored.insert(stored.end(), its.begin(), its.end());
+        }
+        numbers = stored;
+      }
     }
   }
   return result;

@@ -5,11 +5,13 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/models/dino.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/stored_parameters.h"
 #include "headlight/models/vit.h"
@@ -73,24 +75,32 @@ void CompareWithGolden(PictureEncoder& model, const Golden& golden, double toler
 }
 
 class PictureEncoderParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
-INSTANTIATE_TEST_SUITE_P(, PictureEncoderParity,
-                         testing::Combine(testing::Values("vit", "vit_larger", "vit_oblong", "vit_masked", "deit",
-                                                          "deit_classes", "deit_distilled", "deit_masked"),
-                                          testing::Values(DType::float32, DType::float64)),
-                         [](const auto& which) {
-                           return std::get<0>(which.param) +
-                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    , PictureEncoderParity,
+    testing::Combine(testing::Values("vit", "vit_larger", "vit_oblong", "vit_masked", "deit", "deit_classes",
+                                     "deit_distilled", "deit_masked", "dino", "dinov2", "dinov2_classes",
+                                     "dinov2_masked", "dinov2_registers", "dinov2_registers_classes",
+                                     "dinov2_registers_larger", "dinov3", "dinov3_gated", "dinov3_masked"),
+                     testing::Values(DType::float32, DType::float64)),
+    [](const auto& which) {
+      return std::get<0>(which.param) + std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
+    });
+
+std::unique_ptr<PictureEncoder> NewInDouble(const PictureEncoder& model) {
+  if (const auto* vit = dynamic_cast<const Vit*>(&model)) return std::make_unique<Vit>(vit->config(), DType::float64);
+  return std::make_unique<Dino>(dynamic_cast<const Dino&>(model).config(), DType::float64);
+}
 
 TEST_P(PictureEncoderParity, GivesWhatTransformersGives) {
   const auto& [name, dtype] = GetParam();
   const std::string folder = FolderOf(name);
   const Golden golden(folder);
-  const std::unique_ptr<Vit> model = LoadModel<Vit>(folder);
+  const std::unique_ptr<PictureEncoder> model = LoadModel<PictureEncoder>(folder);
   if (dtype == DType::float32) return CompareWithGolden(*model, golden, 2e-5);
-  Vit in_double(model->config(), dtype);
-  LoadParameters(in_double.parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
-  CompareWithGolden(in_double, golden, 1e-6);  // the goldens are single
+  const std::unique_ptr<PictureEncoder> in_double = NewInDouble(*model);
+  LoadParameters(in_double->parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
+  // The goldens are single, and so are DINOv3's rotary angles in Transformers.
+  CompareWithGolden(*in_double, golden, std::string_view(name).starts_with("dinov3") ? 4e-6 : 1e-6);
 }
 
 TEST_P(PictureEncoderParity, ComesBackFromItsFolder) {
@@ -104,22 +114,26 @@ TEST_P(PictureEncoderParity, ComesBackFromItsFolder) {
 
 // Pictures of several sizes in one batch, without padding, give what each gives alone, to the last bit.
 TEST(PictureEncoder, IsBatchInvariant) {
-  const std::unique_ptr<const PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf("deit_distilled"));
   std::vector<Tensor> pictures;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
     std::vector<float> pixels;
     for (int i = 0; i < height * width * 3; ++i) pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
     pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
   }
-  Context context;
-  const Tensor together = model->ClassLogits(context, model->Encode(context, pictures));
-  std::vector<float> alone;
-  for (const Tensor& picture : pictures) {
-    const std::vector<float> logits =
-        model->ClassLogits(context, model->Encode(context, {&picture, 1})).ToVector<float>();
-    alone.insert(alone.end(), logits.begin(), logits.end());
+  for (const char* name : {"deit_distilled", "dinov2_registers_classes", "dinov3"}) {
+    const std::unique_ptr<const PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf(name));
+    Context context;
+    const auto output = [&](std::span<const Tensor> batch) {
+      const EncodedPictures encoded = model->Encode(context, batch);
+      return (model->heads().classes ? model->ClassLogits(context, encoded) : encoded.hidden).ToVector<float>();
+    };
+    std::vector<float> alone;
+    for (const Tensor& picture : pictures) {
+      const std::vector<float> its = output({&picture, 1});
+      alone.insert(alone.end(), its.begin(), its.end());
+    }
+    EXPECT_EQ(output(pictures), alone) << name;
   }
-  EXPECT_EQ(together.ToVector<float>(), alone);
 }
 
 TEST(PictureEncoder, RefusesWhatItDoesNotHave) {
@@ -137,6 +151,9 @@ TEST(PictureEncoder, RefusesWhatItDoesNotHave) {
   const EncodedPictures encoded = model->Encode(context, {&picture, 1});
   EXPECT_THAT(ErrorOf([&] { model->ClassLogits(context, encoded); }), testing::HasSubstr("this model has no classes"));
   EXPECT_THAT(ErrorOf([&] { model->Pixels(context, encoded); }), testing::HasSubstr("no head for masked pixels"));
+  const std::unique_ptr<const PictureEncoder> dino = LoadModel<PictureEncoder>(FolderOf("dinov2"));
+  EXPECT_THAT(ErrorOf([&] { dino->ClassLogits(context, encoded); }), testing::HasSubstr("this model has no classes"));
+  EXPECT_THAT(ErrorOf([&] { dino->Pixels(context, encoded); }), testing::HasSubstr("no head for masked pixels"));
 }
 
 }  // namespace

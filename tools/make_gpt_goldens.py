@@ -7,7 +7,7 @@
 One folder per model: config.json and model.safetensors as save_pretrained writes them, and
 golden.safetensors: a batch of texts of several lengths, with padding on the right or the left and positions counted from
 each text's first token, and for it, in double precision without dropout (stored in single)
-    last_hidden_state, logits, attentions.L
+    last_hidden_state, logits, attentions.L; of a model with classes, logits [texts, labels] of texts of one length
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
 generation.json: texts, options of `generate`, and the tokens that it added to each text (with beams the two best, and
 their scores).
@@ -24,7 +24,8 @@ import torch  # noqa: E402
 import transformers  # noqa: E402
 from safetensors import safe_open  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
-from transformers import (GPT2Config, GPT2LMHeadModel, GPTNeoConfig, GPTNeoForCausalLM, OpenAIGPTConfig,  # noqa: E402
+from transformers import (GPT2Config, GPT2LMHeadModel, GPTNeoConfig, GPTNeoForCausalLM, ImageGPTConfig,  # noqa: E402
+                          ImageGPTForCausalImageModeling, ImageGPTForImageClassification, OpenAIGPTConfig,
                           OpenAIGPTLMHeadModel)
 
 transformers.utils.logging.disable_progress_bar()
@@ -37,6 +38,7 @@ LARGE = dict(n_embd=12, n_layer=2, n_head=2, vocab_size=23, n_positions=24, bos_
 ODD = dict(n_embd=15, n_layer=2, n_head=3, vocab_size=19, n_positions=24, bos_token_id=2, eos_token_id=2)
 NEO = {"n_embd": "hidden_size", "n_layer": "num_layers", "n_head": "num_heads", "n_positions": "max_position_embeddings"}
 neo = lambda sizes: {NEO.get(name, name): value for name, value in sizes.items()}
+pixels = lambda sizes: {name: value for name, value in sizes.items() if not name.endswith("_token_id")}
 
 MODELS = {
     "gpt2": (GPT2LMHeadModel, GPT2Config(**LARGE), "right"),
@@ -52,6 +54,12 @@ MODELS = {
     "gpt3_odd_left": (GPTNeoForCausalLM, GPTNeoConfig(**neo(ODD), attention_types=[[["local"], 1], [["global"], 1]],
                                                       window_size=2, intermediate_size=7, activation_function="relu",
                                                       tie_word_embeddings=False), "left"),
+    "imagegpt": (ImageGPTForCausalImageModeling, ImageGPTConfig(**pixels(LARGE)), "right"),
+    "imagegpt_odd_left": (ImageGPTForCausalImageModeling,
+                          ImageGPTConfig(**{**pixels(ODD), "vocab_size": 21}, n_inner=7, activation_function="relu",
+                                         scale_attn_by_inverse_layer_idx=True, layer_norm_epsilon=1e-4), "left"),
+    "imagegpt_tied": (ImageGPTForCausalImageModeling, ImageGPTConfig(**pixels(LARGE), tie_word_embeddings=True), "right"),
+    "imagegpt_classes": (ImageGPTForImageClassification, ImageGPTConfig(**pixels(LARGE), num_labels=3), "right"),
 }
 TEXTS = [[3, 7, 12, 5, 16, 2], [9], [14, 2, 2, 18, 6, 11, 8, 10, 4]]
 PROMPTS = [[3, 7, 12], [9], [14, 5, 2, 18, 6, 11, 5]]
@@ -83,15 +91,18 @@ def initialise(model, seed):
 
 
 def golden(model, folder, side):
-    mask = padded([[1] * len(text) for text in TEXTS], side, 0)
-    inputs = {"input_ids": padded(TEXTS, side, 0), "attention_mask": mask}
+    # The head for classes averages over padding, too.
+    texts = TEXTS if hasattr(model, "lm_head") else [text[:6] for text in TEXTS if len(text) >= 6]
+    mask = padded([[1] * len(text) for text in texts], side, 0)
+    inputs = {"input_ids": padded(texts, side, 0), "attention_mask": mask}
     positions = (mask.cumsum(1) - 1).clamp(min=0)
     output = model(**inputs, position_ids=positions, output_attentions=True, output_hidden_states=True)
     real = mask.bool()
     tensors = {**inputs, "last_hidden_state": output.hidden_states[-1], "logits": output.logits}
     # Of all that comes out, weighed so that no part of it is without a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
-    loss = weigh(output.hidden_states[-1][real]) + weigh(output.logits[real])
+    logits = output.logits[real] if hasattr(model, "lm_head") else output.logits
+    loss = weigh(output.hidden_states[-1][real]) + weigh(logits)
     loss.backward()
     tensors["loss"] = loss
     for layer, weights in enumerate(output.attentions):
@@ -139,7 +150,8 @@ def main():
         (folder / "generation_config.json").unlink(missing_ok=True)
         model.double()
         golden(model, folder, side)
-        generation(model, folder)
+        if hasattr(model, "lm_head"):
+            generation(model, folder)
         print(name, [path.name for path in folder.iterdir()])
 
 

@@ -26,7 +26,8 @@ from safetensors import safe_open  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 from transformers import (  # noqa: E402
     DeiTConfig, DeiTForImageClassification, DeiTForImageClassificationWithTeacher, DeiTForMaskedImageModeling, DeiTModel,
-    ViTConfig, ViTForImageClassification, ViTForMaskedImageModeling, ViTModel)
+    Dinov2Config, Dinov2ForImageClassification, Dinov2Model, Dinov2WithRegistersConfig,
+    Dinov2WithRegistersForImageClassification, Dinov2WithRegistersModel, DINOv3ViTConfig, DINOv3ViTModel, ViTConfig, ViTForImageClassification, ViTForMaskedImageModeling, ViTModel)
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -36,6 +37,9 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "p
 # Heads of 6 and of 5 numbers fill no vector register.
 LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
 ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, image_size=12, patch_size=4)
+
+DINO2 = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, mlp_ratio=2, image_size=8, patch_size=4)
+DINO3 = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
 
 MODELS = {  # model, config, the pictures' height and width
     "vit": (ViTModel, ViTConfig(**LARGE), (8, 8)),
@@ -48,6 +52,21 @@ MODELS = {  # model, config, the pictures' height and width
     "deit_classes": (DeiTForImageClassification, DeiTConfig(**LARGE, num_labels=4), (8, 8)),
     "deit_distilled": (DeiTForImageClassificationWithTeacher, DeiTConfig(**LARGE, num_labels=4), (12, 8)),
     "deit_masked": (DeiTForMaskedImageModeling, DeiTConfig(**LARGE, encoder_stride=4), (8, 8)),
+    "dino": (ViTModel, ViTConfig(**ODD), (8, 16)),  # without a pooler, as the first DINO's are published
+    "dinov2": (Dinov2Model, Dinov2Config(**DINO2), (12, 16)),
+    "dinov2_classes": (Dinov2ForImageClassification,
+                       Dinov2Config(**DINO2, num_labels=3, use_swiglu_ffn=True, qkv_bias=False, use_mask_token=False), (8, 8)),
+    "dinov2_masked": (Dinov2Model, Dinov2Config(**DINO2), (8, 8)),
+    "dinov2_registers": (Dinov2WithRegistersModel,
+                         Dinov2WithRegistersConfig(**{**DINO2, "image_size": 28}, num_register_tokens=3), (12, 16)),
+    "dinov2_registers_classes": (Dinov2WithRegistersForImageClassification,
+                                 Dinov2WithRegistersConfig(**DINO2, num_labels=3, num_register_tokens=2), (8, 8)),
+    "dinov2_registers_larger": (Dinov2WithRegistersModel, Dinov2WithRegistersConfig(**DINO2, num_register_tokens=1), (12, 20)),
+    "dinov3": (DINOv3ViTModel, DINOv3ViTConfig(**DINO3, num_register_tokens=2), (8, 12)),
+    "dinov3_gated": (DINOv3ViTModel,
+                     DINOv3ViTConfig(**DINO3, use_gated_mlp=True, hidden_act="silu", query_bias=False, value_bias=False,
+                                     proj_bias=False, mlp_bias=False, rope_theta=50.0), (12, 8)),
+    "dinov3_masked": (DINOv3ViTModel, DINOv3ViTConfig(**DINO3, num_register_tokens=1, key_bias=True), (12, 12)),
 }
 
 
@@ -73,10 +92,12 @@ def golden(model, folder, size, seed):
     tensors = {"pixel_values": pixels.permute(0, 2, 3, 1)}
     patch = config.patch_size if isinstance(config.patch_size, list) else [config.patch_size] * 2
     options = {}
-    if "Masked" in type(model).__name__:
+    if "Masked" in type(model).__name__ or folder.name.endswith("_masked"):
         tensors["bool_masked_pos"] = options["bool_masked_pos"] = torch.rand(2, size[0] // patch[0] * (size[1] // patch[1]), generator=generator) < 0.5
     sides = config.image_size if isinstance(config.image_size, list) else [config.image_size] * 2
-    output = model(pixels, output_attentions=True, output_hidden_states=True, interpolate_pos_encoding=list(size) != list(sides), **options)
+    if config.model_type in ("vit", "deit"):  # DINO's always do
+        options["interpolate_pos_encoding"] = list(size) != list(sides)
+    output = model(pixels, output_attentions=True, output_hidden_states=True, **options)
     hidden = output.last_hidden_state if "last_hidden_state" in output else None
     if hidden is None:  # models with heads do not give the states after the last norm
         base = getattr(model, model.base_model_prefix)
@@ -101,10 +122,17 @@ def golden(model, folder, size, seed):
     with safe_open(folder / "model.safetensors", "pt") as file:
         for name in file.keys():
             published[name] = file.get_tensor(name)
-    for name, value in model.named_parameters():
+    parameters = {name: (value, value.grad if value.grad is not None else torch.zeros_like(value))
+                  for name, value in model.named_parameters()}
+    for name in [name for name in parameters if "gate_proj" in name]:  # in DINOv2's files one tensor with what it gates
+        if not any("weights_in" in key for key in published):
+            continue
+        gate, gated = parameters.pop(name), parameters.pop(name.replace("gate_proj", "up_proj"))
+        parameters[name] = tuple(torch.cat(pair) for pair in zip(gate, gated))
+    for name, (value, gradient) in parameters.items():
         same = [key for key, stored in published.items() if stored.shape == value.shape and torch.equal(stored, value.float())]
         assert len(same) == 1, (name, same)
-        tensors[f"gradient.{same[0]}"] = value.grad if value.grad is not None else torch.zeros_like(value)
+        tensors[f"gradient.{same[0]}"] = gradient
     tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
     for name, value in tensors.items():
         tensors[name] = value.to(torch.uint8) if value.dtype == torch.bool else value.float() if value.numel() > 1 else value
@@ -116,7 +144,8 @@ def main():
     for seed, (name, (kind, config, size)) in enumerate(MODELS.items(), start=10):
         folder = OUT / name
         folder.mkdir(parents=True)
-        model = kind._from_config(config, attn_implementation="eager").eval()
+        options = {"add_pooling_layer": False} if name == "dino" else {}
+        model = kind._from_config(config, attn_implementation="eager", **options).eval()
         initialise(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, size, seed)

@@ -82,6 +82,12 @@ void ConfigTable::Epsilon(std::string_view key, double& value) {
   Rule(value > 0 && value < 1, "a norm's epsilon must be between 0 and 1, not {}", value);
 }
 
+void ConfigTable::Number(std::string_view key, double& value, double least, double most) {
+  if (reads()) value = Given(key, value).Number(least, most);
+  if (writes()) Note(key, value);
+  Rule(value >= least && value <= most, "{} must be from {} to {}, not {}", key, least, most, value);
+}
+
 void ConfigTable::Only(std::string_view key, const Json& value, std::string_view why) {
   if (!reads()) return;
   const JsonView given = Given(key, value);

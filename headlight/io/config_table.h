@@ -73,6 +73,7 @@ class HEADLIGHT_API ConfigTable {
   void Probability(std::string_view key, double& value);  // of dropout: at least 0, below 1
   void Probability(std::string_view key, std::optional<double>& value);
   void Epsilon(std::string_view key, double& value);  // between 0 and 1
+  void Number(std::string_view key, double& value, double least, double most);
   // One of several values that have names.
   template <typename Value>
   void Choice(std::string_view key, Value& value, std::span<const ConfigName<std::type_identity_t<Value>>> names);

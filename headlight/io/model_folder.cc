@@ -81,8 +81,9 @@ bool IsOfSentences(std::string_view name) {
 
 // True for the names of files that headlight, Transformers or sentence-transformers writes into a model's folder.
 bool IsPartOfModel(std::string_view name) {
-  static constexpr std::string_view names[] = {kConfig,         kGenerationConfig, "metrics.jsonl",
-                                               "training.json", "training.svg",    "preprocessor_config.json"};
+  static constexpr std::string_view names[] = {
+      kConfig,        kGenerationConfig,          "metrics.jsonl",        "training.json",
+      "training.svg", "preprocessor_config.json", "processor_config.json"};
   return std::ranges::find(names, name) != std::end(names) || IsOfTokenizer(name) || IsOfSentences(name) ||
          EndsInOneOf(name, {".safetensors", ".safetensors.index.json"}) ||
          name.find(".headlight-new-") != std::string_view::npos;  // left by a process that was killed

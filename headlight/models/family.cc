@@ -16,7 +16,10 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-std::string WithArticle(std::string_view kind) { return fmt::format("{} {}", kind.front() == 'e' ? "an" : "a", kind); }
+std::string WithArticle(std::string_view name) {
+  const bool vowel = !name.empty() && std::string_view("aeio").find(name.front()) != std::string_view::npos;
+  return fmt::format("{} {}", vowel ? "an" : "a", name);
+}
 
 }  // namespace
 
@@ -32,7 +35,7 @@ const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const st
   const Family& family = FamilyOf(files);
   const JsonView type = files.config["model_type"];
   if (family.kind != kind)
-    Fail("{}: is a {} model, {}, and {} is needed: {}", files.path, type.String(), WithArticle(family.kind),
+    Fail("{}: is {} model, {}, and {} is needed: {}", files.path, WithArticle(type.String()), WithArticle(family.kind),
          WithArticle(kind), TypesWhere([&](const Family& other) { return other.kind == kind; }));
   if (model != nullptr && family.model != *model)
     Fail("{}: {} is not of the family that is asked for; its own are: {}", type.place(), Quoted(type.String()),

@@ -1,11 +1,11 @@
 #include "headlight/models/gpt.h"
 
-#include <cmath>
 #include <memory>
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/gpt2_stack.h"
 #include "headlight/nn/decoder_cache.h"
 
 namespace headlight {
@@ -30,23 +30,13 @@ constexpr LayoutNames kLayouts[] = {
 const LayoutNames& NamesOf(const GptConfig& config) { return kLayouts[static_cast<int>(config.layout)]; }
 
 MultiHeadAttentionConfig AttentionOf(const GptConfig& config, int layer) {
+  if (config.layout != GptLayout::gpt_neo) return Gpt2AttentionOf(config, layer);
   MultiHeadAttentionConfig attention{.model = config.model, .heads = config.heads, .dropout = config.attention_dropout};
-  if (config.layout == GptLayout::gpt_neo) {
-    attention.biases = false;
-    attention.output_bias = true;
-    attention.scale = 1;
-    // "Alternating dense and locally banded sparse attention patterns in the layers of the transformer" (GPT-3, 2.1).
-    attention.window = config.IsBanded(layer) ? config.window : 0;
-    return attention;
-  }
-  // The first program's matrices were convolutions of width 1, whose weights are [inputs, outputs].
-  attention.names = {.output = "c_proj", .query_key_value = "c_attn"};
-  attention.stored_transposed = true;
-  if (config.layout == GptLayout::gpt2) {
-    const double head_dim = static_cast<double>(config.model) / config.heads;
-    attention.scale =
-        (config.scale_attention ? 1 / std::sqrt(head_dim) : 1.0) / (config.scale_attention_by_layer ? layer + 1 : 1);
-  }
+  attention.biases = false;
+  attention.output_bias = true;
+  attention.scale = 1;
+  // "Alternating dense and locally banded sparse attention patterns in the layers of the transformer" (GPT-3, 2.1).
+  attention.window = config.IsBanded(layer) ? config.window : 0;
   return attention;
 }
 
@@ -89,16 +79,7 @@ Gpt::Gpt(const GptConfig& config, DType dtype) : LanguageModel(dtype), config_(c
                      config.embedding_dropout);
   for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(transformer / "h" / layer, config, layer);
   if (config.layout != GptLayout::gpt) final_norm_.emplace(transformer / "ln_f", config.model, config.norm_epsilon);
-
-  // "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of
-  // residual layers" (GPT-2, 2.3), of which a layer has two.
-  for (Parameter& parameter : parameters_.all()) {
-    const std::string& name = parameter.names.front();
-    const bool residual =
-        config.layout != GptLayout::gpt && (name.ends_with("out_proj.weight") || name.ends_with("c_proj.weight"));
-    if (parameter.in_products)
-      parameter.initialisation = Initialisation::Normal(0.02 / (residual ? std::sqrt(2.0 * config.layers) : 1.0));
-  }
+  InitialiseAsGpt(parameters_, config.layout == GptLayout::gpt ? 1 : 2 * config.layers);
 }
 
 // h_0 = U W_e + W_p, h_l = transformer_block(h_(l-1)) (GPT, eq. 2), and "an additional layer normalization was added

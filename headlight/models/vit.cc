@@ -1,24 +1,25 @@
 #include "headlight/models/vit.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/picture_settings.h"
 #include "headlight/models/files/stacks.h"
+#include "headlight/nn/drop_path.h"
 #include "headlight/nn/labels.h"
 #include "headlight/ops/arithmetic.h"
-#include "headlight/ops/concatenate.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/linear.h"
-#include "headlight/ops/view.h"
 
 namespace headlight {
 
 VitLayer::VitLayer(const Scope& scope, const VitConfig& config, int layer)
-    : dropout_(config.dropout),
+    : layer_(layer),
+      layers_(config.layers),
+      dropout_(config.dropout),
       attention_norm_(scope / "layernorm_before", config.model, config.norm_epsilon),
       attention_(scope / "attention",
                  {.model = config.model,
@@ -33,32 +34,40 @@ VitLayer::VitLayer(const Scope& scope, const VitConfig& config, int layer)
 
 Tensor VitLayer::operator()(Context& context, const Tensor& x, const Sequences& pictures) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-    return attention_.Self(context, input, pictures, /*causal=*/false);
+    return DropPath(context, attention_.Self(context, input, pictures, /*causal=*/false), pictures, layer_, layers_);
   });
-  return PreNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
+  return PreNorm(context, attended, feed_forward_norm_, dropout_, [&](Context&, const Tensor& input) {
+    return DropPath(context, feed_forward_(context, input), pictures, layer_, layers_);
+  });
 }
 
-Vit::Vit(const VitConfig& config, DType dtype) : PictureEncoder(dtype), config_((CheckConfig(config), config)) {
-  const Scope encoder = Scope(parameters_) / config.scope, embeddings = encoder / "embeddings";
-  const Initialisation normal = Initialisation::Normal(0.02);
-  const Grid grid = {config.picture.height / config.patch.height, config.picture.width / config.patch.width};
-  limits_ = {config.picture, config.patch, config.channels, config.distillation ? 2 : 1, config.model};
-  labels_ = config.labels;
+namespace {
 
-  class_token_ = &embeddings.Declare("cls_token", {1, 1, config.model}, normal);
-  if (config.distillation)
-    distillation_token_ = &embeddings.Declare("distillation_token", {1, 1, config.model}, normal);
-  if (config.mask) mask_ = &embeddings.Declare("mask_token", {1, 1, config.model}, Initialisation::Constant(0));
-  positions_ = &embeddings.Declare("position_embeddings", {1, limits_.special + grid.cells(), config.model}, normal);
-  const Scope projection = embeddings / "patch_embeddings" / "projection";
-  patch_weight_ =
-      &projection.DeclareMatrix({"weight"}, {config.model, config.channels, config.patch.height, config.patch.width});
-  patch_bias_ = &projection.DeclareVector({"bias"}, config.model);
+PictureEmbeddingConfig EmbeddingOf(const VitConfig& config) {
+  PictureEmbeddingConfig embedding{.model = config.model,
+                                   .picture = config.picture,
+                                   .patch = config.patch,
+                                   .channels = config.channels,
+                                   .dropout = config.dropout};
+  if (config.distillation) embedding.special.push_back({"distillation_token"});
+  if (config.mask) embedding.mask = {1, 1, config.model};
+  return embedding;
+}
+
+}  // namespace
+
+Vit::Vit(const VitConfig& config, DType dtype)
+    : PictureEncoder(dtype),
+      config_((CheckConfig(config), config)),
+      embedding_(Scope(parameters_) / config.scope / "embeddings", EmbeddingOf(config)) {
+  const Scope root(parameters_), encoder = root / config.scope;
+  limits_ = embedding_.limits();
+  labels_ = config.labels;
+  heads_ = {.pooler = config.pooler, .classes = config.classes, .pixels = config.masked_pixels};
   for (int layer = 0; layer < config.layers; ++layer)
     layers_.emplace_back(encoder / "encoder" / "layer" / layer, config, layer);
   norm_.emplace(encoder / "layernorm", config.model, config.norm_epsilon);
 
-  const Scope root(parameters_);
   const std::int64_t labels = std::ssize(config.labels);
   if (config.pooler)
     pooler_.emplace(encoder, std::vector<std::string>{"pooler.dense"}, config.model,
@@ -75,121 +84,39 @@ Vit::Vit(const VitConfig& config, DType dtype) : PictureEncoder(dtype), config_(
   }
 }
 
-// The positions of the special tokens, then those of the patches: [special + patches, model].
-Tensor Vit::Positions(Context& context, Grid grid) const {
-  const Tensor table = ops::Reshape(context.Use(*positions_), {positions_->shape[1], config_.model});
-  const Grid trained = {config_.picture.height / config_.patch.height, config_.picture.width / config_.patch.width};
-  if (grid == trained) return table;
-  std::vector<std::int32_t> special, patches;
-  for (std::int32_t row = 0; row < positions_->shape[1]; ++row)
-    (row < limits_.special ? special : patches).push_back(row);
-  return ops::Concatenate(ops::Embedding(table, special),
-                          InterpolatePositions(ops::Embedding(table, patches), trained, grid));
-}
-
 EncodedPictures Vit::Encode(Context& context, std::span<const Tensor> pictures,
                             std::span<const std::uint8_t> masked) const {
-  Check(masked.empty() || mask_ != nullptr, "{}: this model has no token for masked patches", parameters_.source());
-  const Tensor patches = Patches(pictures, config_.patch, config_.channels, parameters_.dtype());
-  Check(masked.empty() || std::ssize(masked) == patches.rows(), "there are {} patches, and a mask of {}",
-        patches.rows(), masked.size());
-
-  // A table of the special tokens and the patches, from which each picture takes its rows (eq. 1).
-  const auto row = [&](const Parameter& token) { return ops::Reshape(context.Use(token), {1, config_.model}); };
-  Tensor table = row(*class_token_);
-  for (const Parameter* token : {distillation_token_, masked.empty() ? nullptr : mask_})
-    if (token != nullptr) table = ops::Concatenate(table, row(*token));
-  const auto first_patch = static_cast<std::int32_t>(table.rows()), mask = first_patch - 1;
-  table = ops::Concatenate(table, ops::Linear(patches, context.UseWeight(*patch_weight_), context.Use(*patch_bias_)));
-
-  EncodedPictures encoded;
-  Tensor positions;
-  std::vector<std::pair<Grid, std::int32_t>> known;  // grids and the first row of their positions
-  std::vector<std::int32_t> ids, places, lengths;
-  std::int32_t patch = 0;
-  for (const Tensor& picture : pictures) {
-    const Grid grid = GridOf(picture, config_.patch);
-    auto found = std::ranges::find(known, grid, &std::pair<Grid, std::int32_t>::first);
-    if (found == known.end()) {
-      found = known.insert(found, {grid, static_cast<std::int32_t>(positions.empty() ? 0 : positions.rows())});
-      const Tensor more = Positions(context, grid);
-      positions = positions.empty() ? more : ops::Concatenate(positions, more);
-    }
-    const std::int32_t length = limits_.special + static_cast<std::int32_t>(grid.cells());
-    for (std::int32_t i = 0; i < length; ++i) {
-      places.push_back(found->second + i);
-      if (i < limits_.special) {
-        ids.push_back(i);
-        continue;
-      }
-      ids.push_back(!masked.empty() && masked[static_cast<std::size_t>(patch)] != 0 ? mask : first_patch + patch);
-      ++patch;
-    }
-    lengths.push_back(length);
-    encoded.grids.push_back(grid);
-  }
-  encoded.pictures = PackedSequences(lengths);
-  Tensor hidden = ops::Embedding(table, ids, 1, positions, places, context.NextDropout(config_.dropout));
-  for (const VitLayer& layer : layers_) hidden = layer(context, hidden, encoded.pictures);
-  encoded.hidden = (*norm_)(context, hidden);
+  EncodedPictures encoded = embedding_(context, pictures, masked);
+  for (const VitLayer& layer : layers_) encoded.hidden = layer(context, encoded.hidden, encoded.pictures);
+  encoded.hidden = (*norm_)(context, encoded.hidden);
   return encoded;
 }
 
-namespace {
-
-// Row `index` of each picture, [pictures, model].
-Tensor RowOfEach(const EncodedPictures& encoded, std::int32_t index) {
-  std::vector<std::int32_t> rows;
-  for (const Sequence& picture : encoded.pictures) rows.push_back(picture.begin + index);
-  return ops::Embedding(encoded.hidden, rows);
-}
-
-}  // namespace
-
 Tensor Vit::Pool(Context& context, const EncodedPictures& encoded) const {
   Check(pooler_.has_value(), "{}: this model has no pooler", parameters_.source());
-  return (*pooler_)(context, RowOfEach(encoded, 0), config_.pooler_activation);
+  return (*pooler_)(context, encoded.RowOfEach(0), config_.pooler_activation);
 }
 
 Tensor Vit::ClassLogits(Context& context, const EncodedPictures& encoded) const {
   Check(classes_.has_value(), "{}: this model has no classes", parameters_.source());
-  const Tensor logits = (*classes_)(context, RowOfEach(encoded, 0));
+  const Tensor logits = (*classes_)(context, encoded.RowOfEach(0));
   if (!distilled_classes_) return logits;
-  return ops::Scale(ops::Add(logits, (*distilled_classes_)(context, RowOfEach(encoded, 1))), 0.5);
+  return ops::Scale(ops::Add(logits, (*distilled_classes_)(context, encoded.RowOfEach(1))), 0.5);
 }
 
 Tensor Vit::Pixels(Context& context, const EncodedPictures& encoded) const {
   Check(pixels_weight_ != nullptr, "{}: this model has no head for masked pixels", parameters_.source());
-  std::vector<std::int32_t> rows;
+  std::vector<std::int32_t> patches;
   for (const Sequence& picture : encoded.pictures)
-    for (std::int32_t i = limits_.special; i < picture.length; ++i) rows.push_back(picture.begin + i);
-  return ops::Linear(ops::Embedding(encoded.hidden, rows), context.UseWeight(*pixels_weight_),
+    for (std::int32_t i = limits_.special; i < picture.length; ++i) patches.push_back(picture.begin + i);
+  return ops::Linear(ops::Embedding(encoded.hidden, patches), context.UseWeight(*pixels_weight_),
                      context.Use(*pixels_bias_));
 }
-
-namespace {
-
-// One number for a square, or [height, width].
-void DescribeGrid(ConfigTable& table, std::string_view key, Grid& grid, std::string_view name) {
-  if (table.reads() && table.json()[key].value().As<Json::Array>() != nullptr) {
-    const std::vector<JsonView> sides = table.json()[key].Items();
-    Check(sides.size() == 2, "{}: it must be one number or two, height and width", table.json()[key].place());
-    grid = {sides[0].Integer(1, kLargestSize), sides[1].Integer(1, kLargestSize)};
-    return;
-  }
-  if (table.writes() && grid.height != grid.width) return table.Note(key, Json::Array{grid.height, grid.width});
-  table.Size(key, grid.height, name);
-  if (table.reads()) grid.width = table.json()[key].present() ? grid.height : grid.width;
-}
-
-}  // namespace
 
 void Describe(ConfigTable& table, VitConfig& config) {
   table.Note("model_type", config.distillation ? "deit" : "vit");
   DescribeEncoderStack(table, config);
-  DescribeGrid(table, "image_size", config.picture, "the picture's size");
-  DescribeGrid(table, "patch_size", config.patch, "the patch's size");
-  table.Integer("num_channels", config.channels, "the number of channels", 1, 1024);
+  DescribePictures(table, config.picture, config.patch, config.channels);
   table.Flag("qkv_bias", config.biases);
   if (!table.reads() || table.json()["pooler_output_size"].present()) {
     std::int64_t pooled = config.pooled.value_or(config.model);
@@ -205,9 +132,6 @@ void Describe(ConfigTable& table, VitConfig& config) {
   }
   if (table.writes()) table.Note("encoder_stride", config.patch.height);
   table.Harmless({"encoder_stride"});
-  table.Rule(config.picture.height >= config.patch.height && config.picture.width >= config.patch.width,
-             "a patch of {} x {} is larger than a picture of {} x {}", config.patch.height, config.patch.width,
-             config.picture.height, config.picture.width);
   table.Rule(!config.distilled_classes || config.distillation, "a distilled head needs a distillation token");
   if (config.classes) CheckLabels(config.labels);
 }
@@ -233,6 +157,15 @@ std::unique_ptr<Vit> Load(const ModelFolder& files, const LoadModelOptions& opti
 }
 
 }  // namespace
+
+std::unique_ptr<PictureEncoder> Vit::WithClasses(const std::vector<std::string>& labels) const {
+  VitConfig config = config_;
+  config.classes = !labels.empty();
+  config.labels = labels;
+  config.pooler = config.distilled_classes = config.masked_pixels = config.mask = false;
+  config.scope = config.distillation ? "deit" : "vit";
+  return std::make_unique<Vit>(config);
+}
 
 namespace families {
 extern const Family vit = MakeFamily<Vit, Load>({"vit", "deit"});

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "headlight/base/export.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/picture_embedding.h"
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
@@ -51,6 +53,7 @@ class HEADLIGHT_API VitLayer {
   Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures) const;  // [tokens, model] to the same
 
  private:
+  int layer_, layers_;
   double dropout_;
   LayerNorm attention_norm_;
   MultiHeadAttention attention_;
@@ -71,15 +74,12 @@ class HEADLIGHT_API Vit : public PictureEncoder {
   Tensor Pixels(Context& context, const EncodedPictures& encoded) const override;
 
   const VitConfig& config() const { return config_; }
+  std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  Tensor Positions(Context& context, Grid grid) const;
-
   VitConfig config_;
-  const Parameter *class_token_, *distillation_token_ = nullptr, *mask_ = nullptr;
-  const Parameter* positions_;
-  const Parameter *patch_weight_, *patch_bias_;
+  PictureEmbedding embedding_;
   std::deque<VitLayer> layers_;
   std::optional<LayerNorm> norm_;
   std::optional<Linear> pooler_, classes_, distilled_classes_;

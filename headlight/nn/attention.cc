@@ -4,7 +4,9 @@
 
 #include "headlight/base/error.h"
 #include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/arithmetic.h"
 #include "headlight/ops/attention.h"
+#include "headlight/ops/concatenate.h"
 #include "headlight/ops/view.h"
 
 namespace headlight {
@@ -60,25 +62,44 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
     project(query_, {names.query}, width_);
     project(key_value_, {names.key, names.value}, 2 * width_);
   } else {
-    project(query_key_value_,
-            names.query_key_value.empty() ? std::vector{names.query, names.key, names.value}
-                                          : std::vector{names.query_key_value},
-            3 * width_);
+    const bool apart = names.query_key_value.empty(), key_bias = config_.key_bias.value_or(config_.biases);
+    Ensure(apart || key_bias == config_.biases, "{} has one bias for queries and keys", names.query_key_value);
+    query_key_value_.emplace(
+        scope, apart ? std::vector{names.query, names.key, names.value} : std::vector{names.query_key_value},
+        config_.model, 3 * width_, config_.biases && key_bias, config_.stored_transposed);
+    Ensure(config_.biases || !key_bias, "keys have a bias, and queries have none");
+    if (config_.biases && !key_bias) {
+      query_bias_ = &scope.DeclareVector({names.query + ".bias"}, width_);
+      value_bias_ = &scope.DeclareVector({names.value + ".bias"}, width_);
+    }
   }
 }
 
+// x W^T + b for the query, key and value, [tokens, 3 * heads * head_dim].
+Tensor MultiHeadAttention::QueryKeyValue(Context& context, const Tensor& x) const {
+  const Tensor projected = (*query_key_value_)(context, x);
+  if (query_bias_ == nullptr) return projected;
+  const auto column = [&](const Tensor& bias) { return ops::Reshape(bias, {width_, 1}); };
+  const Tensor none = Tensor::Zeros({width_, 1}, projected.dtype());
+  const Tensor bias =
+      ops::Concatenate(ops::Concatenate(column(context.Use(*query_bias_)), none), column(context.Use(*value_bias_)));
+  return ops::Add(projected, ops::Reshape(bias, {3 * width_}));
+}
+
 Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
-                                const ops::AttentionBias& bias) const {
+                                const ops::AttentionBias& bias, const ops::RotaryAngles* angles) const {
   const ScaledDotProductAttention attention{.heads = config_.heads,
                                             .mask = {causal, config_.window - 1, config_.window - 1},
                                             .scale = config_.scale,
                                             .dropout = config_.dropout,
                                             .bias = bias};
-  const Tensor projected = (*query_key_value_)(context, x);
-  const Tensor query = ops::Columns(projected, 0, width_);
+  const Tensor projected = QueryKeyValue(context, x);
+  const auto turned = [&](const Tensor& rows) { return angles != nullptr ? ops::Rotary(rows, *angles) : rows; };
+  const Tensor query = turned(ops::Columns(projected, 0, width_));
   if (context.cache == nullptr)
-    return Attend(context, query, ops::Columns(projected, width_, width_), ops::Columns(projected, 2 * width_, width_),
-                  sentences, sentences, {}, attention);
+    return Attend(context, query, turned(ops::Columns(projected, width_, width_)),
+                  ops::Columns(projected, 2 * width_, width_), sentences, sentences, {}, attention);
+  Ensure(angles == nullptr, "a cache holds keys that are not turned");
   DecoderCache& cache = *context.cache;
   const Tensor& all = cache.SelfRows(static_cast<std::size_t>(layer_), 2 * width_, x.dtype());
   all.ViewRows(cache.first_new, x.rows()).CopyFrom(projected.ViewColumns(width_, 2 * width_));
@@ -104,9 +125,15 @@ Tensor MultiHeadAttention::Attend(Context& context, const Tensor& query, const T
   const bool wanted = !context.last_cross_attention ||
                       (kind_ == AttentionKind::cross && layer_ + 1 == std::ssize(context.cache->layers));
   if (context.sink && wanted)
-    for (std::size_t sentence = 0; sentence < queries.size(); ++sentence)
-      context.sink({kind_, layer_, static_cast<std::int32_t>(sentence),
-                    attention.Weights(query, key, queries, keys, static_cast<std::int32_t>(sentence), key_rows)});
+    for (std::size_t sentence = 0; sentence < queries.size(); ++sentence) {
+      LayerAttention seen{kind_, layer_, static_cast<std::int32_t>(sentence),
+                          attention.Weights(query, key, queries, keys, static_cast<std::int32_t>(sentence), key_rows)};
+      if (key_rows.empty() && queries[sentence].step == 1 && keys[sentence].step == 1) {
+        seen.query = query.ViewRows(queries[sentence].begin, queries[sentence].length);
+        seen.key = key.ViewRows(keys[sentence].begin, keys[sentence].length);
+      }
+      context.sink(seen);
+    }
   return output_(context, attention(context, query, key, value, queries, keys, key_rows));
 }
 

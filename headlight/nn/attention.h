@@ -10,6 +10,7 @@
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
 #include "headlight/ops/attention.h"
+#include "headlight/ops/rotary.h"
 
 namespace headlight {
 
@@ -49,11 +50,11 @@ struct MultiHeadAttentionConfig {
   std::int64_t head_dim = 0;  // model / heads unless given
   double dropout = 0.1;       // of the weights, in training
   AttentionNames names = {};
-  bool biases = true;                    // of query, key and value
-  std::optional<bool> output_bias = {};  // as those unless given
-  bool stored_transposed = false;        // the four matrices, as in Linear
-  std::optional<double> scale = {};      // of the scores: 1 / sqrt(head_dim) unless given
-  std::int32_t window = 0;               // where positive, self-attention sees only keys nearer than this
+  bool biases = true;                                   // of query, key and value
+  std::optional<bool> key_bias = {}, output_bias = {};  // as those unless given
+  bool stored_transposed = false;                       // the four matrices, as in Linear
+  std::optional<double> scale = {};                     // of the scores: 1 / sqrt(head_dim) unless given
+  std::int32_t window = 0;  // where positive, self-attention sees only keys nearer than this
 };
 
 // MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). In self-attention the projections of query, key
@@ -65,10 +66,10 @@ class HEADLIGHT_API MultiHeadAttention {
   MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
 
   // Self-attention: x [tokens, model] of the sentences, masked where causal, with a bias of the scores unless it is
-  // empty. With a cache in the context, x holds the sentences' newest tokens and the keys of all earlier ones come from
-  // the cache.
+  // empty, and queries and keys turned by `angles` unless that is null. With a cache in the context, x holds the
+  // sentences' newest tokens and the keys of all earlier ones come from the cache.
   Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
-              const ops::AttentionBias& bias = {}) const;
+              const ops::AttentionBias& bias = {}, const ops::RotaryAngles* angles = nullptr) const;
 
   // Cross-attention from x [query tokens, model] to a memory that KeysAndValues has projected.
   Tensor Cross(Context& context, const Tensor& x, const Sequences& queries, const Tensor& keys_and_values,
@@ -78,6 +79,7 @@ class HEADLIGHT_API MultiHeadAttention {
   Tensor KeysAndValues(Context& context, const Tensor& memory) const;
 
  private:
+  Tensor QueryKeyValue(Context& context, const Tensor& x) const;
   Tensor Attend(Context& context, const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
                 const Sequences& keys, std::span<const std::int32_t> key_rows,
                 const ScaledDotProductAttention& attention) const;
@@ -86,8 +88,9 @@ class HEADLIGHT_API MultiHeadAttention {
   std::int64_t width_;  // heads * head_dim
   AttentionKind kind_;
   int layer_;
-  std::optional<Linear> query_key_value_;    // self
-  std::optional<Linear> query_, key_value_;  // cross
+  std::optional<Linear> query_key_value_;                          // self
+  const Parameter *query_bias_ = nullptr, *value_bias_ = nullptr;  // where keys have none
+  std::optional<Linear> query_, key_value_;                        // cross
   Linear output_;
 };
 

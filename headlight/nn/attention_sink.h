@@ -17,6 +17,9 @@ struct LayerAttention {
   int layer = 0;
   std::int32_t sentence = 0;  // within the batch
   Tensor weights;             // [1, heads, query, key], each row of keys sums to 1
+  // [tokens, heads * head_dim] of the sentence, as they are multiplied, before any bias. Empty where other terms than a
+  // bias are added (DeBERTa's), and where the keys come from a cache or lie apart.
+  Tensor query = {}, key = {};
 };
 using AttentionSink = std::function<void(const LayerAttention&)>;
 

@@ -20,6 +20,7 @@ struct HEADLIGHT_API Context {
   Tape* tape = nullptr;
   bool training = false;   // dropout is active
   std::uint64_t seed = 0;  // of this pass's dropout
+  double drop_path = 0;    // in training, the probability that the last layer is left out (nn/drop_path.h)
   DecoderCache* cache = nullptr;
   bool draft = false;                 // products use Parameter::draft
   AttentionSink sink;                 // where set, receives every head of every layer

@@ -41,13 +41,13 @@ const Head& Have(const std::optional<Head>& head, const char* what) {
 // The default: a single class is right or not, as in Transformers' text-classification pipeline.
 Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::several_labels : Problem::one_label; }
 
+}  // namespace
+
 Problem ReadProblem(const JsonView& config, std::size_t classes) {
   if (!config["problem_type"].present()) return UsualProblem(classes);
   const std::string name = config["problem_type"].String({kProblems[0].name, kProblems[1].name, kProblems[2].name});
   return std::ranges::find(kProblems, name, &NamedProblem::name)->problem;
 }
-
-}  // namespace
 
 void CheckConfig(const TextHeadsConfig& config) {
   Check(config.pooler || !config.next_sentence, "the next-sentence head needs the pooler");

@@ -2,7 +2,9 @@
 
 #include <charconv>
 #include <cstdint>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -39,10 +41,13 @@ std::vector<std::string> ReadLabels(const JsonView& config) {
 
 void WriteLabels(Json& config, const std::vector<std::string>& labels) {
   if (labels.empty()) return;
+  // Of equal labels, as detectors have "N/A" for each number that COCO leaves out, the last is found by its name.
+  std::map<std::string_view, std::size_t> last;
+  for (std::size_t i = 0; i < labels.size(); ++i) last[labels[i]] = i;
   Json::Object names, numbers;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     names.push_back({std::to_string(i), labels[i]});
-    numbers.push_back({labels[i], i});
+    if (last.at(labels[i]) == i) numbers.push_back({labels[i], i});
   }
   config.Set("id2label", std::move(names));
   config.Set("label2id", std::move(numbers));

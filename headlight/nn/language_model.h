@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "headlight/base/error.h"
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
 #include "headlight/nn/context.h"
@@ -22,9 +23,16 @@ class HEADLIGHT_API LanguageModel : public Model {
   // for a text that is longer than the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
+  // Ids below this may come next: the vocabulary, or fewer where some only begin a text. 0: the model has no output
+  // projection, and the functions below throw Error.
+  std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
+
   // The output projection, a score for each next token: hidden weight^T + bias. The bias may be empty.
-  ops::Weight OutputWeight(Context& context) const { return context.UseWeight(*output_); }  // [vocab, model]
-  Tensor OutputBias(Context& /*context*/) const { return {}; }                              // [vocab]
+  ops::Weight OutputWeight(Context& context) const {  // [outputs, model]
+    Check(output_ != nullptr, "{}: this model has no head that predicts the next token", parameters_.source());
+    return context.UseWeight(*output_);
+  }
+  Tensor OutputBias(Context& /*context*/) const { return {}; }  // [outputs]
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::Linear(hidden, OutputWeight(context), OutputBias(context));
   }

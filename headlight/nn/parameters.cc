@@ -34,8 +34,17 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
 
 }  // namespace
 
+std::vector<float> Parameter::Factors() const {
+  std::vector<float> factors;
+  if (folded.gain == nullptr) return factors;
+  const std::vector<float> gains = folded.gain->value.ToVector<float>();
+  const std::vector<float> variances = folded.variance->value.ToVector<float>();
+  for (std::size_t i = 0; i < gains.size(); ++i)
+    factors.push_back(gains[i] / std::sqrt(variances[i] + static_cast<float>(folded.epsilon)));
+  return factors;
+}
+
 Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation) {
-  Ensure(values_.empty(), "parameter {} is declared after the memory was allocated", names.front());
   for (const Parameter& other : parameters_)
     for (const std::string& taken : other.names)
       for (const std::string& name : names) Ensure(name != taken, "parameter {} is declared twice", name);
@@ -43,6 +52,7 @@ Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shap
   parameter.names = std::move(names);
   parameter.shape = shape;
   parameter.initialisation = initialisation;
+  values_ = gradients_ = {};
   return parameter;
 }
 
@@ -54,12 +64,14 @@ void Parameters::Allocate() {
   values_ = Tensor::Zeros({trained}, dtype_);
   std::int64_t begin = 0;
   for (Parameter& parameter : parameters_) {
-    if (!parameter.trained) {
+    const Tensor kept = parameter.value;
+    if (parameter.trained) {
+      parameter.value = values_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
+      begin += Aligned(parameter.shape.elements());
+    } else {
       parameter.value = Tensor::Empty(parameter.shape, dtype_);
-      continue;
     }
-    parameter.value = values_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
-    begin += Aligned(parameter.shape.elements());
+    if (!kept.empty()) parameter.value.CopyFrom(kept);
   }
 }
 
@@ -77,22 +89,28 @@ bool Matches(const Parameter& parameter, const std::string& pattern) {
   return fits > 0;
 }
 
+void Parameters::InitialiseNew(std::uint64_t seed) {
+  std::vector<const Parameter*> fresh;
+  for (const Parameter& parameter : parameters_)
+    if (parameter.value.empty()) fresh.push_back(&parameter);
+  Allocate();
+  for (const Parameter* parameter : fresh) Fill(*parameter, seed);
+  Pack();
+}
+
 void Parameters::Freeze(const std::string& pattern) {
   const bool allocated = !values_.empty(), prepared = !gradients_.empty();
   bool found = false;
-  std::vector<Tensor> kept;
   for (Parameter& parameter : parameters_) {
     const bool matches = Matches(parameter, pattern);
     found = found || matches;
     parameter.trained = parameter.trained && !matches;
     if (matches) parameter.gradient = {};
-    kept.push_back(parameter.value);
   }
   Check(found, "no parameter has a name like {}", pattern);
   if (!allocated) return;
   values_ = {};
   Allocate();
-  for (std::size_t i = 0; i < kept.size(); ++i) parameters_[i].value.CopyFrom(kept[i]);
   if (prepared) PrepareTraining();
 }
 
@@ -114,7 +132,9 @@ void Parameters::Pack() {
     const Shape matrix = parameter.matrix_shape();
     if (parameter.packed.columns() == 0)
       parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], parameter.compute);
-    parameter.packed.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true);
+    const std::vector<float> factors = parameter.Factors();
+    parameter.packed.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true,
+                          factors.empty() ? nullptr : factors.data());
   }
 }
 
@@ -168,6 +188,16 @@ Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Sha
   Parameter& parameter = parameters_->Declare(Names(names), shape, Initialisation::XavierUniform());
   parameter.in_products = true;
   parameter.stored_transposed = stored_transposed;
+  return parameter;
+}
+
+Parameter& Scope::DeclareKernel(std::string_view name, const Shape& shape, bool in_products) const {
+  Ensure(shape.rank() == 4, "{}: a convolution's weight of shape {}", name, ToString(shape));
+  // He et al., "Delving Deep into Rectifiers", 2015, for the variance of the gradients.
+  const double outputs = static_cast<double>(shape[0] * shape[1] * shape[2]);
+  Parameter& parameter = Declare(name, shape, Initialisation::Normal(std::sqrt(2 / std::max(1.0, outputs))));
+  parameter.in_products = in_products;
+  parameter.channels_last = true;
   return parameter;
 }
 

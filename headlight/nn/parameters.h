@@ -26,22 +26,36 @@ struct Initialisation {
   static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
 };
 
+struct Parameter;
+
+// A batch norm behind a product, as far as it multiplies: output o by gain[o] / sqrt(variance[o] + epsilon).
+struct FoldedNorm {
+  const Parameter* gain = nullptr;  // null: there is none
+  const Parameter* variance = nullptr;
+  double epsilon = 0;
+};
+
 struct Parameter {
   // On disk: one tensor, or several of equal shape that lie here one after another along the first axis, as a fused
   // query-key-value projection does.
   std::vector<std::string> names;
   Shape shape;
   Initialisation initialisation;
-  bool trained = true;                  // false: part of the checkpoint, but constant
-  bool stored_transposed = false;       // on disk a matrix is [inputs, outputs]
-  bool in_products = false;             // the weight matrix of a matrix product
-  bool looked_up = false;               // a table whose rows are looked up
+  bool trained = true;             // false: part of the checkpoint, but constant
+  bool saved = true;               // false: of a training alone, and not part of the model's folder
+  bool stored_transposed = false;  // on disk a matrix is [inputs, outputs]
+  bool channels_last = false;      // a convolution's [outputs, height, width, inputs]; on disk the inputs are second
+  bool in_products = false;        // the weight matrix of a matrix product
+  bool looked_up = false;          // a table whose rows are looked up
   Compute compute = Compute::float32;   // of those products
+  FoldedNorm folded;                    // multiplies the packed form, and not the value
   Tensor value;                         // empty where only the packed form is kept
   Tensor gradient;                      // empty until Parameters::PrepareTraining
   kernels::PackedMatrix<float> packed;  // for products; empty while it is not kept
   kernels::PackedMatrix<float> draft;   // the same in int8, for drafting tokens
 
+  // The factors of `folded` for the outputs; empty where there is none.
+  std::vector<float> Factors() const;
   // Of a matrix of products: [outputs, inputs], where the inputs are all axes but the first, as those of a
   // convolution's [outputs, channels, height, width].
   Shape matrix_shape() const { return {shape[0], shape[0] == 0 ? 0 : shape.elements() / shape[0]}; }
@@ -58,13 +72,16 @@ class HEADLIGHT_API Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  // The reference stays valid. Throws Error where a name is taken or the memory has been allocated already.
+  // The reference stays valid. Throws Error where a name is taken. After memory was allocated it may be called again,
+  // before Initialise or InitialiseNew.
   Parameter& Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation);
 
-  // Gives every parameter its memory, not initialised.
+  // Gives every parameter its memory, not initialised; those that have values keep them.
   void Allocate();
   // Allocates and fills every parameter by its rule with numbers that depend on the seed and its name alone.
   void Initialise(std::uint64_t seed);
+  // The same of those that have no values yet.
+  void InitialiseNew(std::uint64_t seed);
 
   // From now on the parameters that `pattern` matches keep their values, and have no gradient. Throws Error where there
   // is none.
@@ -120,6 +137,8 @@ class HEADLIGHT_API Scope {
   // disk under one name or in equal parts under several.
   Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape,
                            bool stored_transposed = false) const;
+  // A convolution's weight, [outputs, height, width, inputs], a matrix of products unless `in_products` is false.
+  Parameter& DeclareKernel(std::string_view name, const Shape& shape, bool in_products = true) const;
   Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs) const;
 
  private:

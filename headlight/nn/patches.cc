@@ -1,7 +1,6 @@
 #include "headlight/nn/patches.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -11,23 +10,42 @@
 namespace headlight {
 namespace {
 
-// The four cells around a place between cells, and their weights.
-struct Cubic {
-  std::array<std::int64_t, 4> cells;
-  std::array<double, 4> weights;
+// The cells of one axis whose weighted sum is a cell of the resized axis; as many terms for each, of which those that
+// are not needed weigh 0.
+struct Terms {
+  std::int64_t each = 0;
+  std::vector<std::int64_t> cells;  // [to * each]
+  std::vector<double> weights;      // [to * each]
 };
 
-Cubic CubicAt(std::int64_t index, std::int64_t from, std::int64_t to) {
-  constexpr double a = -0.75;
-  const double place = (static_cast<double>(index) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
-  const double base = std::floor(place), t = place - base;
-  const auto near = [](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };       // |x| <= 1
-  const auto far = [](double x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };  // 1 < |x| < 2
-  Cubic cubic{.cells = {}, .weights = {far(t + 1), near(t), near(1 - t), far(2 - t)}};
-  for (std::int64_t i = 0; i < 4; ++i)
-    cubic.cells[static_cast<std::size_t>(i)] =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(base) - 1 + i, 0, from - 1);
-  return cubic;
+// The weight of a cell at this distance (Keys, "Cubic Convolution Interpolation", 1981).
+double Cubic(double distance, double a) {
+  const double x = std::abs(distance);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+// PyTorch's two kernels differ in `a`, at the edges, where the plain one repeats the last cell and the antialiased one
+// leaves out what is outside, and, where the axis shrinks, in width.
+Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
+  const double scale = static_cast<double>(from) / static_cast<double>(to), wide = antialias ? std::max(scale, 1.0) : 1;
+  Terms terms;
+  terms.each = antialias ? static_cast<std::int64_t>(std::ceil(2 * wide)) * 2 + 1 : 4;
+  for (std::int64_t i = 0; i < to; ++i) {
+    const double place = (static_cast<double>(i) + 0.5) * scale - 0.5;  // cell c is at c
+    const std::int64_t first =
+        antialias ? std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(place + 1 - 2 * wide)))
+                  : static_cast<std::int64_t>(std::floor(place)) - 1;
+    double sum = 0;
+    for (std::int64_t cell = first; cell < first + terms.each; ++cell) {
+      const bool counts = !antialias || cell < from;
+      terms.cells.push_back(std::clamp<std::int64_t>(cell, 0, from - 1));
+      terms.weights.push_back(counts ? Cubic((static_cast<double>(cell) - place) / wide, antialias ? -0.5 : -0.75) : 0);
+      sum += terms.weights.back();
+    }
+    for (auto weight = terms.weights.end() - terms.each; weight != terms.weights.end(); ++weight) *weight /= sum;
+  }
+  return terms;
 }
 
 }  // namespace
@@ -60,24 +78,30 @@ Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channe
   return patches;
 }
 
-Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to) {
+Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, bool antialias) {
   Check(table.rows() == from.cells(), "a table of positions {} is not of a grid of {} x {}", ToString(table.shape()),
         from.height, from.width);
-  if (from == to) return table;
-  std::vector<std::int32_t> rows;
-  std::vector<double> weights;
-  for (std::int64_t y = 0; y < to.height; ++y) {
-    const Cubic vertical = CubicAt(y, from.height, to.height);
-    for (std::int64_t x = 0; x < to.width; ++x) {
-      const Cubic horizontal = CubicAt(x, from.width, to.width);
-      for (std::size_t i = 0; i < 4; ++i)
-        for (std::size_t j = 0; j < 4; ++j) {
-          rows.push_back(static_cast<std::int32_t>(vertical.cells[i] * from.width + horizontal.cells[j]));
-          weights.push_back(vertical.weights[i] * horizontal.weights[j]);
+  // One axis after the other.
+  Tensor result = table;
+  for (const bool along_rows : {true, false}) {
+    const auto side = [&](Grid grid) { return along_rows ? grid.width : grid.height; };
+    if (side(from) == side(to)) continue;
+    const Terms terms = CubicTerms(side(from), side(to), antialias);
+    const Grid wanted = along_rows ? Grid{from.height, to.width} : Grid{to.height, from.width};
+    std::vector<std::int32_t> rows;
+    std::vector<double> weights;
+    for (std::int64_t y = 0; y < wanted.height; ++y)
+      for (std::int64_t x = 0; x < wanted.width; ++x)
+        for (std::int64_t t = 0; t < terms.each; ++t) {
+          const auto term = static_cast<std::size_t>((along_rows ? x : y) * terms.each + t);
+          const std::int64_t cell = terms.cells[term];
+          rows.push_back(static_cast<std::int32_t>(along_rows ? y * from.width + cell : cell * from.width + x));
+          weights.push_back(terms.weights[term]);
         }
-    }
+    result = ops::WeightedRows(result, rows, weights, terms.each);
+    from = wanted;
   }
-  return ops::WeightedRows(table, rows, weights, 16);
+  return result;
 }
 
 }  // namespace headlight

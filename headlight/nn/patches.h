@@ -5,15 +5,10 @@
 #include <span>
 
 #include "headlight/base/export.h"
+#include "headlight/base/grid.h"
 #include "headlight/nn/context.h"
 
 namespace headlight {
-
-struct Grid {
-  std::int64_t height = 0, width = 0;
-  std::int64_t cells() const { return height * width; }
-  bool operator==(const Grid&) const = default;
-};
 
 // The whole patches of a picture.
 inline Grid GridOf(const Tensor& picture, Grid patch) {
@@ -27,7 +22,8 @@ inline Grid GridOf(const Tensor& picture, Grid patch) {
 HEADLIGHT_API Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype);
 
 // A table of positions [from.cells(), model] at the cells of another grid, [to.cells(), model], by bicubic
-// interpolation as PyTorch computes it (a = -0.75, corners not aligned); the same table where the grids are equal.
-HEADLIGHT_API Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to);
+// interpolation as PyTorch computes it (corners not aligned), where it is told so with antialiasing; the same table
+// where the grids are equal.
+HEADLIGHT_API Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, bool antialias = false);
 
 }  // namespace headlight

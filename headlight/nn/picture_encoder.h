@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,10 +17,13 @@
 namespace headlight {
 
 // The states of pictures.
-struct EncodedPictures {
+struct HEADLIGHT_API EncodedPictures {
   Tensor hidden;            // [tokens, model]: of each picture the special tokens, then its patches row by row
   Sequences pictures;       // the tokens of each
   std::vector<Grid> grids;  // the patches of each
+
+  // Row `index` of each picture, [pictures, model].
+  Tensor RowOfEach(std::int32_t index) const;
 };
 
 class HEADLIGHT_API PictureEncoder : public Model {
@@ -39,14 +43,23 @@ class HEADLIGHT_API PictureEncoder : public Model {
   // those of all others. Throws Error where the model has no such head.
   virtual Tensor Pixels(Context& context, const EncodedPictures& encoded) const = 0;
 
+  // A model of the same encoder with a head for these classes and no other; without any where there are no labels. Its
+  // parameters are not filled. Throws Error where the family has no such head.
+  virtual std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const;
+
   struct Limits {
     Grid picture;  // pixels of the size that the model was trained on
     Grid patch;    // pixels
     std::int64_t channels = 3;
-    std::int32_t special = 1;  // tokens before the patches; the first is the class token
+    std::int32_t special = 1;  // tokens before the patches, of which the first is the class token
     std::int64_t model = 0;    // numbers of a state
   };
+  // The heads that the model has, each with the function of its name above.
+  struct Heads {
+    bool pooler = false, classes = false, pixels = false;
+  };
   const Limits& limits() const { return limits_; }
+  const Heads& heads() const { return heads_; }
   const std::vector<std::string>& labels() const { return labels_; }
 
   Json::Object Description() const override;
@@ -55,7 +68,12 @@ class HEADLIGHT_API PictureEncoder : public Model {
   using Model::Model;
 
   Limits limits_;
+  Heads heads_;
   std::vector<std::string> labels_;
 };
+
+// The encoder with a head for other classes, which begins anew by the seed.
+HEADLIGHT_API std::unique_ptr<PictureEncoder> GiveClasses(const PictureEncoder& model,
+                                                          const std::vector<std::string>& labels, std::uint64_t seed);
 
 }  // namespace headlight

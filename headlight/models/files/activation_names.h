@@ -6,10 +6,13 @@
 
 namespace headlight {
 
-inline constexpr ConfigName<Activation> kActivationNames[] = {
-    {"relu", Activation::relu},          {"gelu", Activation::gelu},
-    {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
-    {"swish", Activation::silu},         {"silu", Activation::silu},
-    {"tanh", Activation::tanh}};
+inline constexpr ConfigName<Activation> kActivationNames[] = {{"relu", Activation::relu},
+                                                              {"gelu", Activation::gelu},
+                                                              {"gelu_new", Activation::gelu_tanh},
+                                                              {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                              {"swish", Activation::silu},
+                                                              {"silu", Activation::silu},
+                                                              {"quick_gelu", Activation::quick_gelu},
+                                                              {"tanh", Activation::tanh}};
 
 }  // namespace headlight

@@ -22,7 +22,7 @@ void DescribeEncoderStack(ConfigTable& table, Config& config) {
 
 // An encoder's and a decoder's, as the Transformer and BART have them.
 template <typename Config>
-void DescribeStacks(ConfigTable& table, Config& config) {
+void DescribeStacks(ConfigTable& table, Config& config, Activation unless_given = Activation::gelu) {
   table.Note("is_encoder_decoder", true);
   table.Size("d_model", config.model, "the model dimension");
   table.Layers("encoder_layers", config.encoder_layers, "the number of encoder layers");
@@ -31,7 +31,7 @@ void DescribeStacks(ConfigTable& table, Config& config) {
   table.Heads("decoder_attention_heads", config.decoder_heads, config.model, "the number of decoder heads");
   table.Size("encoder_ffn_dim", config.encoder_ffn, "the encoder's ffn dimension");
   table.Size("decoder_ffn_dim", config.decoder_ffn, "the decoder's ffn dimension");
-  table.Default(config.activation, Activation::gelu);
+  table.Default(config.activation, unless_given);
   table.Choice("activation_function", config.activation, kActivationNames);
   table.Probability("dropout", config.dropout);
   table.Default(config.attention_dropout, 0);

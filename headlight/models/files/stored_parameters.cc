@@ -24,6 +24,7 @@ Shape PartShape(const Parameter& parameter) {
 
 Shape StoredShape(const Parameter& parameter) {
   const Shape part = PartShape(parameter);
+  if (parameter.channels_last) return {part[0], part[3], part[1], part[2]};
   return parameter.stored_transposed ? Shape{part[1], part[0]} : part;
 }
 
@@ -38,10 +39,30 @@ void Transpose(Matrix<const T> from, Matrix<T> to) {
           to.row(column)[row] = from.row(row)[column];
 }
 
-Tensor Transposed(const Tensor& x) {
-  const Tensor transposed = Tensor::Empty({x.columns(), x.rows()}, x.dtype());
-  Dispatch(x.dtype(), [&]<typename T>(T) { Transpose<T>(x.matrix<T>(), transposed.matrix<T>()); });
-  return transposed;
+// True where the elements lie in another order on disk.
+bool Reordered(const Parameter& parameter) { return parameter.stored_transposed || parameter.channels_last; }
+
+// From the order on disk to that in memory: one matrix transposed, or for each output of a convolution that of
+// [inputs, taps].
+template <typename T>
+void ReadInOrder(const Parameter& parameter, const T* stored, T* to) {
+  const Shape part = PartShape(parameter);
+  if (parameter.stored_transposed)
+    return Transpose<T>({stored, part[1], part[0], part[0]}, {to, part[0], part[1], part[1]});
+  const std::int64_t taps = part[1] * part[2], inputs = part[3];
+  for (std::int64_t output = 0; output < part[0]; ++output, stored += taps * inputs, to += taps * inputs)
+    Transpose<T>({stored, inputs, taps, taps}, {to, taps, inputs, inputs});
+}
+
+// And back.
+template <typename T>
+void WriteInOrder(const Parameter& parameter, const T* from, T* stored) {
+  const Shape part = PartShape(parameter);
+  if (parameter.stored_transposed)
+    return Transpose<T>({from, part[0], part[1], part[1]}, {stored, part[1], part[0], part[0]});
+  const std::int64_t taps = part[1] * part[2], inputs = part[3];
+  for (std::int64_t output = 0; output < part[0]; ++output, stored += taps * inputs, from += taps * inputs)
+    Transpose<T>({from, taps, inputs, inputs}, {stored, inputs, taps, taps});
 }
 
 Tensor Part(const Parameter& parameter, const Tensor& value, std::size_t index) {
@@ -97,14 +118,10 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
     const StoredTensor& stored = AtOfType(file, name, StoredType::i8, parameter.names.front());
     AddScales(name, file, quantized.scales);
     const auto* bytes = reinterpret_cast<const std::int8_t*>(stored.bytes.data());
-    if (parameter.names.size() > 1 || parameter.stored_transposed)
+    if (parameter.names.size() > 1 || Reordered(parameter))
       quantized.copy.insert(quantized.copy.end(), bytes, bytes + stored.bytes.size());
-    if (parameter.stored_transposed) {
-      const Shape part = PartShape(parameter);
-      Transpose<std::int8_t>(
-          {bytes, part[1], part[0], part[0]},
-          {quantized.copy.data() + quantized.copy.size() - stored.bytes.size(), part[0], part[1], part[1]});
-    }
+    if (Reordered(parameter))
+      ReadInOrder<std::int8_t>(parameter, bytes, quantized.copy.data() + quantized.copy.size() - stored.bytes.size());
     quantized.values.data = bytes;
   }
   if (!quantized.copy.empty()) quantized.values.data = quantized.copy.data();
@@ -140,7 +157,11 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
   if (stored_as == Compute::float32) {
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const Tensor stored = file.Read(parameter.names[index], whole.dtype());
-      Part(parameter, whole, index).CopyFrom(parameter.stored_transposed ? Transposed(stored) : stored);
+      const Tensor part = Part(parameter, whole, index);
+      if (Reordered(parameter))
+        Dispatch(part.dtype(), [&]<typename T>(T) { ReadInOrder<T>(parameter, stored.data<T>(), part.data<T>()); });
+      else
+        part.CopyFrom(stored);
     }
     return;
   }
@@ -177,15 +198,21 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
   if (!parameter.in_products && !IsQuantized(type)) return;
   const Shape matrix = parameter.matrix_shape();
   parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], type);
+  const std::vector<float> factors = parameter.Factors();
+  const auto multiply = [&](std::vector<float>& scales) {
+    for (std::size_t i = 0; i < factors.size(); ++i) scales[i] *= factors[i];
+  };
   if (parameter.value.empty() && stored_as == Compute::int4) {
-    const QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
+    QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
+    multiply(quantized.scales);
     parameter.packed.PackQuantized(quantized.codes.data(), quantized.group_scales.data(), quantized.scales.data());
   } else if (parameter.value.empty()) {
-    const Quantized quantized = ReadQuantized(parameter, file);
+    Quantized quantized = ReadQuantized(parameter, file);
+    multiply(quantized.scales);
     parameter.packed.PackQuantized(quantized.values, quantized.scales.data());
   } else {
     const Matrix<const float> values = parameter.value.ViewAs(matrix).matrix<float>();
-    parameter.packed.Pack(values, /*transposed=*/true);
+    parameter.packed.Pack(values, /*transposed=*/true, factors.empty() ? nullptr : factors.data());
     if (with_draft) {
       parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], Compute::int8);
       parameter.draft.Pack(values, /*transposed=*/true);
@@ -233,8 +260,10 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
 
   // Memory is allocated after the checks, so that a configuration with wrong sizes is refused without it.
   if (purpose != LoadFor::everything) {
-    for (Parameter& parameter : parameters.all())
-      LoadForComputing(parameter, file, purpose == LoadFor::computing_with_draft);
+    for (const bool in_products : {false, true})  // what is folded into a packed form comes first
+      for (Parameter& parameter : parameters.all())
+        if (parameter.in_products == in_products)
+          LoadForComputing(parameter, file, purpose == LoadFor::computing_with_draft);
     return ReleaseUnusedStorage();
   }
   parameters.Allocate();
@@ -253,6 +282,7 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
   std::deque<std::vector<std::uint8_t>> all_codes;
   std::deque<Tensor> kept;
   for (const Parameter& parameter : parameters.all()) {
+    if (!parameter.saved) continue;
     Ensure(!parameter.value.empty(), "{} is saved from a model that was loaded only to compute",
            parameter.names.front());
     const Compute type = TypeFor(parameter, compute);
@@ -260,7 +290,12 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
       const std::string& name = parameter.names[index];
       Tensor part = Part(parameter, parameter.value, index);
       if (!IsQuantized(type)) {
-        more.push_back(Stored(name, parameter.stored_transposed ? kept.emplace_back(Transposed(part)) : part));
+        if (Reordered(parameter)) {
+          const Tensor& stored = kept.emplace_back(Tensor::Empty(StoredShape(parameter), part.dtype()));
+          Dispatch(part.dtype(), [&]<typename T>(T) { WriteInOrder<T>(parameter, part.data<T>(), stored.data<T>()); });
+          part = stored;
+        }
+        more.push_back(Stored(name, part));
         continue;
       }
       part = part.ViewAs({part.shape()[0], parameter.matrix_shape()[1]});
@@ -286,10 +321,9 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
       for (std::int64_t row = 0; row < part.rows(); ++row)
         row_scales.data<float>()[row] =
             kernels::QuantizeRow(part.matrix<float>().row(row), part.columns(), values.data() + row * part.columns());
-      if (parameter.stored_transposed) {
+      if (Reordered(parameter)) {
         const std::vector<std::int8_t> rows = values;
-        Transpose<std::int8_t>({rows.data(), part.rows(), part.columns(), part.columns()},
-                               {values.data(), part.columns(), part.rows(), part.rows()});
+        WriteInOrder<std::int8_t>(parameter, rows.data(), values.data());
       }
       more.push_back({name, StoredType::i8, StoredShape(parameter), std::as_bytes(std::span(values))});
       more.push_back(Stored(ScaleName(name), row_scales));

@@ -14,6 +14,25 @@ const Shape kernel = {3, 4, 2, 5};  // a convolution's [outputs, channels, heigh
 
 void Declare(Parameters& parameters) { Scope(parameters, "conv").DeclareMatrix({"weight"}, kernel); }
 
+// As a training does that puts a head on a model.
+TEST(Parameters, GrowAndKeepWhatTheyAreAndAreSavedWithoutTheRest) {
+  Parameters parameters;
+  Declare(parameters);
+  parameters.Initialise(1);
+  const std::vector<float> before = parameters.all().front().value.ToVector<float>();
+  Parameter& head = Scope(parameters, "head").DeclareMatrix({"weight"}, {2, 3});
+  head.saved = false;
+  parameters.InitialiseNew(2);
+  EXPECT_EQ(parameters.all().front().value.ToVector<float>(), before);
+  EXPECT_NE(head.value.ToVector<float>(), std::vector<float>(6));
+  EXPECT_EQ(parameters.values().elements(), Parameters::Aligned(120) + Parameters::Aligned(6));
+  const TemporaryFolder folder;
+  SaveParameters(parameters, folder.File("model.safetensors"));
+  const Safetensors file(folder.File("model.safetensors"));
+  EXPECT_TRUE(file.contains("conv.weight"));
+  EXPECT_EQ(file.tensors().size(), 1U);
+}
+
 TEST(ConvolutionWeights, AreUsedAsTheMatrixOfAllTheirInputs) {
   Parameters parameters;
   Declare(parameters);

@@ -1,0 +1,377 @@
+#include "headlight/models/detr.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <utility>
+
+#include "headlight/io/config_table.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/stacks.h"
+#include "headlight/nn/labels.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/concatenate.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/linear.h"
+#include "headlight/ops/sigmoid.h"
+#include "headlight/ops/view.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::int64_t kLearnedPositions = 50;  // rows and columns of a map
+
+}  // namespace
+
+DetrAttention::DetrAttention(const Scope& scope, const DetrConfig& config, std::int32_t heads, AttentionKind kind,
+                             int layer)
+    : heads_(heads),
+      dropout_(config.attention_dropout),
+      kind_(kind),
+      layer_(layer),
+      query_(scope, {"q_proj"}, config.model, config.model),
+      key_(scope, {"k_proj"}, config.model, config.model),
+      value_(scope, {"v_proj"}, config.model, config.model),
+      output_(scope, {"out_proj"}, config.model, config.model) {}
+
+Tensor DetrAttention::operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
+                                 const Sequences& queries, const Sequences& keys) const {
+  const ScaledDotProductAttention attention = {.heads = heads_, .dropout = dropout_};
+  const Tensor q = query_(context, query), k = key_(context, key), v = value_(context, value);
+  if (context.sink)
+    for (std::int32_t picture = 0; picture < std::ssize(queries); ++picture)
+      context.sink({kind_, layer_, picture, attention.Weights(q, k, queries, keys, picture)});
+  return output_(context, attention(context, q, k, v, queries, keys));
+}
+
+DetrEncoderLayer::DetrEncoderLayer(const Scope& scope, const DetrConfig& config, int layer)
+    : dropout_(config.dropout),
+      self_attention_(scope / "self_attn", config, config.encoder_heads, AttentionKind::encoder_self, layer),
+      self_attention_norm_(scope / "self_attn_layer_norm", config.model),
+      feed_forward_(scope, config.model, config.encoder_ffn, config.activation),
+      feed_forward_norm_(scope / "final_layer_norm", config.model) {}
+
+Tensor DetrEncoderLayer::operator()(Context& context, const Tensor& x, const Tensor& positions,
+                                    const Sequences& pictures) const {
+  const Tensor attended = PostNorm(context, x, self_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+    const Tensor positioned = ops::Add(input, positions);
+    return self_attention_(context, positioned, positioned, input, pictures, pictures);
+  });
+  return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
+}
+
+DetrDecoderLayer::DetrDecoderLayer(const Scope& scope, const DetrConfig& config, int layer)
+    : dropout_(config.dropout),
+      self_attention_(scope / "self_attn", config, config.decoder_heads, AttentionKind::decoder_self, layer),
+      self_attention_norm_(scope / "self_attn_layer_norm", config.model),
+      cross_attention_(scope / "encoder_attn", config, config.decoder_heads, AttentionKind::cross, layer),
+      cross_attention_norm_(scope / "encoder_attn_layer_norm", config.model),
+      feed_forward_(scope, config.model, config.decoder_ffn, config.activation),
+      feed_forward_norm_(scope / "final_layer_norm", config.model) {}
+
+Tensor DetrDecoderLayer::operator()(Context& context, const Tensor& x, const Tensor& positions,
+                                    const Sequences& queries, const DetrMemory& memory) const {
+  Tensor hidden = PostNorm(context, x, self_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+    const Tensor positioned = ops::Add(input, positions);
+    return self_attention_(context, positioned, positioned, input, queries, queries);
+  });
+  hidden = PostNorm(context, hidden, cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+    return cross_attention_(context, ops::Add(input, positions), memory.positioned, memory.rows, queries,
+                            memory.pictures);
+  });
+  return PostNorm(context, hidden, feed_forward_norm_, dropout_, feed_forward_);
+}
+
+Detr::Detr(const DetrConfig& config, DType dtype)
+    : ObjectDetector(dtype),
+      config_((CheckConfig(config), config)),
+      backbone_(Scope(parameters_) / "model" / "backbone" / "conv_encoder" / "model", config.backbone,
+                config.timm_backbone.empty() ? ResnetNames::transformers : ResnetNames::timm,
+                config.backbone_statistics) {
+  limits_ = {.queries = config.queries, .channels = config.backbone.channels};
+  labels_ = config.labels;
+  const Scope root(parameters_), model = root / "model";
+  projection_weight_ =
+      &(model / "input_projection").DeclareMatrix({"weight"}, {config.model, config.backbone.hidden.back(), 1, 1});
+  projection_bias_ = &(model / "input_projection").DeclareVector({"bias"}, config.model);
+  if (config.learned_positions) {
+    const Scope positions = root / config.position_scope;
+    const Shape shape = {kLearnedPositions, config.model / 2};
+    rows_ = &(positions / "row_embeddings").Declare("weight", shape, Initialisation::Normal(0.5));
+    columns_ = &(positions / "column_embeddings").Declare("weight", shape, Initialisation::Normal(0.5));
+  }
+  queries_ = &(model / "query_position_embeddings")
+                  .Declare("weight", {config.queries, config.model}, Initialisation::Normal(1));
+  for (int layer = 0; layer < config.encoder_layers; ++layer)
+    encoder_.emplace_back(model / "encoder" / "layers" / layer, config, layer);
+  for (int layer = 0; layer < config.decoder_layers; ++layer)
+    decoder_.emplace_back(model / "decoder" / "layers" / layer, config, layer);
+  decoder_norm_.emplace(model / "decoder" / "layernorm", config.model);
+  classes_.emplace(root, std::vector<std::string>{"class_labels_classifier"}, config.model,
+                   std::ssize(config.labels) + 1);
+  for (const std::int64_t outputs : {config.model, config.model, std::int64_t{4}})
+    boxes_.emplace_back(root / "bbox_predictor" / "layers", std::vector{std::to_string(boxes_.size())}, config.model,
+                        outputs);
+}
+
+namespace {
+
+// Cell i of `cells` cells is seen where the nearest of a mask's `pixels` is.
+std::int64_t NearestPixel(std::int64_t cell, std::int64_t cells, std::int64_t pixels) { return cell * pixels / cells; }
+
+// Fills `pictures` with the cells of the maps that the masks leave, and where they lie.
+void FindCells(std::span<const Tensor> pictures, std::span<const ObjectDetector::PixelMask> masks,
+               const std::vector<Grid>& grids, DetectedPictures& found) {
+  Check(masks.empty() || masks.size() == pictures.size(), "there are {} pictures, and {} masks", pictures.size(),
+        masks.size());
+  found.grids = grids;
+  std::vector<std::int32_t> lengths;
+  for (std::size_t picture = 0; picture < grids.size(); ++picture) {
+    const auto [height, width] = grids[picture];
+    const std::int64_t pixel_rows = pictures[picture].shape()[0], pixel_columns = pictures[picture].shape()[1];
+    const auto* mask = masks.empty() || masks[picture].empty() ? nullptr : masks[picture].data();
+    Check(mask == nullptr || std::ssize(masks[picture]) == pixel_rows * pixel_columns,
+          "a mask of {} pixels does not fit a picture of {} x {}", masks.empty() ? 0 : masks[picture].size(),
+          pixel_rows, pixel_columns);
+    std::int32_t length = 0;
+    for (std::int64_t y = 0; y < height; ++y)
+      for (std::int64_t x = 0; x < width; ++x) {
+        if (mask != nullptr &&
+            mask[NearestPixel(y, height, pixel_rows) * pixel_columns + NearestPixel(x, width, pixel_columns)] == 0)
+          continue;
+        found.cells.push_back(static_cast<std::int32_t>(y * width + x));
+        ++length;
+      }
+    Check(length > 0, "a mask hides all of its picture");
+    lengths.push_back(length);
+  }
+  found.pictures = PackedSequences(lengths);
+}
+
+// Adds d numbers for a place along one axis, of which the sines and cosines are beside each other.
+template <typename T>
+T* WriteSines(double place, std::int64_t d, T* to) {
+  for (std::int64_t i = 0; i < d; ++i) {
+    const double angle = place / std::pow(10000.0, 2.0 * static_cast<double>(i / 2) / static_cast<double>(d));
+    *to++ = static_cast<T>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+  }
+  return to;
+}
+
+// Of the seen cells: how many of its column lie above and at a cell, as a share of all of them, times 2 pi; and to the
+// left in its row (section A.4 and the authors' code).
+template <typename T>
+void WriteSinePositions(const DetectedPictures& pictures, const Tensor& positions) {
+  T* to = positions.data<T>();
+  for (std::size_t picture = 0; picture < pictures.grids.size(); ++picture) {
+    const auto [height, width] = pictures.grids[picture];
+    const auto [begin, length, step] = pictures.pictures[picture];
+    std::vector<double> in_row(static_cast<std::size_t>(height)), in_column(static_cast<std::size_t>(width));
+    const std::span cells =
+        std::span(pictures.cells).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
+    for (const std::int32_t cell : cells) {
+      ++in_row[static_cast<std::size_t>(cell / width)];
+      ++in_column[static_cast<std::size_t>(cell % width)];
+    }
+    std::vector<double> left(in_row.size()), above(in_column.size());
+    const auto share = [](double& count, double all) { return ++count / (all + 1e-6) * 2 * std::numbers::pi; };
+    for (const std::int32_t cell : cells) {
+      const auto y = static_cast<std::size_t>(cell / width), x = static_cast<std::size_t>(cell % width);
+      to = WriteSines<T>(share(above[x], in_column[x]), positions.columns() / 2, to);
+      to = WriteSines<T>(share(left[y], in_row[y]), positions.columns() / 2, to);
+    }
+  }
+}
+
+}  // namespace
+
+// [cells, model]
+Tensor Detr::CellPositions(Context& context, const DetectedPictures& pictures) const {
+  if (!config_.learned_positions) {
+    const Tensor positions = Tensor::Empty({std::ssize(pictures.cells), config_.model}, parameters_.dtype());
+    Dispatch(positions.dtype(), [&]<typename T>(T) { WriteSinePositions<T>(pictures, positions); });
+    return positions;
+  }
+  // The column's vector, then the row's, from one table.
+  const Tensor table = ops::Concatenate(context.Use(*columns_), context.Use(*rows_));
+  std::vector<std::int32_t> halves;
+  for (std::size_t picture = 0; picture < pictures.grids.size(); ++picture) {
+    const auto [height, width] = pictures.grids[picture];
+    Check(height <= kLearnedPositions && width <= kLearnedPositions,
+          "{}: a picture's map has {} x {} cells, and the model positions for {} x {}", parameters_.source(), height,
+          width, kLearnedPositions, kLearnedPositions);
+    const Sequence& rows = pictures.pictures[picture];
+    for (std::int32_t i = 0; i < rows.length; ++i) {
+      const std::int32_t cell = pictures.cells[static_cast<std::size_t>(rows.row(i))];
+      halves.push_back(cell % static_cast<std::int32_t>(width));
+      halves.push_back(static_cast<std::int32_t>(kLearnedPositions) + cell / static_cast<std::int32_t>(width));
+    }
+  }
+  return ops::Reshape(ops::Embedding(table, halves), {std::ssize(pictures.cells), config_.model});
+}
+
+QueryAnswers Detr::Answer(Context& context, const Tensor& states) const {
+  Tensor boxes = boxes_[0](context, states, Activation::relu);
+  boxes = boxes_[2](context, boxes_[1](context, boxes, Activation::relu));
+  return {.logits = (*classes_)(context, states), .boxes = ops::Sigmoid(boxes)};
+}
+
+DetectedPictures Detr::Detect(Context& context, std::span<const Tensor> pictures, std::span<const PixelMask> masks,
+                              bool all_layers) const {
+  Check(!pictures.empty(), "there is no picture");
+  const FeatureMaps maps = backbone_(context, MapsOf(pictures, config_.backbone.channels, parameters_.dtype())).back();
+  DetectedPictures found;
+  FindCells(pictures, masks, maps.grids, found);
+  Tensor cells = maps.rows;
+  if (std::ssize(found.cells) < cells.rows()) {
+    std::vector<std::int32_t> seen;
+    std::int32_t first = 0;  // row of a picture's map
+    for (std::size_t picture = 0; picture < found.grids.size(); ++picture) {
+      const Sequence& rows = found.pictures[picture];
+      for (std::int32_t i = 0; i < rows.length; ++i)
+        seen.push_back(first + found.cells[static_cast<std::size_t>(rows.row(i))]);
+      first += static_cast<std::int32_t>(found.grids[picture].cells());
+    }
+    cells = ops::Embedding(cells, seen);
+  }
+
+  const Tensor positions = CellPositions(context, found);
+  Tensor hidden = ops::Linear(cells, context.UseWeight(*projection_weight_), context.Use(*projection_bias_));
+  for (const DetrEncoderLayer& layer : encoder_) hidden = layer(context, hidden, positions, found.pictures);
+  found.memory = hidden;
+
+  // The decoder begins with zeros; all that tells queries apart is their positions.
+  std::vector<std::int32_t> ids, lengths;
+  for (std::size_t picture = 0; picture < pictures.size(); ++picture) {
+    for (std::int32_t query = 0; query < config_.queries; ++query) ids.push_back(query);
+    lengths.push_back(static_cast<std::int32_t>(config_.queries));
+  }
+  const Sequences queries = PackedSequences(lengths);
+  const Tensor query_positions = ops::Embedding(context.Use(*queries_), ids);
+  const DetrMemory memory = {hidden, ops::Add(hidden, positions), found.pictures};
+  hidden = Tensor::Zeros({std::ssize(ids), config_.model}, parameters_.dtype());
+  for (std::size_t layer = 0; layer < decoder_.size(); ++layer) {
+    hidden = decoder_[layer](context, hidden, query_positions, queries, memory);
+    if (config_.norm_between_layers) hidden = (*decoder_norm_)(context, hidden);
+    if (all_layers && layer + 1 < decoder_.size())
+      found.layers.push_back(Answer(context, config_.norm_between_layers ? hidden : (*decoder_norm_)(context, hidden)));
+  }
+  found.queries = (*decoder_norm_)(context, hidden);
+  found.layers.push_back(Answer(context, found.queries));
+  return found;
+}
+
+namespace {
+
+struct TimmBackbone {
+  const char* name;
+  std::vector<std::int64_t> depths;
+  bool bottleneck;
+};
+
+const std::array<TimmBackbone, 5>& TimmBackbones() {
+  static const std::array<TimmBackbone, 5> known = {{{"resnet18", {2, 2, 2, 2}, false},
+                                                     {"resnet34", {3, 4, 6, 3}, false},
+                                                     {"resnet50", {3, 4, 6, 3}, true},
+                                                     {"resnet101", {3, 4, 23, 3}, true},
+                                                     {"resnet152", {3, 8, 36, 3}, true}}};
+  return known;
+}
+
+// timm's ResNets differ in their depths alone.
+ResnetConfig OfTimm(const JsonView& name) {
+  const std::string given = name.String();
+  for (const TimmBackbone& backbone : TimmBackbones())
+    if (given.substr(0, given.find('.')) == backbone.name)  // "resnet50.a1_in1k" says how it was trained
+      return {.hidden = backbone.bottleneck ? std::vector<std::int64_t>{256, 512, 1024, 2048}
+                                            : std::vector<std::int64_t>{64, 128, 256, 512},
+              .depths = backbone.depths,
+              .bottleneck = backbone.bottleneck};
+  Fail("{}: {} is not supported: only ResNets are, resnet18 to resnet152", name.place(), Quoted(given));
+}
+
+// Of `backbone`, in old files, or of `backbone_config`.
+void ReadBackbone(const JsonView& json, DetrConfig& config) {
+  const JsonView nested = json["backbone_config"];
+  const bool described = nested.present();
+  if (described && nested["model_type"].String({"resnet", "timm_backbone"}) == "resnet") {
+    Check(!json.Get("use_timm_backbone", false).Bool(), "{}: there is a backbone_config of transformers' ResNet, too",
+          json["use_timm_backbone"].place());
+    return ReadConfig(nested, config.backbone);
+  }
+  const JsonView name = (described ? nested : json).Get("backbone", "resnet50");
+  Check(described || json.Get("use_timm_backbone", true).Bool(), "{}: a backbone_config is needed, or timm's backbone",
+        json.place());
+  config.timm_backbone = name.String();
+  config.backbone = OfTimm(name);
+}
+
+}  // namespace
+
+void Describe(ConfigTable& table, DetrConfig& config) {
+  table.Note("model_type", "detr");
+  DescribeStacks(table, config, Activation::relu);
+  if (table.reads()) {
+    ReadBackbone(table.json(), config);
+  } else if (!table.writes()) {
+    Describe(table, config.backbone);
+  } else {
+    table.Note("use_timm_backbone", !config.timm_backbone.empty());
+    if (config.timm_backbone.empty()) {
+      Json backbone = WriteConfig(config.backbone);
+      backbone.Set("out_features", Json::Array{fmt::format("stage{}", config.backbone.hidden.size())});
+      table.Note("backbone_config", std::move(backbone));
+    } else {
+      table.Note("backbone", config.timm_backbone);
+    }
+  }
+  table.Integer("num_channels", config.backbone.channels, "the number of channels", 1, 1024);
+  table.Integer("num_queries", config.queries, "the number of queries", 1, 1 << 14);
+  table.Choice("position_embedding_type", config.learned_positions, {{"sine", false}, {"learned", true}});
+  table.Flag("auxiliary_loss", config.norm_between_layers);
+  table.Only("dilation", false, "a last stage that is dilated in place of its stride");
+  table.Number("class_cost", config.loss.class_cost, 0, 1e6);
+  table.Number("bbox_cost", config.loss.box_cost, 0, 1e6);
+  table.Number("giou_cost", config.loss.giou_cost, 0, 1e6);
+  table.Number("bbox_loss_coefficient", config.loss.box_weight, 0, 1e6);
+  table.Number("giou_loss_coefficient", config.loss.giou_weight, 0, 1e6);
+  table.Number("eos_coefficient", config.loss.nothing_weight, 0, 1e6);
+  table.Harmless({"activation_dropout", "backbone", "backbone_config", "backbone_kwargs", "classifier_dropout",
+                  "decoder_layerdrop", "dice_loss_coefficient", "encoder_layerdrop", "init_xavier_std",
+                  "mask_loss_coefficient", "max_position_embeddings", "num_hidden_layers", "scale_embedding",
+                  "use_pretrained_backbone", "use_timm_backbone"});
+  table.Rule(config.model % 4 == 0, "the model dimension must be a multiple of 4, for positions of rows and columns");
+  table.Rule(!config.labels.empty(), "there must be a class");
+}
+
+namespace {
+
+std::unique_ptr<Detr> Load(const ModelFolder& files, const LoadModelOptions& options) {
+  Check(!files.weights.contains("mask_head.lay1.weight"), "{}: masks are not supported, only boxes", files.path);
+  DetrConfig config;
+  config.labels = ReadLabels(files.config);
+  if (constexpr const char* older = "model.backbone.position_embedding";
+      files.weights.contains(std::string(older) + ".row_embeddings.weight"))
+    config.position_scope = older;
+  ReadConfig(files.config, config, options.dropout);
+  auto model = std::make_unique<Detr>(config);
+  LoadWeights(files, options, model->parameters(), {.unused = BatchCounts(files)});
+  return model;
+}
+
+}  // namespace
+
+namespace families {
+extern const Family detr = MakeFamily<Detr, Load>({"detr"});
+}  // namespace families
+
+void Detr::Save(const std::string& folder, Compute compute) const {
+  Json json = WriteConfig(config_);
+  json.Set("architectures", Json::Array{"DetrForObjectDetection"});
+  WriteLabels(json, config_.labels);
+  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+}
+
+}  // namespace headlight

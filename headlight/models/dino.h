@@ -1,0 +1,104 @@
+// The encoders of DINOv2 (Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision", 2023), of those
+// with registers (Darcet et al., "Vision Transformers Need Registers", 2024), and of DINOv3 (Siméoni et al., 2025). The
+// first DINO's are ViTs (models/vit.h).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/picture_embedding.h"
+#include "headlight/nn/picture_encoder.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// v2: a ViT with layer scale. v2_registers: with registers, tokens without a position that no output is read from. v3:
+// with registers, and instead of learned positions rotary ones.
+enum class DinoKind { v2, v2_registers, v3 };
+
+// The defaults are DINOv2-B/14's.
+struct DinoConfig {
+  DinoKind kind = DinoKind::v2;
+  std::int64_t model = 768;
+  int layers = 12;
+  std::int32_t heads = 12;
+  std::int64_t ffn_factor = 4;  // v2: of the ffn's size, from the model's
+  std::int64_t ffn = 1536;      // v3
+  Activation activation = Activation::gelu;
+  bool gated = false;            // SwiGLU (Shazeer, "GLU Variants Improve Transformer", 2020)
+  double dropout = 0;            // of embeddings
+  double attention_dropout = 0;  // of attention weights
+  double norm_epsilon = 1e-6;
+  double layer_scale = 1;  // at the start
+  Grid picture = {224, 224}, patch = {14, 14};
+  std::int64_t channels = 3;
+  std::int64_t registers = 0;
+  bool mask = true;  // a learned token stands for masked patches
+  bool biases = true, key_bias = true, output_bias = true, ffn_biases = true;
+  double rotary_base = 100;  // v3
+  bool classes = false;      // v2, from the class token's state beside the mean of the patches'
+  std::vector<std::string> labels = {};
+  std::string scope = "dinov2";  // of the encoder's names; empty in checkpoints of the encoder alone
+};
+HEADLIGHT_API void Describe(ConfigTable& table, DinoConfig& config);
+
+// x + s * Attention(LayerNorm(x)), then x + s * FeedForward(LayerNorm(x)), with a learned s per feature: layer scale
+// (Touvron et al., "Going deeper with Image Transformers", 2021, eq. 3).
+class HEADLIGHT_API DinoLayer {
+ public:
+  DinoLayer(const Scope& scope, const DinoConfig& config, int layer);
+  // [tokens, model] to the same. `angles` is null without rotary positions.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures,
+                    const ops::RotaryAngles* angles) const;
+
+ private:
+  Tensor FeedForward(Context& context, const Tensor& x) const;
+
+  int layer_, layers_;
+  Activation activation_;
+  std::int64_t gate_;  // inner features that are gates; 0 without
+  LayerNorm attention_norm_;
+  MultiHeadAttention attention_;
+  const Parameter* attention_scale_;
+  LayerNorm feed_forward_norm_;
+  Linear inner_, outer_;
+  const Parameter* feed_forward_scale_;
+};
+
+class HEADLIGHT_API Dino : public PictureEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Dino(const DinoConfig& config, DType dtype = DType::float32);
+
+  EncodedPictures Encode(Context& context, std::span<const Tensor> pictures,
+                         std::span<const std::uint8_t> masked = {}) const override;
+  Tensor Pool(Context& context, const EncodedPictures& encoded) const override;  // the class token's state
+  Tensor ClassLogits(Context& context, const EncodedPictures& encoded) const override;
+  Tensor Pixels(Context& context, const EncodedPictures& encoded) const override;
+
+  const DinoConfig& config() const { return config_; }
+  std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const override;
+  Json::Object Description() const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  ops::RotaryAngles Angles(const EncodedPictures& encoded) const;
+
+  DinoConfig config_;
+  PictureEmbedding embedding_;
+  std::deque<DinoLayer> layers_;
+  std::optional<LayerNorm> norm_;
+  std::optional<Linear> classes_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,52 @@
+// The layers of GPT-2, which ImageGPT has too: their settings, attention and initialisation.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "headlight/io/config_table.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/parameters.h"
+
+namespace headlight {
+
+template <typename Config>
+void DescribeGpt2Stack(ConfigTable& table, Config& config) {
+  table.Size("n_embd", config.model, "the model dimension");
+  table.Layers("n_layer", config.layers);
+  table.Heads("n_head", config.heads, config.model);
+  table.Default(config.ffn, 4 * config.model);
+  table.Size("n_inner", config.ffn, "the ffn dimension");
+  table.Choice("activation_function", config.activation, kActivationNames);
+  table.Probability("resid_pdrop", config.dropout);
+  table.Probability("embd_pdrop", config.embedding_dropout);
+  table.Probability("attn_pdrop", config.attention_dropout);
+  table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
+}
+
+// The first program's matrices were convolutions of width 1, whose weights are [inputs, outputs].
+template <typename Config>
+MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
+  const double head_dim = static_cast<double>(config.model) / config.heads;
+  return {.model = config.model,
+          .heads = config.heads,
+          .dropout = config.attention_dropout,
+          .names = {.output = "c_proj", .query_key_value = "c_attn"},
+          .stored_transposed = true,
+          .scale = (config.scale_attention ? 1 / std::sqrt(head_dim) : 1.0) /
+                   (config.scale_attention_by_layer ? layer + 1 : 1)};
+}
+
+// "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of residual
+// layers" (GPT-2, 2.3), of which a layer has two; 1: they are as the others (GPT, 4.1).
+inline void InitialiseAsGpt(Parameters& parameters, int residual_layers) {
+  for (Parameter& parameter : parameters.all()) {
+    const std::string& name = parameter.names.front();
+    const bool residual = name.ends_with("out_proj.weight") || name.ends_with("c_proj.weight");
+    if (parameter.in_products)
+      parameter.initialisation = Initialisation::Normal(0.02 / (residual ? std::sqrt(residual_layers) : 1.0));
+  }
+}
+
+}  // namespace headlight

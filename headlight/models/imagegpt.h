@@ -1,0 +1,84 @@
+// ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020): GPT-2 on pictures, whose tokens are the pixels,
+// row by row, each one of a few colours.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/language_model.h"
+#include "headlight/nn/layers.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The defaults are the paper's iGPT-S, for pictures of 32 x 32 pixels in 512 colours.
+struct ImageGptConfig {
+  std::int64_t model = 512;
+  int layers = 24;
+  std::int32_t heads = 8;
+  std::int64_t ffn = 2048;
+  Activation activation = Activation::quick_gelu;
+  double dropout = 0.1;            // of every sublayer's output
+  double embedding_dropout = 0.1;  // of the sum of embeddings
+  double attention_dropout = 0.1;  // of attention weights
+  double norm_epsilon = 1e-5;
+  std::int64_t vocabulary = 513;          // the colours, and after them the start of a picture
+  std::int64_t positions = 1024;          // the start and all pixels but the last
+  bool scale_attention = true;            // scores by 1 / sqrt(head_dim)
+  bool scale_attention_by_layer = false;  // and by 1 / (layer + 1)
+  // The heads. Where the next colour is scored by the tokens' table, the start has a score, too.
+  bool next_colour = true, tie_output = false, classes = false;
+  std::vector<std::string> labels = {};
+  std::string scope = "transformer";  // of the names of all but the heads; empty in checkpoints without heads
+
+  std::int32_t start_id() const { return static_cast<std::int32_t>(vocabulary - 1); }
+};
+HEADLIGHT_API void Describe(ConfigTable& table, ImageGptConfig& config);
+
+// x + Attention(RmsNorm(x)), then x + FeedForward(RmsNorm(x)).
+class HEADLIGHT_API ImageGptLayer {
+ public:
+  ImageGptLayer(const Scope& scope, const ImageGptConfig& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures) const;  // [tokens, model] to the same
+
+ private:
+  double dropout_;
+  RmsNorm attention_norm_;
+  MultiHeadAttention attention_;
+  RmsNorm feed_forward_norm_;
+  FeedForward feed_forward_;
+};
+
+// As a LanguageModel, its texts are pictures: the start and the colours.
+class HEADLIGHT_API ImageGpt : public LanguageModel {
+ public:
+  static constexpr std::string_view kKind = "generator of pictures";  // it has no tokenizer
+
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit ImageGpt(const ImageGptConfig& config, DType dtype = DType::float32);
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& pictures) const override;
+  // From the mean state of each picture, [pictures, labels]. Throws Error where the model has no classes.
+  Tensor ClassLogits(Context& context, const Tensor& hidden, const Sequences& pictures) const;
+
+  const ImageGptConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  ImageGptConfig config_;
+  std::optional<Embedding> embedding_;
+  std::deque<ImageGptLayer> layers_;
+  std::optional<RmsNorm> final_norm_;
+  std::optional<Linear> classes_;
+};
+
+}  // namespace headlight

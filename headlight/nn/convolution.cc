@@ -1,0 +1,152 @@
+#include "headlight/nn/convolution.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlight/base/error.h"
+#include "headlight/ops/activation.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/channel_norm.h"
+#include "headlight/ops/view.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kKept = 0.9;  // of running averages, at each step
+
+// Activations other than relu, which the convolution itself does.
+FeatureMaps Activated(Activation activation, FeatureMaps x) {
+  if (activation != Activation::relu) x.rows = ops::Activate(activation, x.rows);
+  return x;
+}
+
+// average = kKept * average + (1 - kKept) * factor * of_batch
+void KeepAverage(const Parameter& average, const Tensor& of_batch, double factor) {
+  Dispatch(of_batch.dtype(), [&]<typename T>(T) {
+    const std::span<T> kept = average.value.span<T>();
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      kept[i] = static_cast<T>(kKept * static_cast<double>(kept[i]) +
+                               (1 - kKept) * factor * static_cast<double>(of_batch.span<T>()[i]));
+  });
+}
+
+// 1 / sqrt(variance + epsilon)
+Tensor Inverse(const Tensor& variance, double epsilon) {
+  const Tensor inverse = Tensor::Empty(variance.shape(), variance.dtype());
+  Dispatch(variance.dtype(), [&]<typename T>(T) {
+    std::ranges::transform(variance.span<T>(), inverse.span<T>().begin(),
+                           [&](T value) { return 1 / std::sqrt(value + static_cast<T>(epsilon)); });
+  });
+  return inverse;
+}
+
+// bias - mean * gain / sqrt(variance + epsilon), in one pass: as operations it takes longer than a small convolution.
+Tensor Shift(const Tensor& gain, const Tensor& bias, const Tensor& mean, const Tensor& variance, double epsilon) {
+  const Tensor shift = Tensor::Empty(bias.shape(), bias.dtype());
+  Dispatch(bias.dtype(), [&]<typename T>(T) {
+    const T *const gains = gain.data<T>(), *const means = mean.data<T>(), *const variances = variance.data<T>();
+    for (std::int64_t i = 0; i < bias.elements(); ++i)
+      shift.data<T>()[i] = bias.data<T>()[i] - means[i] * gains[i] / std::sqrt(variances[i] + static_cast<T>(epsilon));
+  });
+  return shift;
+}
+
+}  // namespace
+
+FeatureMaps MapsOf(std::span<const Tensor> pictures, std::int64_t channels, DType dtype) {
+  FeatureMaps maps;
+  std::int64_t cells = 0;
+  for (const Tensor& picture : pictures) {
+    Check(picture.shape().rank() == 3 && picture.shape()[2] == channels && picture.elements() > 0,
+          "a picture must be [height, width, {}], not {}", channels, ToString(picture.shape()));
+    maps.grids.push_back({picture.shape()[0], picture.shape()[1]});
+    cells += maps.grids.back().cells();
+  }
+  maps.rows = Tensor::Empty({cells, channels}, dtype);
+  Dispatch(dtype, [&]<typename T>(T) {
+    T* to = maps.rows.data<T>();
+    for (const Tensor& picture : pictures)
+      to = std::ranges::transform(picture.span<float>(), to, [](float value) { return static_cast<T>(value); }).out;
+  });
+  return maps;
+}
+
+Convolution::Convolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape,
+                         bool bias)
+    : shape_(shape),
+      // The panels of one packed matrix cannot be divided among groups.
+      weight_(&scope.DeclareKernel("weight", {outputs, shape.kernel.height, shape.kernel.width, inputs / shape.groups},
+                                   /*in_products=*/shape.groups == 1)) {
+  Ensure(inputs % shape.groups == 0 && outputs % shape.groups == 0, "{} inputs and {} outputs in {} groups", inputs,
+         outputs, shape.groups);
+  if (bias) bias_ = &scope.DeclareVector({"bias"}, outputs);
+}
+
+FeatureMaps Convolution::operator()(Context& context, const FeatureMaps& x, Activation activation,
+                                    const Tensor& residual) const {
+  ops::Weight weight = context.UseWeight(*weight_);
+  if (!weight_->in_products && IsQuantized(weight.compute)) weight.compute = Compute::float32;
+  return Activated(activation, ops::Convolution(x, shape_, weight,
+                                                {.bias = bias_ != nullptr ? context.Use(*bias_) : Tensor(),
+                                                 .residual = residual,
+                                                 .relu = activation == Activation::relu}));
+}
+
+NormedConvolution::NormedConvolution(const Scope& convolution, const Scope& norm, std::int64_t inputs,
+                                     std::int64_t outputs, const ConvolutionShape& shape, BatchStatistics statistics,
+                                     double epsilon)
+    : convolution_(convolution, inputs, outputs, shape, /*bias=*/false), statistics_(statistics), epsilon_(epsilon) {
+  const auto declare = [&](const char* name, double value, bool trained) {
+    Parameter& parameter = norm.Declare(name, {outputs}, Initialisation::Constant(value));
+    parameter.trained = trained;
+    return &parameter;
+  };
+  const bool trained = statistics == BatchStatistics::trained;
+  gain_ = declare("weight", 1, trained);
+  bias_ = declare("bias", 0, trained);
+  mean_ = declare("running_mean", 0, false);
+  variance_ = declare("running_var", 1, false);
+  convolution_.weight_->folded = {gain_, variance_, epsilon};
+}
+
+FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x, Activation activation,
+                                          const Tensor& residual) const {
+  const Tensor gain = context.Use(*gain_), bias = context.Use(*bias_);
+  if (context.training && statistics_ == BatchStatistics::trained) {
+    FeatureMaps y = convolution_(context, x);
+    const double rows = static_cast<double>(y.rows.rows());
+    Check(rows > 1, "a batch norm in training needs more than one cell of all maps of the batch");
+    const ops::BatchNormalized normalized = ops::BatchNorm(y.rows, gain, bias, epsilon_);
+    KeepAverage(*mean_, normalized.mean, 1);
+    KeepAverage(*variance_, normalized.variance, rows / (rows - 1));
+    y.rows = residual.empty() ? normalized.y : ops::Add(normalized.y, residual);
+    y.rows = ops::Activate(activation, y.rows);
+    return y;
+  }
+  // norm(x * W) = x * (s W) + (bias - s mean), where s = gain / sqrt(variance + epsilon) for each output.
+  const Parameter& kernel = *convolution_.weight_;
+  ops::AfterConvolution after = {.bias = {}, .residual = residual, .relu = activation == Activation::relu};
+  ops::Weight weight = context.UseWeight(kernel);
+  if (weight.packed != nullptr && !WantsGradient({&x.rows, &weight.value, &gain, &bias})) {
+    after.bias = Shift(gain, bias, mean_->value, variance_->value, epsilon_);
+  } else {
+    const Tensor factor = ops::Multiply(gain, Inverse(variance_->value, epsilon_));
+    after.bias = ops::Add(bias, ops::Scale(ops::Multiply(factor, mean_->value), -1));
+    weight.packed = nullptr;
+    weight.value = ops::Multiply(weight.value, ops::Reshape(factor, {factor.elements(), 1}));
+    if (!kernel.in_products && IsQuantized(weight.compute)) weight.compute = Compute::float32;
+  }
+  return Activated(activation, ops::Convolution(x, convolution_.shape_, weight, after));
+}
+
+GroupNorm::GroupNorm(const Scope& scope, std::int64_t groups, std::int64_t channels, double epsilon)
+    : groups_(groups),
+      gain_(&scope.Declare("weight", {channels}, Initialisation::Constant(1))),
+      bias_(&scope.Declare("bias", {channels}, Initialisation::Constant(0))),
+      epsilon_(epsilon) {}
+
+FeatureMaps GroupNorm::operator()(Context& context, const FeatureMaps& x) const {
+  return {ops::GroupNorm(x, groups_, context.Use(*gain_), context.Use(*bias_), epsilon_), x.grids};
+}
+
+}  // namespace headlight

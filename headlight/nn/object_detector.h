@@ -1,0 +1,71 @@
+// The interface of detectors: what is in a picture, and where.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/sequences.h"
+#include "headlight/nn/context.h"
+#include "headlight/nn/detection_loss.h"
+#include "headlight/nn/model.h"
+#include "headlight/nn/patches.h"
+
+namespace headlight {
+
+// A detector's answers for pictures.
+struct DetectedPictures {
+  std::vector<QueryAnswers> layers;  // the last decoder layer's; where all were asked for, those of each, in order
+  Tensor queries;                    // [pictures * queries, model]: their last states
+  Tensor memory;                     // [cells, model]: the encoder's last states of the cells that are seen
+  Sequences pictures;                // the memory of each
+  std::vector<Grid> grids;           // of the cells of each picture, seen or not
+  std::vector<std::int32_t> cells;   // of each row of the memory, its place in its picture's grid
+};
+
+// A query's best class of those that are something.
+struct QueryFinding {
+  ops::CentredBox box;  // as shares of the picture's sides
+  std::int32_t label = 0;
+  double score = 0;  // its probability
+};
+// Of the queries [first, first + queries) of the answers, in their order.
+HEADLIGHT_API std::vector<QueryFinding> FindingsOf(const QueryAnswers& answers, std::int64_t first,
+                                                   std::int64_t queries);
+
+class HEADLIGHT_API ObjectDetector : public Model {
+ public:
+  static constexpr std::string_view kKind = "detector";
+
+  // Which pixels of a picture are seen, row by row, 0 for padding; empty: all.
+  using PixelMask = std::vector<std::uint8_t>;
+
+  // Pictures [height, width, channels], which may differ in size; each has the same answers alone and beside others.
+  // Where `masks` are given there is one for each picture. Throws Error for other channels, for a mask of another size
+  // and for one that hides all.
+  virtual DetectedPictures Detect(Context& context, std::span<const Tensor> pictures,
+                                  std::span<const PixelMask> masks = {}, bool all_layers = false) const = 0;
+
+  // The settings of its training.
+  virtual const DetectionLossOptions& loss() const = 0;
+
+  struct Limits {
+    std::int64_t queries = 0;  // the most that is found in a picture
+    std::int64_t channels = 3;
+  };
+  const Limits& limits() const { return limits_; }
+  const std::vector<std::string>& labels() const { return labels_; }
+
+  Json::Object Description() const override;
+
+ protected:
+  using Model::Model;
+
+  Limits limits_;
+  std::vector<std::string> labels_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,54 @@
+// Pictures as a Transformer's rows: special tokens, then patches, with their positions (Dosovitskiy et al., "An Image
+// is Worth 16x16 Words", 2021, eq. 1).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/parameters.h"
+#include "headlight/nn/picture_encoder.h"
+
+namespace headlight {
+
+struct PictureEmbeddingConfig {
+  std::int64_t model = 768;
+  Grid picture = {224, 224}, patch = {16, 16};  // pixels; the picture is of the size that has learned positions
+  std::int64_t channels = 3;
+  double dropout = 0;
+  // Tensors [1, tokens, model] that every picture begins with; the first is the class token's.
+  struct Special {
+    std::string name = "cls_token";
+    std::int64_t tokens = 1;
+    bool has_position = true;  // of a learned table; those that have one come before those that have none
+  };
+  std::vector<Special> special = {Special{}};
+  bool positions = true;   // a learned table [1, special tokens that have one + patches, model]
+  bool antialias = false;  // where it is interpolated
+  Shape mask = {};         // of the token that stands for masked patches; no such token where it is empty
+  std::string projection = "patch_embeddings.projection";
+};
+
+class HEADLIGHT_API PictureEmbedding {
+ public:
+  PictureEmbedding(const Scope& scope, const PictureEmbeddingConfig& config);
+
+  // As PictureEncoder::Encode, with hidden as it goes into the first layer.
+  EncodedPictures operator()(Context& context, std::span<const Tensor> pictures,
+                             std::span<const std::uint8_t> masked = {}) const;
+
+  PictureEncoder::Limits limits() const;
+
+ private:
+  Tensor Positions(Context& context, Grid grid) const;
+
+  PictureEmbeddingConfig config_;
+  std::int32_t special_ = 0;  // tokens
+  std::vector<const Parameter*> tokens_;
+  const Parameter *mask_ = nullptr, *positions_ = nullptr;
+  const Parameter *weight_, *bias_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,225 @@
+// Detectors against Hugging Face Transformers: tools/make_detector_goldens.py describes the folders in
+// testdata/detectors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/detr.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/stored_parameters.h"
+#include "tests/encoder_parity_testing.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+namespace {
+
+std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/" + name; }
+
+struct Golden {
+  explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") {
+    const Tensor all = file.Read("pixel_values", DType::float32);
+    const std::int64_t count = all.shape()[0], cells = all.shape()[1] * all.shape()[2], elements = cells * 3;
+    for (std::int64_t i = 0; i < count; ++i)
+      pictures.push_back(
+          Tensor::From(std::span<const float>(all.data<float>() + i * elements, static_cast<std::size_t>(elements)),
+                       {all.shape()[1], all.shape()[2], 3}));
+    if (!file.contains("pixel_mask")) return;
+    const std::vector<std::int32_t> seen = file.Read("pixel_mask", DType::int32).ToVector<std::int32_t>();
+    for (std::int64_t i = 0; i < count; ++i)
+      masks.emplace_back(seen.begin() + i * cells, seen.begin() + (i + 1) * cells);
+  }
+  Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
+
+  Safetensors file;
+  std::vector<Tensor> pictures;
+  std::vector<ObjectDetector::PixelMask> masks;
+};
+
+void CompareWithGolden(ObjectDetector& model, const Golden& golden, double tolerance) {
+  model.parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  std::map<std::string, Numbers> attentions;
+  context.sink = [&](const LayerAttention& seen) {
+    const char* const kind = seen.kind == AttentionKind::encoder_self   ? "encoder_attentions."
+                             : seen.kind == AttentionKind::decoder_self ? "decoder_attentions."
+                                                                        : "cross_attentions.";
+    const Numbers weights = ToDouble(seen.weights);
+    Numbers& layer = attentions[kind + std::to_string(seen.layer)];
+    layer.insert(layer.end(), weights.begin(), weights.end());
+  };
+  const DetectedPictures found = model.Detect(context, golden.pictures, golden.masks, /*all_layers=*/true);
+  EXPECT_LT(Deviation(ToDouble(found.memory), golden.Read("encoder_last_hidden_state")), tolerance);
+  EXPECT_LT(Deviation(ToDouble(found.queries), golden.Read("last_hidden_state")), tolerance);
+  std::size_t compared = 0;
+  for (const auto& [name, tensor] : golden.file.tensors())
+    if (name.find("attentions.") != std::string::npos) {
+      EXPECT_LT(Deviation(attentions[name], golden.Read(name)), tolerance) << name;
+      ++compared;
+    }
+  EXPECT_EQ(compared, attentions.size());
+  Tensor loss = Weighed(found.memory);
+  for (std::size_t layer = 0; layer < found.layers.size(); ++layer) {
+    const auto compare = [&](const std::string& name, const Tensor& actual) {
+      EXPECT_LT(Deviation(ToDouble(actual), golden.Read(name)), tolerance) << name;
+      loss = ops::Add(loss, Weighed(actual));
+    };
+    compare("logits." + std::to_string(layer), found.layers[layer].logits);
+    compare("pred_boxes." + std::to_string(layer), found.layers[layer].boxes);
+  }
+  EXPECT_FALSE(golden.file.contains("logits." + std::to_string(found.layers.size())));
+  EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance);
+  tape.Backward(loss);
+  NamedNumbers expected;
+  for (const auto& [name, tensor] : golden.file.tensors())
+    if (name.starts_with("gradient.")) expected[name.substr(std::string("gradient.").size())] = golden.Read(name);
+  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), expected), tolerance);
+}
+
+class DetectorParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
+INSTANTIATE_TEST_SUITE_P(, DetectorParity,
+                         testing::Combine(testing::Values("detr", "detr_padded", "detr_learned"),
+                                          testing::Values(DType::float32, DType::float64)),
+                         [](const auto& which) {
+                           return std::get<0>(which.param) +
+                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
+                         });
+
+TEST_P(DetectorParity, GivesWhatTransformersGives) {
+  const auto& [name, dtype] = GetParam();
+  const std::string folder = FolderOf(name);
+  const Golden golden(folder);
+  const std::unique_ptr<Detr> model = LoadModel<Detr>(folder);
+  if (dtype == DType::float32) return CompareWithGolden(*model, golden, 5e-5);
+  Detr in_double(model->config(), dtype);
+  LoadParameters(in_double.parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
+  CompareWithGolden(in_double, golden, 1e-6);  // the goldens are single
+}
+
+TEST_P(DetectorParity, ComesBackFromItsFolder) {
+  const std::unique_ptr<ObjectDetector> model = LoadModel<ObjectDetector>(FolderOf(std::get<0>(GetParam())));
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  const std::unique_ptr<ObjectDetector> again = LoadModel<ObjectDetector>(folder.path());
+  EXPECT_EQ(again->Description(), model->Description());
+  EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
+}
+
+std::vector<Tensor> PicturesOfSizes(const std::vector<std::pair<std::int64_t, std::int64_t>>& sizes) {
+  std::vector<Tensor> pictures;
+  for (const auto& [height, width] : sizes) {
+    std::vector<float> pixels;
+    for (std::int64_t i = 0; i < height * width * 3; ++i)
+      pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
+    pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
+  }
+  return pictures;
+}
+
+// Pictures of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+TEST(Detector, IsBatchInvariant) {
+  const std::unique_ptr<const ObjectDetector> model = LoadModel<ObjectDetector>(FolderOf("detr"));
+  const std::vector<Tensor> pictures = PicturesOfSizes({{64, 40}, {33, 97}, {64, 40}, {20, 20}});
+  Context context;
+  const QueryAnswers together = model->Detect(context, pictures).layers.back();
+  std::vector<float> logits, boxes;
+  for (const Tensor& picture : pictures) {
+    const QueryAnswers alone = model->Detect(context, {&picture, 1}).layers.back();
+    const std::vector<float> its_logits = alone.logits.ToVector<float>(), its_boxes = alone.boxes.ToVector<float>();
+    logits.insert(logits.end(), its_logits.begin(), its_logits.end());
+    boxes.insert(boxes.end(), its_boxes.begin(), its_boxes.end());
+  }
+  EXPECT_EQ(together.logits.ToVector<float>(), logits);
+  EXPECT_EQ(together.boxes.ToVector<float>(), boxes);
+}
+
+// The same weights under the names that published checkpoints have from timm.
+TEST(Detector, ReadsTimmsNames) {
+  DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
+  Detr ours(config);
+  config.timm_backbone = "resnet50";
+  Detr timms(config);
+  ours.parameters().Initialise(1);
+  timms.parameters().Allocate();
+  std::vector<std::string> names;
+  auto from = ours.parameters().all().begin();
+  for (Parameter& parameter : timms.parameters().all()) {
+    names.push_back(parameter.names.front());
+    parameter.value.CopyFrom((from++)->value);
+  }
+  const std::string backbone = "model.backbone.conv_encoder.model.";
+  EXPECT_THAT(names, testing::IsSupersetOf({backbone + "conv1.weight", backbone + "bn1.running_mean",
+                                            backbone + "layer1.0.conv1.weight", backbone + "layer2.0.bn3.bias",
+                                            backbone + "layer2.0.downsample.0.weight",
+                                            backbone + "layer2.0.downsample.1.running_var"}));
+  const std::vector<Tensor> pictures = PicturesOfSizes({{64, 40}});
+  Context context;
+  EXPECT_EQ(timms.Detect(context, pictures).layers.back().logits.ToVector<float>(),
+            ours.Detect(context, pictures).layers.back().logits.ToVector<float>());
+  // The config says so, and is read back as ResNet-50: of the size that timm's has.
+  const TemporaryFolder folder;
+  timms.Save(folder.path());
+  const JsonView written = ReadJson(folder.File("config.json"));
+  EXPECT_TRUE(written["use_timm_backbone"].Bool());
+  EXPECT_EQ(written["backbone"].String(), "resnet50");
+  DetrConfig read;
+  read.labels = {"a"};
+  ReadConfig(written, read);
+  EXPECT_EQ(read.timm_backbone, "resnet50");
+  EXPECT_EQ(read.backbone.hidden.back(), 2048);
+}
+
+// COCO's numbers have gaps, whose classes are all called alike.
+TEST(Detector, MayHaveEqualLabels) {
+  DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
+  config.labels = {"N/A", "person", "N/A"};
+  Detr model(config);
+  model.parameters().Initialise(1);
+  const TemporaryFolder folder;
+  model.Save(folder.path());
+  EXPECT_EQ(LoadModel<Detr>(folder.path())->labels(), config.labels);
+}
+
+TEST(Detector, RefusesWhatItDoesNotHave) {
+  const std::unique_ptr<const ObjectDetector> model = LoadModel<ObjectDetector>(FolderOf("detr"));
+  Context context;
+  const auto detect = [&](const Shape& shape, std::vector<ObjectDetector::PixelMask> masks = {}) {
+    const Tensor picture = Tensor::Zeros(shape);
+    return ErrorOf([&] { model->Detect(context, {&picture, 1}, masks); });
+  };
+  EXPECT_EQ(detect({8, 8, 3}), "");
+  EXPECT_THAT(detect({8, 8, 1}), testing::HasSubstr("must be [height, width, 3], not [8, 8, 1]"));
+  EXPECT_THAT(detect({8, 8, 3}, {{1, 1}}), testing::HasSubstr("a mask of 2 pixels does not fit a picture of 8 x 8"));
+  EXPECT_THAT(detect({8, 8, 3}, {ObjectDetector::PixelMask(64, 0)}), testing::HasSubstr("hides all"));
+  const TemporaryFolder folder;
+  const auto config_error = [&](const std::string& from, const std::string& to) {
+    std::string config = ReadFile(FolderOf("detr") + "/config.json");
+    WriteFile(folder.File("config.json"), config.replace(config.find(from), from.size(), to));
+    const JsonView json = ReadJson(folder.File("config.json"));
+    return ErrorOf([&] {
+      DetrConfig read;
+      read.labels = {"a"};
+      ReadConfig(json, read);
+    });
+  };
+  EXPECT_EQ(config_error("\"dilation\": false", "\"dilation\": false "), "");
+  EXPECT_THAT(config_error("\"dilation\": false", "\"dilation\": true"), testing::HasSubstr("key 'dilation'"));
+  EXPECT_THAT(config_error("\"d_model\": 8", "\"d_model\": 6"), testing::HasSubstr("heads"));
+  EXPECT_THAT(config_error("\"num_queries\": 3", "\"num_queries\": 0"), testing::HasSubstr("key 'num_queries'"));
+  EXPECT_THAT(config_error("\"model_type\": \"resnet\"", "\"model_type\": \"swin\""),
+              testing::HasSubstr("key 'backbone_config.model_type'"));
+  EXPECT_THAT(config_error("\"eos_coefficient\"", "\"eos_koefficient\""), testing::HasSubstr("eos_koefficient"));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/detectors/: tiny detectors saved by Hugging Face Transformers, and their outputs.
+
+    pip install torch==2.15.0 transformers==5.23.0
+    tools/make_detector_goldens.py
+
+One folder per model: config.json, model.safetensors and preprocessor_config.json as save_pretrained writes them, and
+golden.safetensors, in double precision without dropout (stored in single). The cells are those that the pixel_mask leaves,
+of one picture after another:
+    pixel_values               [pictures, height, width, channels]
+    pixel_mask                 [pictures, height, width], where there is one
+    logits.L, pred_boxes.L     [pictures * queries, ...] of each layer of the decoder, through its norm
+    last_hidden_state          [pictures * queries, model]
+    encoder_last_hidden_state  [cells, model]
+    encoder_attentions.L, decoder_attentions.L, cross_attentions.L   one picture's [heads, query, key] after another's
+    loss, gradient.NAME        of every parameter, under its name in model.safetensors
+"""
+
+import os
+import pathlib
+import shutil
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from safetensors import safe_open  # noqa: E402
+from safetensors.torch import save_file  # noqa: E402
+from transformers import DetrConfig, DetrForObjectDetection, ResNetConfig  # noqa: E402
+from transformers.models.detr.image_processing_pil_detr import DetrImageProcessorPil  # noqa: E402
+
+transformers.utils.logging.disable_progress_bar()
+torch.set_num_threads(1)
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "detectors"
+
+SMALL = dict(d_model=8, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=4, encoder_ffn_dim=10,
+             decoder_ffn_dim=6, num_queries=3, num_labels=2)
+
+
+def backbone(**more):
+    return ResNetConfig(**{**dict(embedding_size=4, hidden_sizes=[4, 8, 8, 8], depths=[1, 1, 2, 1], layer_type="bottleneck",
+                                  out_features=["stage4"]), **more})
+
+
+# config, the pictures' height and width, and the parts of them that are seen
+MODELS = {
+    "detr": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(), **SMALL), (33, 70), None),
+    "detr_padded": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(layer_type="basic", depths=[1, 1, 1, 1]), **SMALL),
+                    (65, 70), [(65, 40), (33, 70)]),
+    "detr_learned": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(hidden_sizes=[4, 8, 8, 12]), position_embedding_type="learned",
+                                activation_function="gelu", auxiliary_loss=True, **{**SMALL, "encoder_layers": 1}), (64, 33), None),
+}
+
+
+def initialise(model, seed):
+    """Large enough that attention is sharp and every bias, gain and statistic matters."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in [*model.named_parameters(), *model.named_buffers()]:
+            noise = torch.randn(value.shape, generator=generator)
+            if name.endswith("running_var"):
+                value.copy_(0.5 + torch.rand(value.shape, generator=generator))
+            elif "norm" in name and name.endswith("weight"):
+                value.copy_(1 + 0.2 * noise)
+            elif value.ndim == 4:  # of convolutions
+                value.copy_(noise * 1.5 / (value[0].numel() ** 0.5))
+            else:
+                value.copy_((0.2 if value.ndim == 1 else 0.35) * noise)
+
+
+def weigh(x):
+    return (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
+
+
+def golden(model, folder, size, seen, seed):
+    generator = torch.Generator().manual_seed(100 + seed)
+    pixels = torch.randn(2, 3, *size, generator=generator).float().double()
+    model.double()
+    for value in model.parameters():
+        value.requires_grad_(True)
+    tensors, mask = {"pixel_values": pixels.permute(0, 2, 3, 1)}, None
+    if seen is not None:
+        mask = torch.zeros(2, *size, dtype=torch.int64)
+        for picture, (height, width) in enumerate(seen):
+            mask[picture, :height, :width] = 1
+            pixels[picture, :, height:] = 0
+            pixels[picture, :, :, width:] = 0
+        tensors["pixel_mask"] = mask
+    states, norm = [], model.model.decoder.layernorm
+    hooks = [layer.register_forward_hook(lambda _, __, out: states.append(out)) for layer in model.model.decoder.layers]
+    output = model(pixels, pixel_mask=mask, output_attentions=True)
+    for hook in hooks:
+        hook.remove()
+    if model.config.auxiliary_loss:  # each layer's answers are of its normed states, which the next layer reads
+        heads = [norm(state) for state in states[:-1]] + [output.last_hidden_state]
+    else:
+        heads = [norm(state) for state in states]
+    loss = 0
+    for layer, state in enumerate(heads):
+        tensors[f"logits.{layer}"] = model.class_labels_classifier(state).flatten(0, 1)
+        tensors[f"pred_boxes.{layer}"] = model.bbox_predictor(state).sigmoid().flatten(0, 1)
+        loss = loss + weigh(tensors[f"logits.{layer}"]) + weigh(tensors[f"pred_boxes.{layer}"])
+    assert torch.allclose(tensors[f"logits.{len(heads) - 1}"], output.logits.flatten(0, 1))
+    assert torch.allclose(tensors[f"pred_boxes.{len(heads) - 1}"], output.pred_boxes.flatten(0, 1))
+    cells = [-(-side // 32) for side in size]
+    cell_mask = torch.ones(2, *cells, dtype=torch.bool) if mask is None else torch.nn.functional.interpolate(mask[None].float(), size=cells)[0].bool()
+    cell_mask = cell_mask.flatten(1)
+    assert output.encoder_last_hidden_state.shape[1] == cell_mask.shape[1], (output.encoder_last_hidden_state.shape, cells)
+    tensors["encoder_last_hidden_state"] = output.encoder_last_hidden_state[cell_mask]
+    tensors["last_hidden_state"] = output.last_hidden_state.flatten(0, 1)
+    loss = loss + weigh(tensors["encoder_last_hidden_state"])
+    loss.backward()
+    tensors["loss"] = loss
+    for layer, weights in enumerate(output.encoder_attentions):
+        tensors[f"encoder_attentions.{layer}"] = torch.cat([weights[i][:, cell_mask[i]][:, :, cell_mask[i]].flatten() for i in range(2)])
+    for layer, weights in enumerate(output.decoder_attentions):
+        tensors[f"decoder_attentions.{layer}"] = weights.flatten()
+    for layer, weights in enumerate(output.cross_attentions):
+        tensors[f"cross_attentions.{layer}"] = torch.cat([weights[i][:, :, cell_mask[i]].flatten() for i in range(2)])
+    published = {}  # names in the file, of names in memory
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        for name in file.keys():
+            published[name] = file.get_tensor(name)
+    for name, value in model.named_parameters():
+        same = [key for key, stored in published.items() if stored.shape == value.shape and torch.equal(stored, value.float())]
+        assert len(same) == 1, (name, same)
+        tensors[f"gradient.{same[0]}"] = value.grad if value.grad is not None else torch.zeros_like(value)
+    for name, value in tensors.items():
+        value = value.detach().contiguous()
+        tensors[name] = value.to(torch.uint8) if name == "pixel_mask" else value.float() if value.numel() > 1 else value
+    save_file(tensors, folder / "golden.safetensors")
+
+
+def main():
+    shutil.rmtree(OUT, ignore_errors=True)
+    for seed, (name, (config, size, seen)) in enumerate(MODELS.items(), start=30):
+        folder = OUT / name
+        folder.mkdir(parents=True)
+        model = DetrForObjectDetection._from_config(config, attn_implementation="eager").eval()
+        initialise(model, seed)
+        model.save_pretrained(folder)
+        golden(model, folder, size, seen, seed)
+        DetrImageProcessorPil(size={"shortest_edge": 32, "longest_edge": 64}).save_pretrained(folder)
+        print(name)
+
+
+main()
