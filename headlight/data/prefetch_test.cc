@@ -16,6 +16,11 @@ TEST(Prefetch, HandsOutInOrderWhatCannotBeCopied) {
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(*prefetch.Next(), i);
 }
 
+TEST(Prefetch, KeepsTheStateOfWhatProduces) {
+  Prefetch<int> prefetch([made = 0]() mutable { return made++; }, 3);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(prefetch.Next(), i);
+}
+
 TEST(Prefetch, WorksAheadNoFurtherThanItsDepth) {
   std::atomic<int> made = 0;
   Prefetch<int> prefetch([&] { return made++; }, 4);
@@ -30,6 +35,41 @@ TEST(Prefetch, ThrowsInTheConsumerAfterWhatWasMadeBefore) {
   int made = 0;
   Prefetch<int> prefetch([&] { return made < 3 ? made++ : throw std::runtime_error("no more"); }, 10);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(prefetch.Next(), i);
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(prefetch.Next(), std::runtime_error);
+}
+
+TEST(Prefetch, HasTheOrderOfThePlanWithSeveralThreads) {
+  int planned = 0;
+  const auto plan = [&] {
+    return [number = planned++] {
+      std::this_thread::sleep_for(std::chrono::microseconds(number * 7919 % 300));  // a later one may be ready sooner
+      return number;
+    };
+  };
+  Prefetch<int> prefetch(plan, 6, 4);
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(prefetch.Next(), i);
+}
+
+TEST(Prefetch, SeveralThreadsWorkAtOnce) {
+  std::atomic<int> at_work = 0;
+  const auto plan = [&]() -> std::function<int()> {
+    return [&] {
+      ++at_work;
+      while (at_work < 3) std::this_thread::yield();
+      return 1;
+    };
+  };
+  Prefetch<int> prefetch(plan, 3, 3);
+  EXPECT_EQ(prefetch.Next(), 1);
+}
+
+TEST(Prefetch, ThrowsWhatAnyThreadMetInItsPlace) {
+  int planned = 0;
+  const auto plan = [&]() -> std::function<int()> {
+    return [number = planned++] { return number == 20 ? throw std::runtime_error("the twentieth") : number; };
+  };
+  Prefetch<int> prefetch(plan, 5, 3);
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(prefetch.Next(), i);
   for (int i = 0; i < 2; ++i) EXPECT_THROW(prefetch.Next(), std::runtime_error);
 }
 

@@ -35,13 +35,15 @@ Changed ApplyRules(std::span<float> logits, const Unfinished& text, const Choice
     std::ranges::sort(words);
     words.erase(std::unique(words.begin(), words.end()), words.end());
     for (const std::int32_t word : words) {
+      if (static_cast<std::size_t>(word) >= logits.size()) continue;  // it only begins texts
       float& logit = logits[static_cast<std::size_t>(word)];
       changed.emplace_back(word, logit);
       const float score = logit - zero;
       logit = (score < 0 ? score * penalty : score / penalty) + zero;
     }
   }
-  for (const std::int32_t word : banned) logits[static_cast<std::size_t>(word)] = kImpossible;
+  for (const std::int32_t word : banned)
+    if (static_cast<std::size_t>(word) < logits.size()) logits[static_cast<std::size_t>(word)] = kImpossible;
   return changed;
 }
 

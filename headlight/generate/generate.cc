@@ -27,6 +27,7 @@ class Generation {
       : model_(model), prompts_(prompts), options_(options) {
     rules_ = {options.beam_size, options.length_penalty, options.end_ids, options.stopping};
     const LanguageModel::Limits& limits = model.limits();
+    Check(model.outputs() > 0, "{}: this model has no head that predicts the next token", model.parameters().source());
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "beam_size must be from 1 to 1024, not {}",
           options.beam_size);
     Check(options.n_best >= 1 && options.n_best <= options.beam_size, "n_best must be from 1 to beam_size, {}, not {}",
@@ -40,8 +41,7 @@ class Generation {
           options.min_new_tokens);
     Check(!options.on_token || options.beam_size == 1, "on_token is for a beam_size of 1: no token of a beam is final");
     for (const std::int32_t end : options.end_ids)
-      Check(end >= 0 && end < limits.vocabulary, "an end's id {} is outside the vocabulary of {}", end,
-            limits.vocabulary);
+      Check(end >= 0 && end < model.outputs(), "an end's id {} is outside the vocabulary of {}", end, model.outputs());
     for (std::size_t i = 0; i < prompts.size(); ++i)
       Check(!prompts[i].empty() && static_cast<std::int64_t>(prompts[i].size()) <= limits.positions,
             "a prompt must have from 1 to {} tokens; prompt {} has {}", limits.positions, i + 1, prompts[i].size());
@@ -178,7 +178,7 @@ std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<
     for (std::int32_t row = text.begin; row + 1 < text.end(); ++row) before.push_back(row);
   Context context;
   const Tensor hidden = model.Decode(context, ids, texts);
-  const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model.limits().vocabulary));
+  const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model.outputs()));
   for (std::size_t begin = 0; begin < before.size(); begin += at_once) {
     const auto rows = std::span(before).subspan(begin, std::min(at_once, before.size() - begin));
     const Tensor scores_of_words = model.Logits(context, ops::Embedding(hidden, rows));
@@ -187,6 +187,7 @@ std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<
     kernels::AddColumns<float>(logits, 0, {}, sums);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto next = static_cast<std::size_t>(rows[i]) + 1;
+      Check(ids[next] < logits.columns, "token {}: {} only begins a text, and has no probability", next, ids[next]);
       results[next] = logits.row(static_cast<std::int64_t>(i))[ids[next]] - sums.max[i] -
                       std::log(static_cast<double>(sums.sum[i]));
       if (!std::isfinite(sums.sum[i])) model.parameters().FailNotFinite(fmt::format("scoring token {}", next));

@@ -7,13 +7,13 @@ namespace headlight {
 kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context, const Tensor& hidden,
                                     std::span<const Unfinished> texts, const GenerationOptions& options,
                                     std::int32_t length, std::int64_t count) {
-  const std::int64_t vocabulary = model.limits().vocabulary, at_once = LogitRowsAtOnce(vocabulary);
+  const std::int64_t outputs = model.outputs(), at_once = LogitRowsAtOnce(outputs);
   const ChoiceRules rules = RulesOf(options);
   const bool plain = !rules.sample && rules.repetition_penalty == 1 && rules.no_repeat_ngram_size == 0;
   std::span<const std::int32_t> never;
   if (length <= options.min_new_tokens) never = options.end_ids;
 
-  kernels::TopLogits<float> result(hidden.rows(), std::min(count, vocabulary));
+  kernels::TopLogits<float> result(hidden.rows(), std::min(count, outputs));
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
     const std::int64_t rows = std::min(at_once, hidden.rows() - begin);
     const Tensor scores_of_words = model.Logits(context, hidden.ViewRows(begin, rows));

@@ -117,6 +117,11 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   parameters.Unpack();
 }
 
+void ReadSnapshot(const std::string& folder, std::int64_t step, Parameters& parameters) {
+  ReadInto(Safetensors(folder + "/" + SnapshotName(step)), "values", parameters.values());
+  parameters.Unpack();
+}
+
 Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, const Parameters& parameters) {
   const Tensor mean = Tensor::Zeros(parameters.values().shape(), parameters.dtype());
   const Tensor values = Tensor::Empty(mean.shape(), mean.dtype());

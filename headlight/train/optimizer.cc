@@ -9,6 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/adam.h"
+#include "headlight/kernels/arithmetic.h"
 
 namespace headlight {
 namespace {
@@ -80,12 +81,25 @@ std::vector<std::string_view> NamesNear(const std::string& pattern, const Parame
   return names;
 }
 
+// Brings the norm of each parameter's gradient down to this.
+template <typename T>
+void ClipEach(const Parameters& parameters, double longest) {
+  for (const Parameter& parameter : parameters.all()) {
+    if (parameter.gradient.empty()) continue;
+    const double norm = std::sqrt(kernels::SumOfSquares<T>(parameter.gradient.span<T>()));
+    if (norm <= longest) continue;
+    const Matrix<T> gradient = parameter.gradient.matrix<T>();
+    kernels::ScaleRows<T>(gradient, longest / norm, gradient);
+  }
+}
+
 }  // namespace
 
 Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(adam) {
   Check(adam.beta1 >= 0 && adam.beta1 < 1 && adam.beta2 >= 0 && adam.beta2 < 1 && adam.epsilon > 0 &&
-            adam.weight_decay >= 0 && adam.clip_norm >= 0 && adam.average_decay >= 0 && adam.average_decay < 1,
-        "Adam needs decays from 0 to below 1, an epsilon above 0, and a weight decay and clipping norm of 0 or more");
+            adam.weight_decay >= 0 && adam.clip_norm >= 0 && adam.clip_parameter_norm >= 0 && adam.average_decay >= 0 &&
+            adam.average_decay < 1,
+        "Adam needs decays from 0 to below 1, an epsilon above 0, and a weight decay and clipping norms of 0 or more");
   Check(adam.layer_decay > 0 && adam.layer_decay <= 1, "the layer decay must be above 0 and at most 1, not {}",
         adam.layer_decay);
   for (const ParameterGroup& group : adam.groups) {
@@ -110,14 +124,14 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(
     const auto group = std::ranges::find_if(
         options.groups, [&](const ParameterGroup& candidate) { return Matches(parameter, candidate.pattern); });
     const double default_decay = parameter.in_products && !parameter.looked_up ? 1 : 0;
-    Segment segment{.begin = begin, .weight_decay = options.weight_decay * default_decay};
+    Segment segment{.begin = begin, .decay_factor = default_decay};
     if (group != options.groups.end()) {
-      segment.weight_decay = options.weight_decay * group->decay_factor.value_or(default_decay);
+      segment.decay_factor = group->decay_factor.value_or(default_decay);
       segment.rate_factor = group->rate_factor;
     }
     segment.rate_factor *= std::pow(options.layer_decay, static_cast<double>(layers[i]));
     begin += Parameters::Aligned(parameter.shape.elements());
-    if (segments_.empty() || segments_.back().weight_decay != segment.weight_decay ||
+    if (segments_.empty() || segments_.back().decay_factor != segment.decay_factor ||
         segments_.back().rate_factor != segment.rate_factor)
       segments_.push_back(segment);
     segments_.back().count = begin - segments_.back().begin;
@@ -125,12 +139,15 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(
   Ensure(begin == shape.elements(), "segments of {} among {} trained numbers", begin, shape.elements());
 }
 
-double Optimizer::Step(Parameters& parameters, double learning_rate) {
+double Optimizer::Step(Parameters& parameters, double learning_rate, std::optional<double> weight_decay) {
   double norm = 0;
   Dispatch(parameters.dtype(), [&]<typename T>(T) {
     norm = std::sqrt(kernels::SumOfSquares<T>(parameters.gradients().span<T>()));
     Check(std::isfinite(norm), "the gradient's norm is {} at step {}", norm, step + 1);
     ++step;
+    if (options.clip_parameter_norm > 0) ClipEach<T>(parameters, options.clip_parameter_norm);
+    const double clipped =
+        options.clip_parameter_norm > 0 ? std::sqrt(kernels::SumOfSquares<T>(parameters.gradients().span<T>())) : norm;
     // Averages begin short, so that the first values do not linger: decay (1 + t) / (10 + t) until it is reached.
     const auto t = static_cast<double>(step);
     for (const Segment& segment : segments_) {
@@ -143,8 +160,8 @@ double Optimizer::Step(Parameters& parameters, double learning_rate) {
           .beta1 = options.beta1,
           .beta2 = options.beta2,
           .epsilon = options.epsilon,
-          .weight_decay = segment.weight_decay,
-          .gradient_scale = options.clip_norm > 0 && norm > options.clip_norm ? options.clip_norm / norm : 1,
+          .weight_decay = segment.decay_factor * weight_decay.value_or(options.weight_decay),
+          .gradient_scale = options.clip_norm > 0 && clipped > options.clip_norm ? options.clip_norm / clipped : 1,
           .average_decay = std::min(options.average_decay, (1 + t) / (10 + t))};
       kernels::AdamUpdate<T>(adam, part(parameters.values()), part(parameters.gradients()), part(m), part(v),
                              average.empty() ? std::span<T>() : part(average));

@@ -25,8 +25,9 @@ struct ParameterGroup {
 struct AdamOptions {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
   double weight_decay = 0;
-  double clip_norm = 0;      // the gradient's norm is brought down to this; 0: as it is
-  double average_decay = 0;  // of the moving average of the values; 0: none is kept
+  double clip_norm = 0;            // the gradient's norm is brought down to this; 0: as it is
+  double clip_parameter_norm = 0;  // and before that the norm of each parameter's
+  double average_decay = 0;        // of the moving average of the values; 0: none is kept
   // The learning rate of a layer is layer_decay^(layers + 1 - layer) times the schedule's, where embeddings are layer 0
   // and what follows the layers is layer `layers` + 1 (Clark et al., "ELECTRA", 2020, appendix A).
   double layer_decay = 1;
@@ -39,8 +40,9 @@ struct HEADLIGHT_API Optimizer {
   Optimizer(const AdamOptions& options, Parameters& parameters);
 
   // Moves the parameters against their gradients and sets those to zero; the gradient's norm before it was clipped.
-  // Throws Error where that is not finite: then nothing has been changed.
-  double Step(Parameters& parameters, double learning_rate);
+  // `weight_decay` is in the place of the options' where it is given. Throws Error where the norm is not finite: then
+  // nothing has been changed.
+  double Step(Parameters& parameters, double learning_rate, std::optional<double> weight_decay = {});
 
   AdamOptions options;
   std::int64_t step = 0;  // steps taken
@@ -51,7 +53,7 @@ struct HEADLIGHT_API Optimizer {
   // Neighbours in Parameters::values that are treated alike.
   struct Segment {
     std::int64_t begin = 0, count = 0;
-    double weight_decay = 0, rate_factor = 1;
+    double decay_factor = 0, rate_factor = 1;
   };
   std::vector<Segment> segments_;
 };

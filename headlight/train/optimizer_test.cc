@@ -50,6 +50,30 @@ TEST(Optimizer, DecaysMatricesOfProductsButNoBiasNormOrEmbedding) {
     EXPECT_EQ(ValueOf(parameters, name), 1) << name;
 }
 
+TEST(Optimizer, TakesTheWeightDecayOfAStep) {
+  Parameters parameters;
+  DeclareAll(parameters);
+  Optimizer optimizer({.weight_decay = 0.5, .groups = {{.pattern = "embed.*", .decay_factor = 2}}}, parameters);
+  optimizer.Step(parameters, kRate, 0.25);
+  EXPECT_FLOAT_EQ(ValueOf(parameters, "classifier.weight"), 1 - kRate * 0.25);
+  EXPECT_FLOAT_EQ(ValueOf(parameters, "embed.weight"), 1 - kRate * 0.5);
+}
+
+TEST(Optimizer, ClipsTheGradientOfEachParameter) {
+  Parameters parameters;
+  DeclareAll(parameters);
+  Optimizer optimizer({.beta1 = 0.5, .clip_parameter_norm = 3}, parameters);
+  const Parameter &large = parameters.all().back(), &small = parameters.all()[1];
+  large.gradient.Fill(10);  // 8 numbers
+  small.gradient.Fill(1);   // 4
+  EXPECT_FLOAT_EQ(optimizer.Step(parameters, kRate), std::sqrt(8 * 100 + 4.0));
+  const auto moment = [&](const Parameter& parameter) {
+    return optimizer.m.data<float>()[parameter.value.data<float>() - parameters.values().data<float>()];
+  };
+  EXPECT_FLOAT_EQ(moment(large), 0.5 * 3 / std::sqrt(8.0));
+  EXPECT_FLOAT_EQ(moment(small), 0.5);
+}
+
 TEST(Optimizer, GroupsSetDecayAndRate) {
   Parameters parameters;
   DeclareAll(parameters);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@ double SecondsSince(Clock::time_point begin) { return std::chrono::duration<doub
 
 // Of ValidationReport's scores, those of which less is better.
 bool LessIsBetter(std::string_view metric) {
-  return metric == "loss" || metric == "perplexity" || metric == "bits_per_byte";
+  return metric == "loss" || metric == "perplexity" || metric == "bits_per_byte" || metric == "bits_per_pixel";
 }
 
 // A report's score by its name.
@@ -136,17 +137,26 @@ class Training {
     };
     if (!std::isfinite(loss)) fail_diverged("training loss");
     try {
-      gradient_norm_ = optimizer_.Step(model_.parameters(), learning_rate);
+      gradient_norm_ = optimizer_.Step(model_.parameters(), learning_rate, WeightDecay());
     } catch (const Error&) {
       fail_diverged("gradient");
     }
-    if (task_.after_step) task_.after_step();
+    if (task_.after_step) task_.after_step(optimizer_.step, options_.schedule.total);
     state_.labels += labels;
     state_.loss_sum += loss * static_cast<double>(labels);
     state_.loss_labels += labels;
     log_labels_ += labels;
     state_.seconds = seconds_before_ + SecondsSince(begin_);
     Report(learning_rate);
+  }
+
+  // Of the next step.
+  double WeightDecay() const {
+    const double first = options_.adam.weight_decay;
+    if (!options_.final_weight_decay || options_.schedule.total == 0) return first;
+    const double done = static_cast<double>(optimizer_.step) / static_cast<double>(options_.schedule.total);
+    const double last = *options_.final_weight_decay;
+    return last + (first - last) * (1 + std::cos(std::numbers::pi * std::min(1.0, done))) / 2;
   }
 
   void Report(double learning_rate) {
@@ -239,7 +249,7 @@ class Training {
     // An infinite perplexity is ranked by its loss.
     const double value = ScoreNamed(report, metric == "perplexity" ? "loss" : metric);
     const double score = LessIsBetter(metric) ? -value : value;
-    report.best = state_.best_step == 0 || score > state_.best_score ||
+    report.best = task_.last_is_best || state_.best_step == 0 || score > state_.best_score ||
                   (score == state_.best_score && report.loss < state_.best_loss);
     if (report.best) {
       state_.best_metric = metric;

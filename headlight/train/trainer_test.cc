@@ -218,7 +218,7 @@ TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
       teacher = setting.model.parameters().values().Clone();  // as a new process begins
       TrainingTask task = SidesTask(setting.model);
       task.state = {{"teacher", teacher}};
-      task.after_step = [&] {
+      task.after_step = [&](std::int64_t, std::int64_t) {
         const auto student = setting.model.parameters().values().span<float>();
         const auto average = teacher.span<float>();
         for (std::size_t i = 0; i < average.size(); ++i) average[i] = 0.9F * average[i] + 0.1F * student[i];
@@ -231,6 +231,40 @@ TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
     return teacher.ToVector<float>();
   };
   EXPECT_EQ(run({3, 8, 100}), run({100}));
+}
+
+TEST(Trainer, MovesTheWeightDecayToItsEnd) {
+  const auto run = [](std::optional<double> last, const std::vector<std::int64_t>& stops) {
+    Setting setting;
+    TrainingOptions options = Options(12);
+    options.schedule = {.kind = ScheduleKind::cosine, .warmup = 2, .peak = 0.1, .total = 12};
+    options.adam.weight_decay = 0.5;
+    options.final_weight_decay = last;
+    for (const std::int64_t stop : stops) {
+      std::int64_t step = 0;
+      setting.observer.progress = [&](const StepReport& report) { step = report.step; };
+      setting.observer.stop = [&] { return step == stop; };
+      setting.Run(SidesTask(setting.model), options, true);
+    }
+    return setting.model.parameters().values().ToVector<float>();
+  };
+  const std::vector<float> constant = run({}, {100});
+  EXPECT_EQ(run(0.5, {100}), constant);
+  EXPECT_NE(run(5, {100}), constant);
+  EXPECT_EQ(run(5, {3, 8, 100}), run(5, {100}));
+}
+
+TEST(Trainer, TakesTheLastModelForTheBestWhereItsTaskSaysSo) {
+  Setting setting;
+  TrainingTask task = SidesTask(setting.model);
+  double loss = 1;
+  task.validate = [&](const CancelCheck&) {
+    ValidationReport report;
+    report.loss = loss += 1;  // worse and worse
+    return report;
+  };
+  task.last_is_best = true;
+  EXPECT_EQ(setting.Run(task, Options(6)).best_step, 6);
 }
 
 TEST(Trainer, RefusesACheckpointOfAnotherVersion) {

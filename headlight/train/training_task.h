@@ -76,13 +76,17 @@ struct TrainingTask {
   std::vector<std::string> scores = {};
 
   // Where a task has more that changes in training, such as a teacher whose weights are an average of the student's:
-  // called after each update of the model, and what of it a checkpoint keeps, by name; a resumed run fills these.
-  std::function<void()> after_step = {};
+  // called after each update of the model, with how many there have been and will be (Schedule::total), and what of it
+  // a checkpoint keeps, by name; a resumed run fills these.
+  std::function<void(std::int64_t step, std::int64_t steps)> after_step = {};
   struct State {
     std::string name;
     Tensor values;  // contiguous
   };
   std::vector<State> state = {};
+
+  // Set where validations do not tell which model is the better one: then every one is the best so far.
+  bool last_is_best = false;
 };
 
 }  // namespace headlight

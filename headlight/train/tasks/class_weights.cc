@@ -27,7 +27,7 @@ std::vector<double> NamedWeights(std::string_view rule, const std::vector<std::s
     const auto found = static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
     Check(found < labels.size(), "--class-weights: {} is none of the labels: {}", Quoted(label),
           fmt::join(labels.begin(), labels.begin() + std::min<std::ptrdiff_t>(10, std::ssize(labels)), ", "));
-    Check(!named[found], "--class-weights: {} has two", Quoted(label));
+    Check(!named[found], "--class-weights: {} has two weights", Quoted(label));
     named[found] = true;
     weights[found] = weight;
   }

@@ -38,7 +38,7 @@ TEST(ClassWeights, RefuseAnyOtherRule) {
   EXPECT_EQ(refused("O=1,"), "");
   EXPECT_EQ(refused("O=1,,"), "--class-weights must be 'balanced' or LABEL=WEIGHT,..., not ''");
   EXPECT_EQ(refused("P=1"), "--class-weights: 'P' is none of the labels: O, x=y, none");
-  EXPECT_EQ(refused("O=1,O=2"), "--class-weights: 'O' has two");
+  EXPECT_EQ(refused("O=1,O=2"), "--class-weights: 'O' has two weights");
   for (const char* number : {"0", "-1", "nan", "inf", "1e999", "", "1x"})
     EXPECT_THAT(refused(std::string("O=") + number),
                 HasSubstr("--class-weights: the weight of 'O' must be a number above 0"));

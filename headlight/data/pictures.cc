@@ -1,0 +1,167 @@
+#include "headlight/data/pictures.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/parallel.h"
+#include "headlight/data/lines.h"
+#include "headlight/data/records.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Adds pictures and their labels to a list.
+struct Collector {
+  std::vector<std::string>& labels;
+  NewLabels rule;
+  PictureList list = {};
+
+  void Add(PictureSource source, std::string_view label, const std::string& place) {
+    list.labels.push_back(NumberOfLabel(label, labels, rule, place));
+    list.sources.push_back(std::move(source));
+  }
+};
+
+void AddFolder(const std::string& folder, Collector& collector) {
+  std::vector<std::string> classes;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".")) continue;
+    if (entry.is_directory())
+      classes.push_back(name);
+    else
+      Check(!IsPicturePath(name), "{}/{}: a picture must lie in the folder of its class, such as {}/cats/{}", folder,
+            name, folder, name);
+  }
+  Check(!classes.empty(), "{}: there is no folder of a class in it, such as {}/cats", folder, folder);
+  std::ranges::sort(classes);
+  for (const std::string& name : classes) {
+    const std::string path = folder + "/" + name;
+    for (const std::string& file : PictureFilesIn(path)) collector.Add({.path = file}, name, path);
+  }
+}
+
+bool IsTsv(std::string_view path) { return path.ends_with(".tsv") || path.ends_with(".tsv.gz"); }
+
+void AddTable(const std::string& path, Collector& collector) {
+  const auto add = [&](const std::string& file, const std::string& label, const std::string& place) {
+    Check(!file.empty(), "{}: the path of the picture is missing", place);
+    const fs::path beside = fs::path(path).parent_path() / file;  // `file` itself where it is absolute
+    std::error_code ignored;
+    Check(fs::exists(beside, ignored), "{}: {}: no such file", place, beside.string());
+    collector.Add({.path = beside.string()}, label, place);
+  };
+  if (IsTsv(path)) {
+    LineReader lines(path);
+    while (const auto line = lines.Next()) {
+      if (line->empty()) continue;
+      const std::string place = fmt::format("{}:{}", path, lines.line_number());
+      const std::size_t tab = line->find('\t');
+      Check(tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos,
+            "{}: expected the path of a picture, a tab and its class", place);
+      add(std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), place);
+    }
+    return;
+  }
+  Records records(path);
+  while (const auto record = records.Next())
+    add(TextOf(OneOf(*record, {"path", "file_name", "image", "file"})), LabelOf(OneOf(*record, {"label", "class"})),
+        record->place());
+}
+
+void AddIdx(const std::string& path, const std::string& labels_path, Collector& collector) {
+  const auto pictures = std::make_shared<const IdxPictures>(path);
+  const std::vector<std::uint8_t> labels = ReadIdxLabels(labels_path);
+  Check(std::ssize(labels) == pictures->count(), "{}: has {} pictures, and {} has {} labels", path, pictures->count(),
+        labels_path, labels.size());
+  for (std::int64_t i = 0; i < pictures->count(); ++i)
+    collector.Add({.path = path, .idx = pictures, .index = i}, std::to_string(labels[static_cast<std::size_t>(i)]),
+                  labels_path);
+}
+
+}  // namespace
+
+PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vector<std::string>& labels,
+                                 NewLabels rule) {
+  Collector collector{labels, rule};
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string& path = paths[i];
+    const std::size_t before = collector.list.sources.size();
+    std::error_code ignored;
+    Check(fs::exists(path, ignored), "{}: no such file or folder", path);
+    if (fs::is_directory(path, ignored)) {
+      AddFolder(path, collector);
+    } else if (HasRecords(path) || IsTsv(path)) {
+      AddTable(path, collector);
+    } else if (IsIdxPath(path)) {
+      Check(i + 1 < paths.size() && IsIdxPath(paths[i + 1]),
+            "{}: behind an IDX file of pictures that of their classes is needed", path);
+      AddIdx(path, paths[++i], collector);
+    } else {
+      Fail(
+          "{}: pictures and their classes are a folder with a folder for each class, a .csv, .tsv or .jsonl file, or "
+          "two IDX files",
+          path);
+    }
+    Check(collector.list.sources.size() > before, "{}: there is no picture in it", path);
+  }
+  if (rule == NewLabels::added) Renumber(SortLabels(labels), collector.list.labels);
+  return std::move(collector.list);
+}
+
+PictureSet::PictureSet(PictureList list, DecodeBytes decode, const TextShare& share, std::int64_t memory)
+    : decode_(std::move(decode)) {
+  const bool labelled = !list.labels.empty();
+  const auto count = list.sources.size();
+  std::vector<std::uint64_t> hashes(count);
+  std::vector<std::uint8_t> ours(count);
+  std::vector<Picture> kept(count);
+  std::atomic<std::int64_t> bytes = 0;
+  ParallelFor(static_cast<std::int64_t>(count), [&](std::int64_t index) {
+    const auto i = static_cast<std::size_t>(index);
+    const PictureSource& source = list.sources[i];
+    const auto belongs = [&](std::string_view content) {
+      hashes[i] = HashOf(content);
+      ours[i] = share.Has({reinterpret_cast<const char*>(&hashes[i]), sizeof(hashes[i])}) ? 1 : 0;
+      return ours[i] != 0;
+    };
+    if (source.idx) {  // has its bytes in memory
+      const Picture picture = (*source.idx)[source.index];
+      belongs({reinterpret_cast<const char*>(picture.pixels.data()), picture.pixels.size()});
+      return;
+    }
+    const MappedFile file(source.path);
+    if (!belongs(file.text()) || bytes >= memory) return;
+    Picture picture = decode_(file.bytes(), source.path);
+    const auto size = static_cast<std::int64_t>(picture.pixels.size());
+    if (bytes.fetch_add(size) + size <= memory) kept[i] = std::move(picture);
+  });
+  Hash64 hash;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ours[i] == 0) continue;
+    const std::uint64_t parts[] = {hashes[i], labelled ? static_cast<std::uint64_t>(list.labels[i]) : 0};
+    hash.Update({reinterpret_cast<const char*>(parts), sizeof(parts)});
+    list_.sources.push_back(std::move(list.sources[i]));
+    if (labelled) list_.labels.push_back(list.labels[i]);
+    kept_.push_back(std::move(kept[i]));
+  }
+  hash_ = hash.value();
+}
+
+Picture PictureSet::operator[](std::int64_t picture) const {
+  const auto i = static_cast<std::size_t>(picture);
+  if (!kept_[i].pixels.empty()) return kept_[i];
+  const PictureSource& source = list_.sources[i];
+  if (source.idx) return (*source.idx)[source.index];
+  return decode_(MappedFile(source.path).bytes(), source.path);
+}
+
+}  // namespace headlight

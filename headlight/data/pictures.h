@@ -1,0 +1,64 @@
+// Sets of pictures, perhaps with a class of each, to learn from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/labels.h"
+#include "headlight/data/text_share.h"
+#include "headlight/image/picture.h"
+#include "headlight/image/picture_files.h"
+
+namespace headlight {
+
+struct PictureList {
+  std::vector<PictureSource> sources;
+  std::vector<std::int32_t> labels;  // of each; empty where they have none
+};
+
+// The pictures of `paths` with their classes, of which each path, or pair of paths, is one of
+// - a folder with a folder for each class, named so, of pictures (at any depth);
+// - .csv, .tsv or .jsonl (perhaps .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class");
+// of
+//   .tsv lines of a path, a tab and a class. Paths are relative to the file's folder;
+// - an IDX file of pictures, and behind it that of their classes' numbers.
+// Labels are added, or refused, as `rule` says; where they are added all are put in order (SortLabels). Throws Error
+// naming the file and line for what is not that, and where there is no picture.
+HEADLIGHT_API PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vector<std::string>& labels,
+                                               NewLabels rule);
+
+// A picture from a file's bytes; its errors begin with `name`. DecodePicture of image/decoding/decode.h is one.
+using DecodeBytes = std::function<Picture(std::span<const std::byte> file, const std::string& name)>;
+
+// A list's pictures, from any number of threads at once.
+class HEADLIGHT_API PictureSet {
+ public:
+  // Bytes of decoded pictures that are kept; those of others are decoded again whenever they are asked for.
+  static constexpr std::int64_t kMemory = std::int64_t{1} << 30;
+
+  // Reads all files once, to know their hash and which of them belong to the share: a picture belongs to the same one
+  // wherever it lies and whatever it is called. Throws Error naming a file that is missing or, among those that are
+  // kept, damaged.
+  PictureSet(PictureList list, DecodeBytes decode, const TextShare& share = {}, std::int64_t memory = kMemory);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(list_.sources.size()); }
+  // The class's number; the set must have them.
+  std::int32_t label(std::int64_t picture) const { return list_.labels[static_cast<std::size_t>(picture)]; }
+  bool labelled() const { return !list_.labels.empty(); }
+  std::string name(std::int64_t picture) const { return list_.sources[static_cast<std::size_t>(picture)].name(); }
+  Picture operator[](std::int64_t picture) const;
+  std::uint64_t hash() const { return hash_; }  // of the files' contents and the labels, in order
+
+ private:
+  PictureList list_;
+  DecodeBytes decode_;
+  std::vector<Picture> kept_;  // [pictures]; empty where not kept
+  std::uint64_t hash_ = 0;
+};
+
+}  // namespace headlight

@@ -1,0 +1,131 @@
+#include "headlight/data/pictures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Stands for a decoder: a picture of one pixel with the file's first byte.
+Picture FirstByte(std::span<const std::byte> file, const std::string& name) {
+  Check(!file.empty(), "{}: is empty", name);
+  const auto byte = static_cast<std::uint8_t>(file[0]);
+  return {.height = 1, .width = 1, .pixels = {byte, byte, byte}};
+}
+
+std::string Idx(std::vector<std::uint8_t> shape, const std::string& values) {
+  std::string file = {0, 0, 8, static_cast<char>(shape.size())};
+  for (const std::uint8_t side : shape) file += std::string(3, '\0') + static_cast<char>(side);
+  return file + values;
+}
+
+struct Pictures : testing::Test {
+  void Write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder.File(name)).parent_path());
+    WriteFile(folder.File(name), text);
+  }
+  PictureList List(const std::vector<std::string>& names, NewLabels rule = NewLabels::added) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(folder.File(name));
+    return ListLabelledPictures(paths, labels, rule);
+  }
+  std::string Refusal(const std::vector<std::string>& names) {
+    return ErrorOf([&] { List(names, labels.empty() ? NewLabels::added : NewLabels::refused); });
+  }
+
+  TemporaryFolder folder;
+  std::vector<std::string> labels;
+};
+
+TEST_F(Pictures, OfAFolderForEachClass) {
+  Write("train/dog/1.png", "a");
+  Write("train/cat/2.jpg", "b");
+  Write("train/cat/more/1.webp", "c");
+  Write("train/cat/notes.txt", "d");
+  Write("train/.hidden/3.png", "e");
+  const PictureSet set(List({"train"}), FirstByte);
+  EXPECT_THAT(labels, ElementsAre("cat", "dog"));
+  ASSERT_EQ(set.size(), 3);
+  EXPECT_EQ(set.label(0), 0);
+  EXPECT_EQ(set.label(2), 1);
+  EXPECT_EQ(set[2].pixels[0], 'a');
+  EXPECT_THAT(set.name(2), HasSubstr("train/dog/1.png"));
+  Write("train/3.png", "f");
+  EXPECT_THAT(Refusal({"train"}), HasSubstr("train/3.png: a picture must lie in the folder of its class"));
+}
+
+TEST_F(Pictures, OfTables) {
+  Write("pictures/1.png", "a");
+  Write("pictures/2.png", "b");
+  Write("a.csv", "path,label\npictures/1.png,10\npictures/2.png,9\n");
+  Write("b.tsv", "pictures/2.png\t9\n");
+  Write("c.jsonl", "{\"file_name\": \"pictures/1.png\", \"label\": 9}\n");
+  const PictureSet set(List({"a.csv", "b.tsv", "c.jsonl"}), FirstByte);
+  EXPECT_THAT(labels, ElementsAre("9", "10"));
+  ASSERT_EQ(set.size(), 4);
+  EXPECT_EQ(set.label(0), 1);
+  EXPECT_EQ(set[2].pixels[0], 'b');
+  EXPECT_EQ(set.label(3), 0);
+  Write("bad.csv", "path,label\npictures/3.png,9\n");
+  EXPECT_THAT(Refusal({"bad.csv"}), testing::AllOf(HasSubstr("bad.csv:2"), HasSubstr("pictures/3.png: no such file")));
+  Write("bad.csv", "path,label\npictures/1.png,11\n");
+  EXPECT_THAT(Refusal({"bad.csv"}), HasSubstr("'11' is none of the labels that are known: 9, 10"));
+  Write("bad.tsv", "pictures/1.png 9\n");
+  EXPECT_THAT(Refusal({"bad.tsv"}), HasSubstr("bad.tsv:1: expected the path of a picture, a tab and its class"));
+}
+
+TEST_F(Pictures, OfIdxFiles) {
+  Write("train-images-idx3-ubyte", Idx({2, 1, 2}, "abcd"));
+  Write("train-labels-idx1-ubyte", Idx({2}, std::string("\7\3")));
+  const PictureSet set(List({"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}), FirstByte);
+  EXPECT_THAT(labels, ElementsAre("3", "7"));
+  ASSERT_EQ(set.size(), 2);
+  EXPECT_EQ(set[1].pixels, (std::vector<std::uint8_t>{'c', 'c', 'c', 'd', 'd', 'd'}));
+  EXPECT_EQ(set.label(0), 1);
+  EXPECT_THAT(Refusal({"train-images-idx3-ubyte"}), HasSubstr("that of their classes is needed"));
+  Write("train-labels-idx1-ubyte", Idx({1}, "\7"));
+  EXPECT_THAT(Refusal({"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}), HasSubstr("has 2 pictures, and "));
+}
+
+TEST_F(Pictures, KeepNoMoreThanTheirMemory) {
+  for (int i = 0; i < 10; ++i) Write(fmt::format("train/a/{}.png", i), std::string(1, static_cast<char>('a' + i)));
+  int decoded = 0;
+  const auto counting = [&](std::span<const std::byte> file, const std::string& name) {
+    ++decoded;
+    return FirstByte(file, name);
+  };
+  const PictureList list = List({"train"});
+  const PictureSet all(list, counting);
+  EXPECT_EQ(decoded, 10);
+  const PictureSet none(list, counting, {}, 0);
+  EXPECT_EQ(decoded, 10);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(all[i], none[i]);
+  EXPECT_EQ(decoded, 20);
+  EXPECT_EQ(all.hash(), none.hash());
+  Write("train/a/5.png", "");
+  EXPECT_THAT(ErrorOf([&] { PictureSet(list, counting); }), HasSubstr("train/a/5.png: is empty"));
+  EXPECT_NE(PictureSet(list, counting, {}, 0).hash(), all.hash());
+  std::filesystem::remove(folder.File("train/a/5.png"));
+  EXPECT_THAT(ErrorOf([&] { PictureSet(list, counting); }), HasSubstr("train/a/5.png"));
+}
+
+TEST_F(Pictures, AreSharedByTheirContents) {
+  for (int i = 0; i < 200; ++i) Write(fmt::format("train/a/{}.png", i), std::to_string(i % 100));
+  const PictureList list = List({"train"});
+  const PictureSet learned(list, FirstByte, {0.3, 1, false}), held_out(list, FirstByte, {0.3, 1, true});
+  EXPECT_EQ(learned.size() + held_out.size(), 200);
+  EXPECT_NEAR(static_cast<double>(held_out.size()), 60, 20);
+  EXPECT_EQ(held_out.size() % 2, 0);  // each content is there twice, on one side
+}
+
+}  // namespace
+}  // namespace headlight

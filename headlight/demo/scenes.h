@@ -1,0 +1,32 @@
+// Drawn scenes: shapes of several sizes and colours that overlap, before a background with noise and clutter, with the
+// box and the class of each, so that a detector can learn and be evaluated without photographs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/image/box.h"
+#include "headlight/image/picture.h"
+
+namespace headlight {
+
+struct SceneOptions {
+  std::int64_t height = 128, width = 128;  // at least 16
+  std::int32_t fewest = 1, most = 6;       // shapes, of which some may be left out where there is no room
+  bool clutter = true;                     // lines and specks that are none of the classes
+};
+
+struct Scene {
+  Picture picture;
+  std::vector<LabelledBox> boxes;  // the area of each is what others leave visible
+};
+
+// circle, square, triangle, star, cross and ring
+const std::vector<std::string>& SceneLabels();
+
+// Scene `number` of a seed: the same for the same numbers, and no two alike. The box is that of the whole shape, of
+// which another one hides at most half. Throws Error for impossible options.
+Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& options = {});
+
+}  // namespace headlight

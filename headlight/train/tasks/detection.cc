@@ -1,0 +1,228 @@
+#include "headlight/train/tasks/detection.h"
+
+#include <algorithm>
+#include <any>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/image/augment_boxes.h"
+#include "headlight/ops/arithmetic.h"
+
+namespace headlight {
+namespace {
+
+// Pixels of the pictures whose activations exist at the same time.
+constexpr std::int64_t kPixelsOfPart = 1 << 20;
+
+// One of TrainingBatch::parts: pictures as the model reads them, and what is in them.
+struct DetectionPart {
+  std::vector<Tensor> pictures;  // [height, width, 3]
+  std::vector<TrueObjects> objects;
+  DetectionLossSums sums;           // of the whole batch
+  std::int64_t batch_pictures = 0;  // as many
+};
+
+// As shares of the picture, without crowds and what lies outside of it.
+TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, std::int64_t height, std::int64_t width) {
+  TrueObjects objects;
+  for (const LabelledBox& one : boxes) {
+    if (one.crowd) continue;
+    const auto share = [](double side, std::int64_t whole) {
+      return std::clamp(side / static_cast<double>(whole), 0.0, 1.0);
+    };
+    const double left = share(one.box.left, width), right = share(one.box.right, width);
+    const double top = share(one.box.top, height), bottom = share(one.box.bottom, height);
+    if (right <= left || bottom <= top) continue;
+    objects.labels.push_back(one.label);
+    objects.boxes.push_back({(left + right) / 2, (top + bottom) / 2, right - left, bottom - top});
+  }
+  return objects;
+}
+
+// DETR's sizes, which are those for a shorter side of 800, for another one.
+ScaleAndCrop SizesFor(const ResizeRule& rule) {
+  ScaleAndCrop sizes;
+  const auto scale = [&](std::int64_t& side) { side = std::max<std::int64_t>(1, (side * rule.edge + 400) / 800); };
+  for (std::int64_t& side : sizes.first_sides) scale(side);
+  for (std::int64_t& side : sizes.sides) scale(side);
+  scale(sizes.least_crop);
+  scale(sizes.most_crop);
+  sizes.longest = rule.longest;
+  return sizes;
+}
+
+class Preparation {
+ public:
+  Preparation(const ObjectDetector& model, const PictureProcessor& processor, const DetectionSet& set,
+              PictureReader read, const DetectionTrainingOptions& options)
+      : model_(model), processor_(processor), set_(set), read_(std::move(read)), options_(options) {}
+
+  TrainingBatch operator()(const BatchPlan& plan) const {
+    const std::size_t count = plan.examples.size();
+    std::vector<Tensor> pictures(count);
+    std::vector<TrueObjects> objects(count);
+    ParallelFor(std::ssize(plan.examples), [&](std::int64_t index) {
+      const auto i = static_cast<std::size_t>(index);
+      const BoxedPicture boxed = Prepared(plan, plan.examples[i]);
+      pictures[i] = processor_.Values(boxed.picture);
+      objects[i] = ObjectsOf(boxed.boxes, boxed.picture.height, boxed.picture.width);
+    });
+    const DetectionLossSums sums = DetectionLossSums::Of(objects, model_.limits().queries, model_.loss());
+    TrainingBatch batch;
+    batch.labels = std::ssize(plan.examples);
+    DetectionPart part;
+    std::int64_t pixels = 0;
+    const auto finish = [&] {
+      part.sums = sums;
+      part.batch_pictures = batch.labels;
+      batch.parts.emplace_back(std::exchange(part, {}));
+      pixels = 0;
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t own = pictures[i].elements() / 3;
+      if (!part.pictures.empty() && pixels + own > kPixelsOfPart) finish();
+      pixels += own;
+      part.pictures.push_back(std::move(pictures[i]));
+      part.objects.push_back(std::move(objects[i]));
+    }
+    finish();
+    return batch;
+  }
+
+ private:
+  // The example's picture at the size of the model's input, with its boxes.
+  BoxedPicture Prepared(const BatchPlan& plan, std::uint32_t index) const {
+    const DetectionExample& example = set_.examples[index];
+    BoxedPicture boxed = {read_(example.picture), example.boxes};
+    Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, index);
+    const bool scaled = options_.augment && processor_.resize.kind == ResizeRule::Kind::shortest;
+    if (scaled) return RandomScaleAndCrop(boxed, SizesFor(processor_.resize), random);
+    if (options_.augment && random.Below(2) == 0) boxed = FlipBoxed(boxed);
+    const PictureSize size = ResizedSize(processor_.resize, {boxed.picture.height, boxed.picture.width});
+    return ResizeBoxed(boxed, size.height, size.width);
+  }
+
+  const ObjectDetector& model_;
+  PictureProcessor processor_;
+  const DetectionSet& set_;
+  PictureReader read_;
+  DetectionTrainingOptions options_;
+};
+
+// The losses of all layers.
+Tensor LossOf(const DetectedPictures& found, const std::vector<TrueObjects>& objects, const DetectionLossSums& sums,
+              const DetectionLossOptions& options, double scale) {
+  Tensor loss;
+  for (const QueryAnswers& answers : found.layers) {
+    const Tensor own = DetectionLoss(answers, objects, sums, options, scale);
+    loss = loss.empty() ? own : ops::Add(loss, own);
+  }
+  return loss;
+}
+
+void CheckSet(const ObjectDetector& model, const DetectionSet& set, const char* purpose) {
+  Check(!set.examples.empty(), "there is no picture to {}", purpose);
+  for (const DetectionExample& example : set.examples)
+    for (const LabelledBox& box : example.boxes)
+      Check(box.label >= 0 && box.label < std::ssize(model.labels()), "{}: class {} is none of the model's {}",
+            example.picture, box.label, model.labels().size());
+}
+
+void CheckProcessor(const PictureProcessor& processor) {
+  Check(!processor.crop, "a detector's pictures are not cropped by its preprocessor_config.json");
+}
+
+}  // namespace
+
+DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const PictureProcessor& processor,
+                                      const DetectionSet& valid, const PictureReader& read, const PassWatch& watch) {
+  CheckSet(model, valid, "validate on");
+  CheckProcessor(processor);
+  constexpr std::int64_t at_once = 16;
+  const std::int64_t count = std::ssize(valid.examples);
+  DetectionMatches matches(static_cast<std::int32_t>(model.labels().size()));
+  double loss = 0;
+  for (std::int64_t begin = 0; begin < count; begin += at_once) {
+    if (watch.cancelled && watch.cancelled()) throw Cancelled();
+    const std::int64_t many = std::min(at_once, count - begin);
+    std::vector<Tensor> pictures(static_cast<std::size_t>(many));
+    std::vector<PictureSize> sizes(pictures.size());
+    ParallelFor(many, [&](std::int64_t i) {
+      const Picture picture = read(valid.examples[static_cast<std::size_t>(begin + i)].picture);
+      sizes[static_cast<std::size_t>(i)] = {picture.height, picture.width};
+      pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(picture));
+    });
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const DetectionExample& example = valid.examples[static_cast<std::size_t>(begin) + i];
+      const auto [height, width] = sizes[i];
+      const std::vector<TrueObjects> objects = {ObjectsOf(example.boxes, height, width)};
+      Context context;
+      const DetectedPictures found = model.Detect(context, {&pictures[i], 1}, {}, /*all_layers=*/true);
+      const std::int64_t queries = model.limits().queries;
+      loss += static_cast<double>(
+          LossOf(found, objects, DetectionLossSums::Of(objects, queries, model.loss()), model.loss(), 1)
+              .data<float>()[0]);
+      std::vector<FoundBox> boxes;
+      for (const auto& [box, label, score] : FindingsOf(found.layers.back(), 0, queries))
+        boxes.push_back({BoxOfShares(box[0], box[1], box[2], box[3], height, width), label, score});
+      matches.Add(example.boxes, boxes);
+    }
+    if (watch.progress) watch.progress(begin + many, count);
+  }
+  DetectionEvaluation evaluation = {{}, matches.Scores()};
+  ValidationReport& report = evaluation.report;
+  report.loss = loss / static_cast<double>(count);
+  report.labels = count;
+  const auto per_cent = [](double score) { return std::isnan(score) ? 0 : 100 * score; };
+  report.score_name = "ap";
+  report.score = per_cent(evaluation.scores.ap);
+  report.more_scores = {{"ap50", per_cent(evaluation.scores.ap50)}};
+  return evaluation;
+}
+
+TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& processor, const DetectionSet& train,
+                           const DetectionSet& valid, const PictureReader& read,
+                           const DetectionTrainingOptions& options) {
+  CheckSet(model, train, "learn from");
+  CheckSet(model, valid, "validate on");
+  CheckProcessor(processor);
+  const auto prepare = std::make_shared<const Preparation>(model, processor, train, read, options);
+  TrainingTask task;
+  task.model = &model;
+  task.batches = [prepare, &train, batches = options.batches](const BatchPosition& position) {
+    const auto stream = std::make_shared<BatchStream>(
+        std::ssize(train.examples),
+        [](std::int64_t) {
+          return ExampleLength{1, 0};
+        },
+        batches, position);
+    return [prepare, stream] {
+      const BatchPlan plan = stream->Next();
+      TrainingBatch batch = (*prepare)(plan);
+      batch.next = plan.next;
+      batch.batches_in_epoch = plan.batches_in_epoch;
+      return batch;
+    };
+  };
+  task.loss = [&model](Context& context, const std::any& part, double scale) {
+    const auto& [pictures, objects, sums, batch_pictures] = std::any_cast<const DetectionPart&>(part);
+    return LossOf(model.Detect(context, pictures, {}, /*all_layers=*/true), objects, sums, model.loss(),
+                  scale * static_cast<double>(batch_pictures));
+  };
+  task.validate = [&model, processor, &valid, read](const CancelCheck& cancelled) {
+    return EvaluateDetection(model, processor, valid, read, cancelled).report;
+  };
+  task.scores = {"ap", "ap50"};
+  // The running averages of batch norms, where the backbone's are trained.
+  for (const Parameter& parameter : model.parameters().all())
+    if (!parameter.trained) task.state.push_back({parameter.names.front(), parameter.value});
+  return task;
+}
+
+}  // namespace headlight

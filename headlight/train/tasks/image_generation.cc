@@ -1,0 +1,95 @@
+#include "headlight/train/tasks/image_generation.h"
+
+#include <algorithm>
+#include <any>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/ops/projection_cross_entropy.h"
+#include "headlight/train/tasks/token_task.h"
+
+namespace headlight {
+namespace {
+
+void CheckPictures(const LanguageModel& model, const ColourPictures& pictures, const char* purpose) {
+  Check(model.outputs() > 0, "{}: this model has no head that predicts the next colour", model.parameters().source());
+  Check(pictures.pixels() > 0 && pictures.count() > 0, "there is no picture to {}", purpose);
+  const LanguageModel::Limits& limits = model.limits();
+  Check(pictures.pixels() <= limits.positions,
+        "pictures to {} have {} x {} pixels, and the model generates at most {} pixels", purpose, pictures.size.width,
+        pictures.size.height, limits.positions);
+  const std::uint16_t last = *std::ranges::max_element(pictures.colours);
+  Check(last < limits.vocabulary - 1, "pictures to {} have colour {}, and the model has {}, counted from 0", purpose,
+        last, limits.vocabulary - 1);
+}
+
+// The pictures as examples; `flip` as in ImageGenerationOptions.
+TokenExamples ExamplesOf(const ColourPictures& pictures, const LanguageModel& model, bool flip) {
+  return {.size = pictures.count(),
+          .length =
+              [](std::int64_t) {
+                return ExampleLength{1, 0};
+              },
+          .append =
+              [&pictures, flip, start = static_cast<std::int32_t>(model.limits().vocabulary - 1)](
+                  std::int64_t index, Random& random, TokenBatch& batch) {
+                const std::span<const std::uint16_t> colours = pictures[index];
+                std::vector<std::int32_t> labels(colours.begin(), colours.end());
+                if (flip && random.Below(2) == 1)
+                  for (auto row = labels.begin(); row != labels.end(); row += pictures.size.width)
+                    std::reverse(row, row + pictures.size.width);
+                batch.target_inputs.push_back(start);
+                batch.target_inputs.insert(batch.target_inputs.end(), labels.begin(), labels.end() - 1);
+                AppendRows(batch.labels, batch.target, labels);
+              }};
+}
+
+Tensor LossOf(const LanguageModel& model, Context& context, const TokenBatch& batch, double scale) {
+  return ops::ProjectionCrossEntropy(model.Decode(context, batch.target_inputs, batch.target),
+                                     model.OutputWeight(context), model.OutputBias(context), batch.labels,
+                                     /*label_smoothing=*/0, scale);
+}
+
+}  // namespace
+
+double ColourEntropy(const ColourPictures& pictures) {
+  std::vector<double> counts(std::size_t{1} << 16);
+  for (const std::uint16_t colour : pictures.colours) ++counts[colour];
+  const auto all = static_cast<double>(pictures.colours.size());
+  double bits = 0;
+  for (const double count : counts)
+    if (count > 0) bits -= count / all * std::log2(count / all);
+  return bits;
+}
+
+ValidationReport ValidatePictures(const LanguageModel& model, const ColourPictures& pictures, const PassWatch& watch) {
+  CheckPictures(model, pictures, "validate on");
+  double sum = 0;
+  std::int64_t labels = 0;
+  ForBatches(ExamplesOf(pictures, model, /*flip=*/false), watch, [&](const TokenBatch& batch, std::size_t) {
+    Context context;
+    sum += static_cast<double>(LossOf(model, context, batch, 1).data<float>()[0]);
+    labels += LabelCount(batch);
+  });
+  ValidationReport report = LossReport(sum, labels);
+  report.more_scores = {{"bits_per_pixel", report.loss / std::numbers::ln2}};
+  return report;
+}
+
+TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& pictures,
+                                 const ImageGenerationOptions& options) {
+  CheckPictures(model, pictures.train, "learn from");
+  CheckPictures(model, pictures.valid, "validate on");
+  return {
+      .model = &model,
+      .batches = BatchesOf(ExamplesOf(pictures.train, model, options.flip), options.batches),
+      .loss = [&model](Context& context, const std::any& part,
+                       double scale) { return LossOf(model, context, std::any_cast<const TokenBatch&>(part), scale); },
+      .validate = [&model, &valid = pictures.valid](
+                      const CancelCheck& cancelled) { return ValidatePictures(model, valid, cancelled); },
+      .scores = {"bits_per_pixel"}};
+}
+
+}  // namespace headlight

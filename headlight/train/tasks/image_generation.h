@@ -1,0 +1,34 @@
+// Generation of pictures: each pixel's colour from those before it, row by row (Chen et al., "Generative Pretraining
+// from Pixels", 2020, section 2.1).
+#pragma once
+
+#include "headlight/base/export.h"
+#include "headlight/data/colour_pictures.h"
+#include "headlight/nn/language_model.h"
+#include "headlight/train/training_task.h"
+
+namespace headlight {
+
+// The pictures of a training and of its validations. They must outlive the task.
+struct ColourSets {
+  ColourPictures train, valid;
+};
+
+struct ImageGenerationOptions {
+  BatchOptions batches;  // batch_tokens are pictures
+  bool flip = false;     // half of the pictures are mirrored, left to right
+};
+
+// The model reads its last token, the start, and the colours of all pixels but the last. A report has bits_per_pixel.
+// Throws Error where there are no pictures, they have more pixels than the model positions, or other colours.
+HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& pictures,
+                                               const ImageGenerationOptions& options);
+
+// Bits per pixel of a model that knows how often each colour occurs, and nothing of its place: a baseline.
+HEADLIGHT_API double ColourEntropy(const ColourPictures& pictures);
+
+// The loss of a pixel's colour, and in bits bits_per_pixel. Throws Error likewise.
+HEADLIGHT_API ValidationReport ValidatePictures(const LanguageModel& model, const ColourPictures& pictures,
+                                                const PassWatch& watch = {});
+
+}  // namespace headlight

@@ -1,0 +1,248 @@
+#include "headlight/train/tasks/self_distillation.h"
+
+#include <algorithm>
+#include <any>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/kernels/softmax.h"
+#include "headlight/ops/distillation_loss.h"
+#include "headlight/train/tasks/prepared_batches.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::int32_t kGlobalCrops = 2;
+// Tokens whose activations exist at the same time: more makes no product faster, but takes more memory.
+constexpr std::int64_t kTokensOfPart = 4096;
+constexpr std::int64_t kNeighbours = 20;
+
+Tensor ClassStates(const PictureEncoder& encoder, Context& context, std::span<const Tensor> pictures) {
+  return encoder.Encode(context, pictures).RowOfEach(0);
+}
+
+// How many pictures' crops a part has, where each has such crops.
+std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, std::span<const Tensor> crops) {
+  std::int64_t tokens = 0;
+  for (const Tensor& crop : crops) tokens += limits.special + GridOf(crop, limits.patch).cells();
+  return std::max<std::int64_t>(1, kTokensOfPart / std::max<std::int64_t>(1, tokens));
+}
+
+}  // namespace
+
+// Crop c of picture p is crops[c * pictures + p], so that the global ones come first.
+struct SelfDistillation::Part {
+  std::int32_t pictures = 0;
+  std::vector<Tensor> crops;
+  std::int64_t epoch = 0;
+
+  std::int32_t crops_of_each() const { return static_cast<std::int32_t>(crops.size()) / pictures; }
+  std::span<const Tensor> global() const {
+    return std::span(crops).first(static_cast<std::size_t>(kGlobalCrops) * static_cast<std::size_t>(pictures));
+  }
+};
+
+void CheckSelfDistillation(const SelfDistillationOptions& options) {
+  const DistillationHeadConfig& head = options.head;
+  Check(head.hidden >= 1 && head.bottleneck >= 1 && head.prototypes >= 2,
+        "a head needs hidden layers, a bottleneck and two prototypes at least, not {}, {} and {}", head.hidden,
+        head.bottleneck, head.prototypes);
+  Check(options.student_temperature > 0 && options.teacher_temperature > 0 && options.first_teacher_temperature > 0,
+        "temperatures must be above 0");
+  Check(options.teacher_momentum >= 0 && options.teacher_momentum < 1 && options.centre_momentum >= 0 &&
+            options.centre_momentum < 1,
+        "momenta must be at least 0 and below 1");
+}
+
+SelfDistillation::SelfDistillation(PictureEncoder& student, PictureEncoder& teacher,
+                                   const SelfDistillationOptions& options)
+    : student_(student),
+      teacher_(teacher),
+      options_((CheckSelfDistillation(options), options)),
+      student_head_(student.parameters(), student.limits().model, options.head),
+      teacher_head_(teacher.parameters(), teacher.limits().model, options.head),
+      centre_(Tensor::Zeros({options.head.prototypes}, student.parameters().dtype())),
+      outputs_(static_cast<std::size_t>(options.head.prototypes)) {
+  for (PictureEncoder* model : {&student, &teacher}) model->parameters().InitialiseNew(options.batches.seed);
+  teacher.parameters().Unpack();  // its values change
+}
+
+// The parts of pictures, of each of which the crops are given.
+std::vector<SelfDistillation::Part> SelfDistillation::PartsOf(std::span<const std::vector<Tensor>> crops,
+                                                              std::int64_t epoch) const {
+  std::vector<Part> parts;
+  const auto most = static_cast<std::size_t>(PicturesOfPart(student_.limits(), crops.front()));
+  for (std::size_t begin = 0; begin < crops.size(); begin += most) {
+    const auto of_part = crops.subspan(begin, std::min(most, crops.size() - begin));
+    Part& part = parts.emplace_back(Part{static_cast<std::int32_t>(of_part.size()), {}, epoch});
+    for (std::size_t c = 0; c < crops.front().size(); ++c)
+      for (const std::vector<Tensor>& of_picture : of_part) part.crops.push_back(of_picture.at(c));
+  }
+  return parts;
+}
+
+double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
+  const double done =
+      epoch >= options_.warmup_epochs ? 1 : static_cast<double>(epoch) / static_cast<double>(options_.warmup_epochs);
+  return options_.first_teacher_temperature +
+         done * (options_.teacher_temperature - options_.first_teacher_temperature);
+}
+
+// What the teacher says of the global crops, sharpened and centred: softmax((outputs - centre) / temperature) (section
+// 3.1, "Avoiding collapse"). Where it `learns`, the outputs count towards the next centre.
+Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
+  Context context;
+  const Tensor outputs = teacher_head_(context, ClassStates(teacher_, context, part.global()));
+  Dispatch(outputs.dtype(), [&]<typename T>(T) {
+    const Matrix<T> all = outputs.matrix<T>();
+    const T* const centre = centre_.data<T>();
+    for (std::int64_t row = 0; row < all.rows; ++row) {
+      T* const numbers = all.row(row);
+      for (std::int64_t k = 0; k < all.columns; ++k) {
+        if (learns) outputs_[static_cast<std::size_t>(k)] += static_cast<double>(numbers[k]);
+        numbers[k] = (numbers[k] - centre[k]) / static_cast<T>(temperature);
+      }
+    }
+    kernels::SoftmaxRows<T>(all, all);
+  });
+  if (learns) rows_ += outputs.rows();
+  return outputs;
+}
+
+Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, double teacher_temperature,
+                              bool learns) {
+  const Tensor targets = TeacherTargets(part, teacher_temperature, learns);
+  context.drop_path = options_.drop_path;
+  const Tensor outputs = student_head_(context, ClassStates(student_, context, part.crops),
+                                       /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
+  // Every crop is to give what the teacher says of every other global one (eq. 3).
+  std::vector<ops::DistillationPair> pairs;
+  for (std::int32_t crop = 0; crop < part.crops_of_each(); ++crop)
+    for (std::int32_t global = 0; global < kGlobalCrops; ++global)
+      for (std::int32_t picture = 0; crop != global && picture < part.pictures; ++picture)
+        pairs.push_back({crop * part.pictures + picture, global * part.pictures + picture});
+  const double of_picture = static_cast<double>(pairs.size()) / part.pictures;
+  return ops::DistillationLoss(outputs, targets, pairs, options_.student_temperature, scale / of_picture);
+}
+
+// The teacher's weights and the centre follow.
+void SelfDistillation::AfterStep(std::int64_t step, std::int64_t steps) {
+  double momentum = options_.teacher_momentum;
+  if (steps > 0) {
+    const double done = std::min(1.0, static_cast<double>(step) / static_cast<double>(steps));
+    momentum = 1 - (1 - momentum) * (1 + std::cos(std::numbers::pi * done)) / 2;
+  }
+  Dispatch(centre_.dtype(), [&]<typename T>(T) {
+    const auto kept = static_cast<T>(momentum), fresh = static_cast<T>(1 - momentum);
+    const std::deque<Parameter>& from = student_.parameters().all();
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::span<T> average = teacher_.parameters().all()[i].value.template span<T>();
+      const std::span<T> values = from[i].value.template span<T>();
+      for (std::size_t j = 0; j < average.size(); ++j) average[j] = kept * average[j] + fresh * values[j];
+    }
+    T* const centre = centre_.data<T>();
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+      centre[k] = static_cast<T>(options_.centre_momentum * static_cast<double>(centre[k]) +
+                                 (1 - options_.centre_momentum) * outputs_[k] / static_cast<double>(rows_));
+  });
+  std::ranges::fill(outputs_, 0);
+  rows_ = 0;
+}
+
+ValidationReport SelfDistillation::Validate(const DistilledPictures& valid, const CancelCheck& cancelled) {
+  constexpr std::int64_t at_once = 64;
+  ValidationReport report;
+  Tensor features;
+  for (std::int64_t begin = 0; begin < valid.count; begin += at_once) {
+    if (cancelled && cancelled()) throw Cancelled();
+    const std::int64_t count = std::min(at_once, valid.count - begin);
+    std::vector<std::vector<Tensor>> crops(static_cast<std::size_t>(count));
+    std::vector<Tensor> whole(valid.classes.empty() ? 0 : crops.size());
+    ParallelFor(count, [&](std::int64_t i) {
+      crops[static_cast<std::size_t>(i)] = valid.crops(begin + i, 0);
+      if (!whole.empty()) whole[static_cast<std::size_t>(i)] = valid.whole(begin + i);
+    });
+    for (const Part& part : PartsOf(crops, /*epoch=*/0)) {
+      Context context;
+      report.loss +=
+          static_cast<double>(Loss(context, part, 1, options_.teacher_temperature, /*learns=*/false).data<float>()[0]);
+    }
+    if (whole.empty()) continue;
+    Context context;
+    const Tensor states = ClassStates(teacher_, context, whole);
+    if (features.empty()) features = Tensor::Empty({valid.count, states.columns()});
+    features.ViewRows(begin, count).CopyFrom(states);
+  }
+  report.labels = valid.count;
+  report.loss /= static_cast<double>(valid.count);
+  if (valid.classes.empty()) return report;
+  report.score_name = "knn_accuracy";
+  report.score = NeighbourAccuracy(features, valid.classes, kNeighbours);
+  return report;
+}
+
+TrainingTask SelfDistillation::Task(const DistilledPictures& train, const DistilledPictures& valid) {
+  Check(train.count >= 1 && valid.count >= 1, "there are no pictures to {}",
+        train.count < 1 ? "learn from" : "validate on");
+  Check(valid.classes.empty() || std::ssize(valid.classes) == valid.count, "{} pictures have {} classes", valid.count,
+        valid.classes.size());
+  TrainingTask task;
+  task.model = &student_;
+  task.batches = PreparedBatches(train.count, options_.batches, [this, train](const BatchPlan& plan) {
+    std::vector<std::vector<Tensor>> crops;
+    for (const std::uint32_t picture : plan.examples) crops.push_back(train.crops(picture, plan.place.epoch));
+    TrainingBatch batch{.parts = {}, .labels = std::ssize(crops), .next = {}, .batches_in_epoch = 0};
+    for (Part& part : PartsOf(crops, plan.place.epoch)) batch.parts.emplace_back(std::move(part));
+    return batch;
+  });
+  task.loss = [this](Context& context, const std::any& any, double scale) {
+    const Part& part = std::any_cast<const Part&>(any);
+    return Loss(context, part, scale, TeacherTemperature(part.epoch), /*learns=*/true);
+  };
+  task.validate = [this, valid](const CancelCheck& cancelled) { return Validate(valid, cancelled); };
+  task.after_step = [this](std::int64_t step, std::int64_t steps) { AfterStep(step, steps); };
+  task.state = {{"teacher", teacher_.parameters().values()}, {"centre", centre_}};
+  if (valid.classes.empty())
+    task.last_is_best = true;
+  else
+    task.scores = {"knn_accuracy"};
+  return task;
+}
+
+double NeighbourAccuracy(const Tensor& vectors, const std::vector<std::int32_t>& classes, std::int64_t neighbours) {
+  const std::int64_t count = vectors.rows(), dimension = vectors.columns();
+  // Unit vectors.
+  const Tensor units = vectors.Clone();
+  for (std::int64_t row = 0; row < count; ++row) {
+    float* const unit = units.matrix<float>().row(row);
+    const double norm = std::sqrt(std::inner_product(unit, unit + dimension, unit, 0.0));
+    for (std::int64_t i = 0; i < dimension; ++i) unit[i] = static_cast<float>(unit[i] / std::max(norm, 1e-12));
+  }
+  std::vector<std::uint8_t> right(static_cast<std::size_t>(count));
+  ParallelFor(count, [&](std::int64_t row) {
+    const float* const own = units.matrix<float>().row(row);
+    std::vector<std::pair<float, std::int64_t>> nearest;  // cosines, negated, and rows
+    for (std::int64_t other = 0; other < count; ++other)
+      if (other != row)
+        nearest.emplace_back(-std::inner_product(own, own + dimension, units.matrix<float>().row(other), 0.0F), other);
+    const auto kept = nearest.begin() + std::min(neighbours, count - 1);
+    std::partial_sort(nearest.begin(), kept, nearest.end());
+    std::map<std::int32_t, double> votes;
+    for (auto one = nearest.begin(); one != kept; ++one)
+      votes[classes[static_cast<std::size_t>(one->second)]] += std::exp(-static_cast<double>(one->first) / 0.07);
+    const auto best = std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+    right[static_cast<std::size_t>(row)] =
+        best != votes.end() && best->first == classes[static_cast<std::size_t>(row)] ? 1 : 0;
+  });
+  return 100.0 * static_cast<double>(std::accumulate(right.begin(), right.end(), std::int64_t{0})) /
+         static_cast<double>(std::max<std::int64_t>(1, count));
+}
+
+}  // namespace headlight

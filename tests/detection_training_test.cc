@@ -1,0 +1,97 @@
+// Training a detector on drawn scenes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <any>
+#include <vector>
+
+#include "headlight/base/parallel.h"
+#include "headlight/base/test_support.h"
+#include "headlight/train/gradients.h"
+#include "headlight/train/optimizer.h"
+#include "tests/detection_training_testing.h"
+
+namespace headlight {
+namespace {
+
+constexpr SceneOptions kScenes = {.height = 64, .width = 64, .fewest = 1, .most = 2};
+
+// The mean loss of each of so many steps over four scenes.
+std::vector<double> Losses(int steps, std::uint64_t seed) {
+  const DetectionSet set = Scenes(0, 4, kScenes);
+  Detr model(SmallDetr(16));
+  model.parameters().Initialise(seed);
+  const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
+                                          {.batches = {.batch_tokens = 4, .seed = seed}, .augment = false});
+  Optimizer optimizer({.beta2 = 0.999, .epsilon = 1e-8, .clip_norm = 0.1}, model.parameters());
+  model.parameters().PrepareTraining();
+  const auto next = task.batches({});
+  std::vector<double> losses;
+  for (int step = 0; step < steps; ++step) {
+    const TrainingBatch batch = next();
+    EXPECT_EQ(batch.labels, 4);
+    losses.push_back(ComputeGradients(model.parameters(), task.loss, batch.parts, batch.labels, seed));
+    optimizer.Step(model.parameters(), 1e-3);
+  }
+  return losses;
+}
+
+TEST(DetectionTraining, LearnsAFewScenes) {
+  const std::vector<double> losses = Losses(40, 1);
+  EXPECT_LT(losses.back(), 0.6 * losses.front());
+}
+
+TEST(DetectionTraining, HasTheSameBitsWithAnyNumberOfThreads) {
+  const int before = Threads();
+  SetThreads(1);
+  const std::vector<double> one = Losses(3, 2);
+  SetThreads(3);
+  EXPECT_EQ(Losses(3, 2), one);
+  SetThreads(before);
+}
+
+// A batch goes on from any place with the same pictures, turned and cropped in the same way.
+TEST(DetectionTraining, ResumesWithTheSamePictures) {
+  const DetectionSet set = Scenes(0, 5, kScenes);
+  Detr model(SmallDetr(16));
+  model.parameters().Initialise(1);
+  const TrainingTask task =
+      DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes), {.batches = {.batch_tokens = 2}});
+  const auto loss_of = [&](const TrainingBatch& batch) {
+    double sum = 0;
+    for (const std::any& part : batch.parts) {
+      Context context;
+      sum += static_cast<double>(task.loss(context, part, 1).data<float>()[0]);
+    }
+    return sum;
+  };
+  const auto from_start = task.batches({});
+  std::vector<double> losses;
+  BatchPosition after_third;
+  for (int i = 0; i < 6; ++i) {
+    const TrainingBatch batch = from_start();
+    losses.push_back(loss_of(batch));
+    if (i == 2) after_third = batch.next;
+  }
+  EXPECT_EQ(after_third, (BatchPosition{1, 0}));
+  EXPECT_NE(losses[0], losses[3]);
+  const auto resumed = task.batches(after_third);
+  for (int i = 3; i < 6; ++i) EXPECT_EQ(loss_of(resumed()), losses[static_cast<std::size_t>(i)]);
+}
+
+TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {
+  DetectionSet set = Scenes(0, 1, kScenes);
+  Detr model(SmallDetr(16));
+  model.parameters().Initialise(1);
+  const auto error = [&](const DetectionSet& train) {
+    return ErrorOf([&] { DetectionTask(model, SceneProcessor(64), train, set, SceneReader(kScenes), {}); });
+  };
+  EXPECT_EQ(error(set), "");
+  EXPECT_THAT(error({}), testing::HasSubstr("there is no picture to learn from"));
+  DetectionSet foreign = set;
+  foreign.examples[0].boxes[0].label = 6;
+  EXPECT_EQ(error(foreign), "0: class 6 is none of the model's 6");
+}
+
+}  // namespace
+}  // namespace headlight
