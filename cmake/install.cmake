@@ -9,6 +9,7 @@ set(user_headers
   headlight/base/file.h
   headlight/base/matrix.h
   headlight/base/parallel.h
+  headlight/image/picture.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
   headlight/nn/attention_sink.h
@@ -17,6 +18,9 @@ set(user_headers
   headlight/tasks/classifier.h
   headlight/tasks/embedder.h
   headlight/tasks/generator.h
+  headlight/tasks/image_classifier.h
+  headlight/tasks/image_embedder.h
+  headlight/tasks/image_generator.h
   headlight/tasks/load_options.h
   headlight/tasks/mask_filler.h
   headlight/tasks/tagger.h

@@ -22,19 +22,70 @@ Json Data(const std::string& page) {
   return ParseJson(std::string_view(page).substr(at, page.find("</script>", at) - at), "page");
 }
 
+const Json& At(const Json& array, std::size_t index) { return array.As<Json::Array>()->at(index); }
+
 TEST(AttentionPage, HoldsTheRecord) {
   AttentionRecord record = SampleRecord({"der", "Hund"}, {"the", "dog"}, 1, 1);
-  record.maps[2].weights = {0, 1, 0.5f, 0.4994f};
+  record.maps[2].weights = {0, 1, 0.25f, 0.00001f};
+  record.target_special = {1};
   const Json data = Data(AttentionPage(record));
-  EXPECT_EQ(*data.Find("source"), Json(Json::Array{"der", "Hund"}));
-  EXPECT_EQ(*data.Find("target"), Json(Json::Array{"the", "dog"}));
-  const Json& cross = data.Find("maps")->As<Json::Array>()->at(2);
+  const Json& one = At(*data.Find("records"), 0);
+  EXPECT_EQ(*one.Find("name"), Json("German to English"));
+  EXPECT_EQ(*one.Find("source")->Find("tokens"), Json(Json::Array{"der", "Hund"}));
+  EXPECT_EQ(*one.Find("target")->Find("tokens"), Json(Json::Array{"the", "dog"}));
+  EXPECT_EQ(*one.Find("target")->Find("special"), Json(Json::Array{1}));
+  EXPECT_EQ(one.Find("source")->Find("picture"), nullptr);
+  const Json& cross = At(*one.Find("maps"), 2);
   EXPECT_EQ(*cross.Find("kind"), Json("cross"));
   EXPECT_EQ(*cross.Find("layer"), Json(1));
   EXPECT_EQ(*cross.Find("queries"), Json("target"));
   EXPECT_EQ(*cross.Find("keys"), Json("source"));
-  EXPECT_EQ(*cross.Find("weights"), Json("00rsdwdv"));  // 0, 1000, 500 and 499 in base 36
-  EXPECT_EQ(*data.Find("maps")->As<Json::Array>()->at(1).Find("causal"), Json(true));
+  EXPECT_EQ(*cross.Find("weights"), Json(Json::Array{"AA-ffQAA"}));  // roots of 0, 1, 0.25 and 0 in 3999ths, base 64
+  EXPECT_EQ(*At(*one.Find("maps"), 1).Find("causal"), Json(true));
+}
+
+TEST(AttentionPage, RunsOfZerosAreShort) {
+  AttentionRecord record = SampleRecord(ManyTokens(3), ManyTokens(3), 1, 1);
+  record.maps = {record.maps[0]};
+  record.maps[0].weights = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const Json data = Data(AttentionPage(record));
+  // 3999 is -f; three zeros are the second of the numbers after it, 4001.
+  EXPECT_EQ(*At(*At(*data.Find("records"), 0).Find("maps"), 0).Find("weights"), Json(Json::Array{"-f-h-f-h-f"}));
+
+  record = SampleRecord(ManyTokens(1000), {}, 0, 0);
+  AttentionMap diagonal{AttentionKind::encoder_self, 0, 1, 1000, 1000, std::vector<float>(1'000'000)};
+  for (std::size_t i = 0; i < 1000; ++i) diagonal.weights[1001 * i] = 1;
+  record.maps = {diagonal};
+  EXPECT_LT(AttentionPage(record).size(), 130'000U);
+}
+
+TEST(AttentionPage, HoldsPicturesAndElements) {
+  AttentionRecord record = SampleRecord({"class token", "1·1", "1·2"}, {}, 1, 1);
+  record.maps = {record.maps[0]};
+  record.maps[0].elements = {1, {1, -1, 0}, {0.5f, 0.25f, -0.5f}};
+  record.source_picture = {Picture{1, 2, {0, 1, 2, 253, 254, 255}}, 1, 1, 2};
+  const Json data = Data(AttentionPage({&record, 1}, {.title = "cat", .query = 1, .mass = 0.5}));
+  const Json& one = At(*data.Find("records"), 0);
+  EXPECT_EQ(*one.Find("source")->Find("picture"),
+            Json(Json::Object{
+                {"height", 1}, {"width", 2}, {"pixels", "AAEC_f7_"}, {"first", 1}, {"rows", 1}, {"columns", 2}}));
+  const Json& elements = *At(*one.Find("maps"), 0).Find("elements");
+  EXPECT_EQ(*elements.Find("size"), Json(1));
+  EXPECT_EQ(*elements.Find("query"), Json("-gAAfQ"));  // 4000, 0 and 2000
+  EXPECT_EQ(*elements.Find("key"), Json("u4nEPo"));    // 3000, 2500 and 1000
+  EXPECT_EQ(*data.Find("query"), Json(1));
+  EXPECT_EQ(*data.Find("mass"), Json(0.5));
+  EXPECT_EQ(*data.Find("slider"), Json(false));
+}
+
+TEST(AttentionPage, ReducesALargePicture) {
+  AttentionRecord record = SampleRecord({"1·1"}, {}, 1, 1);
+  record.maps = {record.maps[0]};
+  record.source_picture = {Picture{400, 1600, std::vector<std::uint8_t>(400 * 1600 * 3)}, 0, 1, 1};
+  const Json data = Data(AttentionPage(record));
+  const Json& picture = *At(*data.Find("records"), 0).Find("source")->Find("picture");
+  EXPECT_EQ(*picture.Find("height"), Json(200));
+  EXPECT_EQ(*picture.Find("width"), Json(800));
 }
 
 TEST(AttentionPage, EscapesText) {
@@ -46,7 +97,7 @@ TEST(AttentionPage, EscapesText) {
   EXPECT_EQ(Count(page, "</title>"), 1u);
   EXPECT_EQ(Count(page, "<img"), 0u);
   EXPECT_EQ(Count(page, "<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; {{script}}</title>"), 1u);
-  EXPECT_EQ(*Data(page).Find("source")->As<Json::Array>()->at(1).As<std::string>(), "<!--<script>");
+  EXPECT_EQ(At(*At(*Data(page).Find("records"), 0).Find("source")->Find("tokens"), 1), Json("<!--<script>"));
 }
 
 TEST(AttentionPage, IsSelfContained) {
@@ -59,13 +110,19 @@ TEST(AttentionPage, IsSelfContained) {
 
 TEST(AttentionPage, IsSmall) {
   const std::string page = AttentionPage(SampleRecord(ManyTokens(30), ManyTokens(30), 6, 8));
-  EXPECT_LT(page.size(), 320'000u);  // 3 x 6 x 8 x 30 x 30 weights of two bytes, and 35 KB of page
+  EXPECT_LT(page.size(), 340'000u);  // 3 x 6 x 8 x 30 x 30 weights of two bytes, and 70 KB of page
 }
 
 TEST(AttentionPage, RefusesWhatDoesNotFit) {
   AttentionRecord record = SampleRecord(kGerman, kEnglish, 1, 1);
   record.source_tokens.pop_back();
   EXPECT_THROW(AttentionPage(record), Error);
+  EXPECT_THROW(AttentionPage(std::span<const AttentionRecord>(), {}), Error);
+  // Several records share the room for weights.
+  AttentionRecord large = SampleRecord(ManyTokens(5000), {}, 0, 0);
+  large.maps = {{AttentionKind::encoder_self, 0, 1, 5000, 5000, std::vector<float>(25'000'000)}};
+  const std::vector<AttentionRecord> three(3, large);
+  EXPECT_THROW(AttentionPage(three, {}), Error);
 }
 
 }  // namespace

@@ -9,22 +9,50 @@
 namespace headlight {
 namespace {
 
-// The most weights of a page or picture. 18 maps of 8 heads over 300 tokens fit; a browser or a viewer of vector
-// drawings gives up not far above.
-constexpr std::int64_t kMostWeights = 16'000'000;
-
 constexpr AttentionKind kKinds[] = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross};
+
+// The elements of one sentence's rows, [tokens, heads * size], head by head.
+std::vector<float> ByHead(const Tensor& rows, int heads, int size) {
+  const std::vector<float> values = rows.ToVector<float>();
+  const std::size_t tokens = values.size() / (static_cast<std::size_t>(heads) * size);
+  std::vector<float> by_head(values.size());
+  for (std::size_t token = 0; token < tokens; ++token)
+    for (int head = 0; head < heads; ++head)
+      std::copy_n(values.data() + (token * heads + head) * size, size, by_head.data() + (head * tokens + token) * size);
+  return by_head;
+}
+
+void CheckTokens(const char* name, std::size_t tokens, const std::vector<int>& special,
+                 const std::optional<PictureTokens>& picture) {
+  for (const int index : special)
+    Check(index >= 0 && static_cast<std::size_t>(index) < tokens, "special {} token {}: there are {} tokens", name,
+          index, tokens);
+  if (!picture) return;
+  const Picture& pixels = picture->picture;
+  Check(picture->first >= 0 && picture->rows >= 1 && picture->columns >= 1 &&
+            (std::int64_t{picture->rows} - 1) * picture->columns + picture->first < static_cast<std::int64_t>(tokens),
+        "the {} picture's {} x {} cells from token {} on: there are {} tokens", name, picture->rows, picture->columns,
+        picture->first, tokens);
+  Check(pixels.height >= 1 && pixels.width >= 1 &&
+            static_cast<std::int64_t>(pixels.pixels.size()) == pixels.height * pixels.width * 3,
+        "the {} picture of {} x {} pixels has {} values", name, pixels.height, pixels.width, pixels.pixels.size());
+}
 
 }  // namespace
 
 AttentionMap MapOf(const LayerAttention& seen) {
   const Shape& shape = seen.weights.shape();  // [1, heads, query, key]
-  return {seen.kind,
-          seen.layer,
-          static_cast<int>(shape[1]),
-          static_cast<int>(shape[2]),
-          static_cast<int>(shape[3]),
-          seen.weights.ToVector<float>()};
+  AttentionMap map{seen.kind,
+                   seen.layer,
+                   static_cast<int>(shape[1]),
+                   static_cast<int>(shape[2]),
+                   static_cast<int>(shape[3]),
+                   seen.weights.ToVector<float>()};
+  if (!seen.query.empty()) {
+    const int size = static_cast<int>(seen.query.columns()) / map.heads;
+    map.elements = {size, ByHead(seen.query, map.heads, size), ByHead(seen.key, map.heads, size)};
+  }
+  return map;
 }
 
 std::string_view AttentionTitle(AttentionKind kind) {
@@ -51,29 +79,34 @@ std::string_view AttentionName(AttentionKind kind) {
   Fail("attention kind {}: not one of the three", static_cast<int>(kind));
 }
 
-AttentionKind ParseAttentionKind(std::string_view name) {
-  for (const AttentionKind kind : kKinds) {
-    if (name == AttentionName(kind)) return kind;
-  }
-  Fail("attention \"{}\": must be encoder, decoder or cross", name);
+std::string MapTitle(const AttentionMap& map) {
+  return map.rollout ? fmt::format("Attention rollout ({})", AttentionName(map.kind))
+                     : std::string(AttentionTitle(map.kind));
 }
 
-void CheckAttention(const AttentionRecord& record) {
+AttentionChoice ParseAttentionChoice(std::string_view name) {
+  if (name == "rollout") return {.rollout = true};
+  for (const AttentionKind kind : kKinds) {
+    if (name == AttentionName(kind)) return {.kind = kind};
+  }
+  Fail("attention \"{}\": must be encoder, decoder, cross or rollout", name);
+}
+
+void CheckAttention(const AttentionRecord& record, std::int64_t most) {
   Check(!record.maps.empty(), "attention: there is no map to show");
   std::int64_t total = 0;
   for (const AttentionMap& map : record.maps) {
-    const std::string place = fmt::format("{}, layer {}", AttentionTitle(map.kind), map.layer + 1);
+    const std::string place = fmt::format("{}, layer {}", MapTitle(map), map.layer + 1);
     Check(map.heads > 0 && map.queries > 0 && map.keys > 0 && map.layer >= 0,
           "{}: heads {}, queries {}, keys {}: each must be at least 1", place, map.heads, map.queries, map.keys);
     const std::size_t queries = record.query_tokens(map.kind).size(), keys = record.key_tokens(map.kind).size();
     Check(static_cast<std::size_t>(map.queries) == queries && static_cast<std::size_t>(map.keys) == keys,
           "{}: [query, key] is [{}, {}], but there are {} query and {} key tokens", place, map.queries, map.keys,
           queries, keys);
-    // At most kMostWeights each, so that the products cannot overflow.
+    // At most `most` each, so that the products cannot overflow.
     const std::int64_t row = std::int64_t{map.queries} * map.keys;
-    Check(row <= kMostWeights && (total += row * map.heads) <= kMostWeights,
-          "attention: {} maps hold more than {} weights: show one attention or one layer", record.maps.size(),
-          kMostWeights);
+    Check(row <= most && (total += row * map.heads) <= most,
+          "attention: {} maps hold more than {} weights: show one attention or one layer", record.maps.size(), most);
     Check(static_cast<std::int64_t>(map.weights.size()) == row * map.heads,
           "{}: {} weights, but [heads, query, key] is [{}, {}, {}]", place, map.weights.size(), map.heads, map.queries,
           map.keys);
@@ -85,7 +118,15 @@ void CheckAttention(const AttentionRecord& record) {
             "{}: weight {} of head {}, query {}, key {}: a later token must have none", place, weight, i / row + 1,
             i % row / map.keys, i % map.keys);
     }
+    if (!map.elements) continue;
+    const auto& [size, query, key] = *map.elements;
+    const std::size_t width = static_cast<std::size_t>(map.heads) * static_cast<std::size_t>(std::max(size, 0));
+    Check(size >= 1 && query.size() == width * queries && key.size() == width * keys,
+          "{}: {} elements of queries and {} of keys do not fit {} heads of {}", place, query.size(), key.size(),
+          map.heads, size);
   }
+  CheckTokens("source", record.source_tokens.size(), record.source_special, record.source_picture);
+  CheckTokens("target", record.target_tokens.size(), record.target_special, record.target_picture);
 }
 
 float LargestWeight(const AttentionMap& map) {
@@ -97,16 +138,57 @@ float LargestWeight(const AttentionMap& map) {
   return std::min(largest, 1.0f);
 }
 
-AttentionRecord SelectAttention(AttentionRecord record, std::optional<AttentionKind> kind, std::optional<int> layer) {
+void AddRollout(AttentionRecord& record) {
+  std::vector<AttentionMap> rollouts;
+  rollouts.reserve(record.maps.size());  // `before` points into it
+  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self}) {
+    if (kind == AttentionKind::decoder_self && !record.source_tokens.empty()) continue;  // it mixes in the source, too
+    const AttentionMap* before = nullptr;
+    std::size_t layers = 0;
+    for (const AttentionMap& map : record.maps) {
+      if (map.kind != kind || map.layer != static_cast<int>(layers) || map.queries != map.keys) continue;
+      ++layers;
+      const auto tokens = static_cast<std::size_t>(map.queries);
+      AttentionMap rollout{kind, map.layer, 1, map.queries, map.keys, std::vector<float>(tokens * tokens), true};
+      std::vector<float> mixed(tokens);  // a row of (A + I) / 2
+      for (std::size_t query = 0; query < tokens; ++query) {
+        std::ranges::fill(mixed, 0.0f);
+        for (int head = 0; head < map.heads; ++head)
+          for (std::size_t key = 0; key < tokens; ++key)
+            mixed[key] += map.weights[(head * tokens + query) * tokens + key] * 0.5f / static_cast<float>(map.heads);
+        mixed[query] += 0.5f;
+        float* const row = rollout.weights.data() + query * tokens;
+        for (std::size_t through = 0; through < tokens; ++through) {
+          if (before == nullptr) {
+            row[through] = mixed[through];
+            continue;
+          }
+          const float* const earlier = before->weights.data() + through * tokens;
+          for (std::size_t key = 0; key < tokens; ++key) row[key] += mixed[through] * earlier[key];
+        }
+      }
+      rollouts.push_back(std::move(rollout));
+      before = &rollouts.back();
+    }
+  }
+  record.maps.insert(record.maps.end(), std::make_move_iterator(rollouts.begin()),
+                     std::make_move_iterator(rollouts.end()));
+}
+
+AttentionRecord SelectAttention(AttentionRecord record, const AttentionChoice& choice) {
   std::string there;
   std::vector<AttentionMap> chosen;
   for (AttentionMap& map : record.maps) {
-    there += fmt::format("{}{} {}", there.empty() ? "" : ", ", AttentionName(map.kind), map.layer + 1);
-    if (map.kind == kind.value_or(map.kind) && map.layer == layer.value_or(map.layer)) chosen.push_back(std::move(map));
+    there += fmt::format("{}{} {}", there.empty() ? "" : ", ", map.rollout ? "rollout" : AttentionName(map.kind),
+                         map.layer + 1);
+    const bool kind = choice.kind ? !map.rollout && map.kind == *choice.kind : choice.rollout ? map.rollout : true;
+    if (kind && map.layer == choice.layer.value_or(map.layer)) chosen.push_back(std::move(map));
   }
   Check(!chosen.empty(), "attention {}, layer {}: there is none; there are: {}",
-        kind ? AttentionName(*kind) : "of any kind", layer ? std::to_string(*layer + 1) : "any",
-        there.empty() ? "none" : there);
+        choice.kind      ? AttentionName(*choice.kind)
+        : choice.rollout ? "rollout"
+                         : "of any kind",
+        choice.layer ? std::to_string(*choice.layer + 1) : "any", there.empty() ? "none" : there);
   record.maps = std::move(chosen);
   return record;
 }

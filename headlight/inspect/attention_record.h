@@ -1,4 +1,4 @@
-// The attention of one sentence pair as plain data, for pictures and pages.
+// The attention of one input as plain data, for pictures and pages.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,16 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/image/picture.h"
 #include "headlight/nn/attention_sink.h"
 
 namespace headlight {
+
+// The queries and keys that an attention's scores are made of, by element.
+struct AttentionElements {
+  int size = 0;                   // elements of a head's query or key
+  std::vector<float> query, key;  // [heads, query, size] and [heads, key, size]
+};
 
 // Every head of one attention of one layer.
 struct AttentionMap {
@@ -17,6 +24,8 @@ struct AttentionMap {
   int layer = 0;  // from 0; shown and named from 1
   int heads = 0, queries = 0, keys = 0;
   std::vector<float> weights;  // [heads, query, key]; a row sums to 1
+  bool rollout = false;        // of all layers to this one together, as AddRollout makes it; one head
+  std::optional<AttentionElements> elements = {};
 
   float at(int head, int query, int key) const {
     return weights[(static_cast<std::size_t>(head) * queries + query) * keys + key];
@@ -25,11 +34,23 @@ struct AttentionMap {
   bool masked(int query, int key) const { return kind == AttentionKind::decoder_self && key > query; }
 };
 
+// A picture whose cells, such as patches, are tokens.
+struct PictureTokens {
+  Picture picture;  // as the model read it
+  // The token of the cell at the upper left; the others follow row by row, and the last ones may have none.
+  int first = 0;
+  int rows = 0, columns = 0;  // of cells
+  int cells() const { return rows * columns; }
+};
+
 struct AttentionRecord {
   std::string title;                       // for example the model's name; may be empty
   std::vector<std::string> source_tokens;  // what the encoder read; empty for a model that is only a decoder
   std::vector<std::string> target_tokens;  // what the decoder read; empty for a model that is only an encoder
   std::vector<AttentionMap> maps;          // in the order in which they are shown
+  // The tokens that the model's form adds to the input, such as [CLS], which a reader may want to hide; by index.
+  std::vector<int> source_special = {}, target_special = {};
+  std::optional<PictureTokens> source_picture = {}, target_picture = {};  // where those tokens are of a picture
 
   const std::vector<std::string>& query_tokens(AttentionKind kind) const {
     return kind == AttentionKind::encoder_self ? source_tokens : target_tokens;
@@ -37,7 +58,14 @@ struct AttentionRecord {
   const std::vector<std::string>& key_tokens(AttentionKind kind) const {
     return kind == AttentionKind::decoder_self ? target_tokens : source_tokens;
   }
+  const std::optional<PictureTokens>& key_picture(AttentionKind kind) const {
+    return kind == AttentionKind::decoder_self ? target_picture : source_picture;
+  }
 };
+
+// The most weights of a page: 12 layers of 12 heads over 650 tokens fit, or one layer of 12 heads over 2,300. A drawing
+// may have fewer, since a viewer of vector drawings gives up earlier.
+constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000;
 
 // The weight that has the last colour of a map: its largest, without the first query of a causal map, which can look at
 // itself alone and so always has a weight of 1. At least 0.001, the least that is shown.
@@ -48,15 +76,28 @@ HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // "Cross-attention"
 HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // "cross", as an option's value
-// The kind of this name; throws Error listing the three names.
-HEADLIGHT_API AttentionKind ParseAttentionKind(std::string_view name);
+HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        // "Cross-attention", "Attention rollout (encoder)"
 
-// Throws Error unless there is a map, every map fits its tokens, every weight is in [0, 1] and every masked one 0.
-HEADLIGHT_API void CheckAttention(const AttentionRecord& record);
+// Throws Error unless there is a map, all together hold at most `most` weights, every map fits its tokens, every weight
+// is in [0, 1] and every masked one 0, and pictures and special tokens are within the tokens.
+HEADLIGHT_API void CheckAttention(const AttentionRecord& record, std::int64_t most = kMostWeights);
 
-// The record with only the maps of this kind and this layer (from 0). Throws Error listing the maps there are, where
-// none is left.
-HEADLIGHT_API AttentionRecord SelectAttention(AttentionRecord record, std::optional<AttentionKind> kind,
-                                              std::optional<int> layer);
+// Adds attention rollout (Abnar and Zuidema, "Quantifying Attention Flow in Transformers", 2020) for each
+// self-attention of which every layer from the first on is there: how much of each input token has reached a token
+// after layer l, where a layer keeps half of a state and mixes in the mean of its heads, R(l) = (A(l) + I) / 2 R(l-1).
+HEADLIGHT_API void AddRollout(AttentionRecord& record);
+
+// Which maps are wanted: of this kind (or the rollout), and of this layer (from 0).
+struct AttentionChoice {
+  std::optional<AttentionKind> kind = {};
+  bool rollout = false;
+  std::optional<int> layer = {};
+};
+// The choice that names "encoder", "decoder", "cross" or "rollout" makes; throws Error listing the four names.
+HEADLIGHT_API AttentionChoice ParseAttentionChoice(std::string_view name);
+
+// The record with only the maps that are wanted; rollout maps stay unless a kind was chosen. Throws Error listing the
+// maps there are, where none is left.
+HEADLIGHT_API AttentionRecord SelectAttention(AttentionRecord record, const AttentionChoice& choice);
 
 }  // namespace headlight

@@ -49,9 +49,23 @@ TEST(CheckAttention, NamesTheMapAndTheRule) {
                 record.source_tokens.resize(40'000);
                 record.maps[0].queries = record.maps[0].keys = 40'000;
               }),
-              HasSubstr("more than 16000000 weights: show one attention or one layer"));
+              HasSubstr("more than 64000000 weights: show one attention or one layer"));
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps[0].heads = std::numeric_limits<int>::max(); }),
-              HasSubstr("more than 16000000 weights"));
+              HasSubstr("more than 64000000 weights"));
+  EXPECT_THAT(RefusalOf([](auto& record) { record.target_special = {2}; }),
+              HasSubstr("special target token 2: there are 2 tokens"));
+  EXPECT_THAT(RefusalOf([](auto& record) {
+                record.source_picture = {Picture{1, 1, {1, 2, 3}}, 1, 3, 1};
+              }),
+              HasSubstr("the source picture's 3 x 1 cells from token 1 on: there are 3 tokens"));
+  EXPECT_THAT(RefusalOf([](auto& record) {
+                record.source_picture = {Picture{2, 1, {1, 2, 3}}, 1, 1, 2};
+              }),
+              HasSubstr("the source picture of 2 x 1 pixels has 3 values"));
+  EXPECT_THAT(RefusalOf([](auto& record) {
+                record.maps[0].elements = {3, {1}, {}};
+              }),
+              HasSubstr("1 elements of queries and 0 of keys do not fit 2 heads of 3"));
 }
 
 TEST(LargestWeight, LeavesOutTheFirstRowOfACausalMap) {
@@ -64,12 +78,43 @@ TEST(LargestWeight, LeavesOutTheFirstRowOfACausalMap) {
   EXPECT_EQ(LargestWeight(map), 1);
 }
 
+TEST(AddRollout, MultipliesTheLayersOfASelfAttention) {
+  AttentionRecord record{"", {"a", "b"}, {}, {}};
+  record.maps.push_back({AttentionKind::encoder_self, 0, 2, 2, 2, {1, 0, 1, 0, 0, 1, 0, 1}});  // mean {.5, .5, .5, .5}
+  record.maps.push_back({AttentionKind::encoder_self, 1, 1, 2, 2, {0, 1, 0, 1}});
+  AddRollout(record);
+  ASSERT_EQ(record.maps.size(), 4U);
+  EXPECT_TRUE(record.maps[2].rollout);
+  EXPECT_EQ(record.maps[2].weights, (std::vector<float>{0.75f, 0.25f, 0.25f, 0.75f}));
+  EXPECT_EQ(record.maps[3].layer, 1);
+  EXPECT_EQ(record.maps[3].weights, (std::vector<float>{0.5f, 0.5f, 0.25f, 0.75f}));
+  EXPECT_EQ(MapTitle(record.maps[3]), "Attention rollout (encoder)");
+  CheckAttention(record);
+}
+
+TEST(AddRollout, NeedsEveryLayerAndOneInput) {
+  const auto added = [](AttentionRecord record) {
+    const std::size_t before = record.maps.size();
+    AddRollout(record);
+    CheckAttention(record);
+    return record.maps.size() - before;
+  };
+  const AttentionRecord record = SampleRecord({"a", "b"}, {"c", "d"}, 3, 2);
+  EXPECT_EQ(added(record), 3U);  // the decoder mixes in the source
+  EXPECT_EQ(added(SelectAttention(record, {.layer = 1})), 0U);
+  AttentionRecord decoder = SelectAttention(record, {.kind = AttentionKind::decoder_self});
+  decoder.source_tokens.clear();
+  EXPECT_EQ(added(decoder), 3U);
+}
+
 TEST(SelectAttention, KeepsKindAndLayer) {
-  const AttentionRecord record = SampleRecord({"a", "b", "c"}, {"d", "e"}, 3, 1);
-  EXPECT_EQ(SelectAttention(record, std::nullopt, std::nullopt).maps.size(), 9u);
-  EXPECT_EQ(SelectAttention(record, AttentionKind::cross, std::nullopt).maps.size(), 3u);
-  EXPECT_EQ(SelectAttention(record, std::nullopt, 1).maps.size(), 3u);
-  const AttentionRecord one = SelectAttention(record, AttentionKind::decoder_self, 2);
+  AttentionRecord record = SampleRecord({"a", "b", "c"}, {"d", "e"}, 3, 1);
+  AddRollout(record);
+  EXPECT_EQ(SelectAttention(record, {}).maps.size(), 12u);
+  EXPECT_EQ(SelectAttention(record, {.kind = AttentionKind::encoder_self}).maps.size(), 3u);
+  EXPECT_EQ(SelectAttention(record, {.rollout = true}).maps.size(), 3u);
+  EXPECT_EQ(SelectAttention(record, {.layer = 1}).maps.size(), 4u);
+  const AttentionRecord one = SelectAttention(record, {.kind = AttentionKind::decoder_self, .layer = 2});
   ASSERT_EQ(one.maps.size(), 1u);
   EXPECT_EQ(one.maps[0].kind, AttentionKind::decoder_self);
   EXPECT_EQ(one.maps[0].layer, 2);
@@ -77,15 +122,17 @@ TEST(SelectAttention, KeepsKindAndLayer) {
 }
 
 TEST(SelectAttention, ListsTheMapsWhereNoneIsLeft) {
-  EXPECT_THAT(Refusal([] { SelectAttention(SampleRecord({"a"}, {"b"}, 2, 1), AttentionKind::cross, 6); }),
+  const AttentionRecord record = SampleRecord({"a"}, {"b"}, 2, 1);
+  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.kind = AttentionKind::cross, .layer = 6}); }),
               HasSubstr("attention cross, layer 7: there is none; there are: encoder 1, encoder 2, decoder 1"));
+  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.rollout = true}); }), HasSubstr("attention rollout, layer any"));
 }
 
-TEST(ParseAttentionKind, ReadsTheNamesOfAll) {
-  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
-    EXPECT_EQ(ParseAttentionKind(AttentionName(kind)), kind);
-  }
-  EXPECT_THAT(Refusal([] { ParseAttentionKind("self"); }), HasSubstr("must be encoder, decoder or cross"));
+TEST(ParseAttentionChoice, ReadsTheNamesOfAll) {
+  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross})
+    EXPECT_EQ(ParseAttentionChoice(AttentionName(kind)).kind, kind);
+  EXPECT_TRUE(ParseAttentionChoice("rollout").rollout);
+  EXPECT_THAT(Refusal([] { ParseAttentionChoice("self"); }), HasSubstr("must be encoder, decoder, cross or rollout"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The page in a browser: the checks of page_selftest.js in headless Chromium.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -6,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "headlight/base/file.h"
 #include "headlight/inspect/attention_page.h"
@@ -31,16 +33,75 @@ std::string Browser() {
   return found.substr(0, found.find('\n'));
 }
 
-// The record that page_selftest.js expects.
-std::string SelfTestPage() {
+// The page with a self-test of testdata/, which knows the record.
+std::string WithSelfTest(const std::string& page, const std::string& name) {
+  const std::string folder = HEADLIGHT_SOURCE_DIR "/headlight/inspect/testdata/";
+  return page + "<script>" + ReadFile(folder + "page_testing.js") + ReadFile(folder + name) + "</script>";
+}
+
+AttentionRecord TextRecord() {
   AttentionRecord record = SampleRecord({"der", "</script><script>window.hacked=1</script>", "Hund", "<!--", "."},
                                         {"<s>", "the", "مرحبا", "dog"}, 2, 3);
   record.title = "<b>bold</b> & {{data}}";
+  record.source_special = {0};
+  record.target_special = {2};
   AttentionMap& cross = record.maps.back();
   const std::vector<float> planted = {0.3f, 0.3f, 0.1234f, 0.2f, 0.0766f, 0, 0, 0, 1, 0};
   std::copy(planted.begin(), planted.end(), cross.weights.begin() + 2 * cross.queries * cross.keys);
-  return AttentionPage(record) + "<script>" +
-         ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/inspect/testdata/page_selftest.js") + "</script>";
+  return record;
+}
+
+std::string SelfTestPage() { return WithSelfTest(AttentionPage(TextRecord()), "page_selftest.js"); }
+
+// A class token and 2 x 3 cells of one colour. Each cell looks at the next one; the class token of layer 1 at cells, of
+// layer 2 by half at itself.
+AttentionRecord PictureRecord() {
+  AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
+  Picture picture{40, 60};
+  for (int pixel = 0; pixel < 40 * 60; ++pixel) picture.pixels.insert(picture.pixels.end(), {200, 100, 50});
+  record.source_picture = {picture, 1, 2, 3};
+  record.source_special = {0};
+  for (int layer = 0; layer < 2; ++layer) {
+    AttentionMap map{AttentionKind::encoder_self, layer, 2, 7, 7, std::vector<float>(2 * 7 * 7)};
+    for (int head = 0; head < 2; ++head) {
+      const std::vector<float> first = layer == 0 ? std::vector<float>{0, 0.4f, 0.2f, 0.1f, 0.3f, 0, 0}
+                                                  : std::vector<float>{0.5f, 0, 0, 0, 0, 0, 0.5f};
+      std::copy(first.begin(), first.end(), map.weights.begin() + head * 49);
+      for (int query = 1; query < 7; ++query) map.weights[head * 49 + query * 7 + query % 6 + 1] = 1;
+    }
+    record.maps.push_back(map);
+  }
+  // The first query is (1, 2); the first keys (0, 0), (1, 0) and (0, -1), the others 0.
+  AttentionElements elements{2, std::vector<float>(2 * 7 * 2), std::vector<float>(2 * 7 * 2)};
+  for (int head = 0; head < 2; ++head) {
+    elements.query[head * 14] = elements.key[head * 14 + 2] = 1;
+    elements.query[head * 14 + 1] = 2;
+    elements.key[head * 14 + 5] = -1;
+  }
+  record.maps[0].elements = elements;
+  AddRollout(record);
+  return record;
+}
+
+std::vector<AttentionRecord> BeforeAndAfter() {
+  AttentionRecord before{"before", {"a", "b"}, {}, {{AttentionKind::encoder_self, 0, 1, 2, 2, {1, 0, 0, 1}}}};
+  before.maps[0] = {AttentionKind::encoder_self, 0, 2, 2, 2, {1, 0, 0, 1, 1, 0, 0, 1}};
+  AttentionRecord after = before;
+  after.title = "after";
+  after.maps[0].weights = {0.25f, 0.75f, 1, 0, 0, 1, 1, 0};
+  return {before, after};
+}
+
+AttentionRecord LongRecord() {
+  constexpr int kTokens = 2000;
+  AttentionRecord record{"long", {}, {}, {}};
+  for (int token = 0; token < kTokens; ++token) record.source_tokens.push_back(fmt::format("t{}", token));
+  record.source_special = {7};
+  AttentionMap map{AttentionKind::encoder_self, 0, 2, kTokens, kTokens, std::vector<float>(2 * kTokens * kTokens)};
+  for (std::size_t row = 0; row < 2 * kTokens; ++row)
+    map.weights[row * kTokens + (2 * kTokens - 1 - row) % kTokens] = 1;
+  record.maps.push_back(map);
+  return record;
 }
 
 // Opens the page in a browser with these flags, and returns the lines that the script wrote.
@@ -67,14 +128,35 @@ class PageTest : public testing::Test {
 constexpr char kLight[] = "--window-size=1280,900 --blink-settings=preferredColorScheme=1";
 constexpr char kDark[] = "--window-size=390,900 --blink-settings=preferredColorScheme=0";
 
-void ExpectPasses(const std::string& lines) {
+void ExpectPasses(const std::string& lines, int checks) {
   EXPECT_EQ(lines.find("NOT OK"), std::string::npos) << lines;
-  EXPECT_NE(lines.find("\n52 checks"), std::string::npos) << lines;
+  EXPECT_NE(lines.find(fmt::format("\n{} checks", checks)), std::string::npos) << lines;
 }
 
-TEST_F(PageTest, WorksOnADeskInLight) { ExpectPasses(SelfTest(SelfTestPage(), "light", kLight)); }
+// On a desk in light and on a phone in dark.
+void ExpectWorks(const std::string& page, int checks) {
+  ExpectPasses(SelfTest(page, "light", kLight), checks);
+  ExpectPasses(SelfTest(page, "dark", kDark), checks);
+}
 
-TEST_F(PageTest, WorksOnAPhoneInDark) { ExpectPasses(SelfTest(SelfTestPage(), "dark", kDark)); }
+TEST_F(PageTest, ShowsTexts) { ExpectWorks(SelfTestPage(), 64); }
+
+TEST_F(PageTest, ShowsPictures) {
+  ExpectWorks(WithSelfTest(AttentionPage(PictureRecord()), "page_picture_selftest.js"), 35);
+}
+
+TEST_F(PageTest, ShowsTwoModels) {
+  ExpectWorks(WithSelfTest(AttentionPage(BeforeAndAfter(), {.title = "two"}), "page_records_selftest.js"), 11);
+}
+
+TEST_F(PageTest, ShowsATraining) {
+  ExpectWorks(
+      WithSelfTest(AttentionPage(BeforeAndAfter(), {.title = "run", .slider = true}), "page_records_selftest.js"), 12);
+}
+
+TEST_F(PageTest, ShowsTwoThousandTokens) {
+  ExpectWorks(WithSelfTest(AttentionPage(LongRecord()), "page_long_selftest.js"), 19);
+}
 
 TEST_F(PageTest, NoticesAPlantedDefect) {
   std::string page = SelfTestPage();

@@ -14,9 +14,7 @@
 namespace headlight {
 namespace {
 
-std::string PageTitle(const AttentionMap& map) {
-  return fmt::format("{}, layer {}", AttentionTitle(map.kind), map.layer + 1);
-}
+std::string PageTitle(const AttentionMap& map) { return fmt::format("{}, layer {}", MapTitle(map), map.layer + 1); }
 
 // The roles of the rows and columns.
 std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
@@ -129,7 +127,7 @@ void DrawMap(Canvas& canvas, const AttentionLayout& layout, const AttentionRecor
 
 void DrawAttention(const AttentionRecord& record, const std::string& path) {
   CheckPicturePath(path);
-  CheckAttention(record);
+  CheckAttention(record, kMostDrawnWeights);
   std::vector<Page> pages;
   for (const AttentionMap& map : record.maps) {
     const AttentionLayout layout = LayOutAttention(record, map);

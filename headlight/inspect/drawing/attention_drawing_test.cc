@@ -1,15 +1,11 @@
 #include "headlight/inspect/drawing/attention_drawing.h"
 
-#include <cairo.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 #include <set>
 
 #include "headlight/base/error.h"
@@ -18,6 +14,7 @@
 #include "headlight/inspect/attention_testing.h"
 #include "headlight/inspect/color_ramp.h"
 #include "headlight/inspect/drawing/attention_layout.h"
+#include "headlight/inspect/drawing/drawing_testing.h"
 
 // Fontconfig keeps its caches until the process ends, and Cairo 1.16 loses some hundred bytes with each PDF: a
 // leak sanitizer must ignore both.
@@ -35,27 +32,6 @@ std::string OutputPath(const std::string& name) {
   const char* test = testing::UnitTest::GetInstance()->current_test_info()->name();
   return fs::path(testing::TempDir()) / fmt::format("headlight_{}_{}", test, name);
 }
-
-// A PNG file, decoded.
-class Png {
- public:
-  explicit Png(const std::string& path)
-      : surface_(cairo_image_surface_create_from_png(path.c_str()), &cairo_surface_destroy) {}
-  int width() const { return cairo_image_surface_get_width(surface_.get()); }
-  int height() const { return cairo_image_surface_get_height(surface_.get()); }
-  Color At(double x, double y) const {
-    std::uint32_t pixel;  // 0xXXRRGGBB
-    std::memcpy(&pixel,
-                cairo_image_surface_get_data(surface_.get()) +
-                    static_cast<int>(y) * cairo_image_surface_get_stride(surface_.get()) + 4 * static_cast<int>(x),
-                4);
-    return {static_cast<std::uint8_t>(pixel >> 16), static_cast<std::uint8_t>(pixel >> 8),
-            static_cast<std::uint8_t>(pixel)};
-  }
-
- private:
-  std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface_;
-};
 
 // One map alone in its picture, and the colours of its cells.
 struct Painted {
@@ -88,7 +64,7 @@ struct Painted {
 
 AttentionRecord OneMap(AttentionKind kind, std::vector<std::string> source, std::vector<std::string> target,
                        int heads) {
-  return SelectAttention(SampleRecord(std::move(source), std::move(target), 1, heads), kind, 0);
+  return SelectAttention(SampleRecord(std::move(source), std::move(target), 1, heads), {.kind = kind, .layer = 0});
 }
 
 TEST(DrawAttention, EachCellHasTheColorOfItsWeight) {

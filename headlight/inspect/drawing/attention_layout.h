@@ -6,8 +6,6 @@
 
 namespace headlight {
 
-constexpr double kPageMargin = 32;
-
 // A header above a grid of heads; a head's map has its query labels on the left and its key labels above it.
 struct AttentionLayout {
   int columns = 1, rows = 1;  // of heads

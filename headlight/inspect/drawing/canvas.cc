@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <numbers>
@@ -168,6 +169,45 @@ std::string DrawPng(const std::string& path, const std::vector<Page>& pages, dou
 
 double TextWidth(const std::string& text, const TextStyle& style) {
   return static_cast<double>(Extents(MakeLayout(text, style)).width) / PANGO_SCALE;
+}
+
+CanvasPicture::CanvasPicture(const Picture& picture)
+    : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(picture.width),
+                                          static_cast<int>(picture.height)),
+               cairo_surface_destroy) {
+  CheckCairo(cairo_surface_status(surface_.get()), "picture");
+  cairo_surface_flush(surface_.get());
+  unsigned char* const pixels = cairo_image_surface_get_data(surface_.get());
+  const int stride = cairo_image_surface_get_stride(surface_.get());
+  for (std::int64_t y = 0; y < picture.height; ++y) {
+    for (std::int64_t x = 0; x < picture.width; ++x) {
+      const std::uint8_t* const color = picture.row(y) + 3 * x;
+      const std::uint32_t pixel =
+          std::uint32_t{color[0]} << 16 | std::uint32_t{color[1]} << 8 | std::uint32_t{color[2]};
+      std::memcpy(pixels + y * stride + 4 * x, &pixel, sizeof(pixel));
+    }
+  }
+  cairo_surface_mark_dirty(surface_.get());
+}
+
+void Canvas::Draw(const CanvasPicture& picture, const Rectangle& where) {
+  cairo_surface_t* const surface = picture.surface_.get();
+  cairo_save(cairo_);
+  cairo_rectangle(cairo_, where.x, where.y, where.width, where.height);
+  cairo_clip(cairo_);
+  cairo_translate(cairo_, where.x, where.y);
+  cairo_scale(cairo_, where.width / cairo_image_surface_get_width(surface),
+              where.height / cairo_image_surface_get_height(surface));
+  cairo_set_source_surface(cairo_, surface, 0, 0);
+  cairo_pattern_set_extend(cairo_get_source(cairo_), CAIRO_EXTEND_PAD);
+  cairo_paint(cairo_);
+  cairo_restore(cairo_);
+}
+
+void Canvas::Shade(std::span<const Rectangle> rectangles, Color color, double opacity) {
+  for (const auto& [x, y, width, height] : rectangles) cairo_rectangle(cairo_, x, y, width, height);
+  cairo_set_source_rgba(cairo_, color.red / 255.0, color.green / 255.0, color.blue / 255.0, opacity);
+  cairo_fill(cairo_);
 }
 
 void Canvas::Fill(std::span<const Rectangle> rectangles, Color color) {

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "headlight/image/picture.h"
 #include "headlight/inspect/color_ramp.h"
 
 struct _cairo;
+struct _cairo_surface;
 
 namespace headlight {
 
@@ -21,6 +24,7 @@ struct Rectangle {
 };
 
 constexpr Color kPaper = {255, 255, 255}, kInk = {32, 33, 36}, kMutedInk = {108, 112, 120}, kRule = {205, 209, 215};
+constexpr double kPageMargin = 32;
 
 enum class Align { left, center, right };
 
@@ -33,12 +37,25 @@ struct TextStyle {
 // The width of a line of text, in any script.
 double TextWidth(const std::string& text, const TextStyle& style);
 
+// A picture to draw, as often as wanted: a vector drawing holds it once.
+class CanvasPicture {
+ public:
+  explicit CanvasPicture(const Picture& picture);
+
+ private:
+  friend class Canvas;
+  std::shared_ptr<_cairo_surface> surface_;
+};
+
 class Canvas {
  public:
   explicit Canvas(_cairo* cairo) : cairo_(cairo) {}
 
   void Fill(std::span<const Rectangle> rectangles, Color color);
   void Fill(const Rectangle& rectangle, Color color) { Fill({&rectangle, 1}, color); }
+  // The same, letting what is beneath shine through: opacity is in [0, 1].
+  void Shade(std::span<const Rectangle> rectangles, Color color, double opacity);
+  void Draw(const CanvasPicture& picture, const Rectangle& where);
   void Outline(const Rectangle& rectangle, Color color, double width);
   // Thin diagonal lines, for masked cells.
   void Hatch(std::span<const Rectangle> rectangles);

@@ -1,6 +1,13 @@
-// Interaction: choosing an attention, a layer and a head, pointing at tokens and cells.
+// Interaction: choosing what is shown, and the token or cell in focus.
 
-// ---- Choosing attention, layer and head ----
+const VIEWS = {
+  picture: {title: "Picture", available: map => Boolean(keySide(map).picture), build: buildPicture, paint: paintPicture},
+  heads: {title: "Heads", available: () => true, build() {}, paint(map) { paintLists(map); paintMap(map); }},
+  model: {title: "Model", available: () => true, build: buildModel, paint: paintModel},
+  neurons: {title: "Neurons", available: map => Boolean(map.elements) && !map.minus, build() {}, paint: paintNeurons},
+};
+
+// ---- Choosing ----
 
 function radio(name, value, checked, label, choose) {
   const input = element("input", {type: "radio", name, value, checked});
@@ -8,56 +15,106 @@ function radio(name, value, checked, label, choose) {
   return element("label", {}, input, label);
 }
 
+function choices(id, options) {
+  byId(id).replaceChildren(byId(id).firstElementChild, ...options);
+  byId(id).hidden = options.length < 2;
+}
+
+// The models, or the moments of a training as a slider.
+function buildRecords() {
+  const slider = byId("moment");
+  slider.max = data.records.length - 1;
+  byId("moments").hidden = !data.slider;
+  byId("differences").hidden = data.records.length < 2;
+  byId("difference-name").textContent = `less ${data.records[0].name}`;
+  const choose = index => {
+    state.record = index;
+    byId("moment-name").textContent = record().name;
+    slider.setAttribute("aria-valuetext", record().name);
+    buildKinds();
+  };
+  slider.addEventListener("input", () => choose(Number(slider.value)));
+  choices("records", data.slider ? [] : data.records.map((each, index) =>
+    radio("record", index, index === state.record, each.name, choose)));
+  byId("difference").addEventListener("change", event => {
+    state.difference = event.target.checked;
+    buildMap();
+  });
+  choose(state.record);
+}
+
+// The choices stay, where the record has them.
 function buildKinds() {
-  for (const kind of new Set(data.maps.map(map => map.kind))) {
-    const title = data.maps.find(map => map.kind === kind).title;
-    byId("kinds").append(radio("kind", kind, kind === state.kind, title, chosen => {
+  const kinds = [...new Set(mapsOf().map(map => map.kind))];
+  if (!kinds.includes(state.kind)) state.kind = kinds[0];
+  choices("kinds", kinds.map(kind => {
+    const title = mapsOf().find(map => map.kind === kind).title;
+    return radio("kind", kind, kind === state.kind, title, chosen => {
       state.kind = chosen;
       state.focus = state.pinned = NONE;
       buildLayers();
-    }));
-  }
+    });
+  }));
+  byId("kinds").hidden = false;
+  buildLayers();
 }
 
 function buildLayers() {
-  const layers = data.maps.filter(map => map.kind === state.kind).map(map => map.layer);
+  const layers = layersOf(state.kind);
   if (!layers.includes(state.layer)) state.layer = layers[0];
-  byId("layers").replaceChildren(byId("layers").firstElementChild, ...layers.map(layer =>
-    radio("layer", layer, layer === state.layer, `${layer}`, chosen => {
-      state.layer = chosen;
-      buildMap();
-    })));
+  choices("layers", layers.map(layer => radio("layer", layer, layer === state.layer, `${layer}`, chosen => {
+    state.layer = chosen;
+    buildMap();
+  })));
+  byId("layers").hidden = false;
   buildMap();
 }
 
+// The radio that was just chosen stays, and with it the keyboard's focus.
+function buildViews(map) {
+  const available = Object.keys(VIEWS).filter(name => VIEWS[name].available(map)), list = byId("views");
+  if (list.dataset.shows !== String(available)) {
+    list.dataset.shows = available;
+    choices("views", available.map(name => radio("view", name, false, VIEWS[name].title, chosen => {
+      state.view = chosen;
+      buildMap();
+    })));
+  }
+  list.querySelectorAll("input").forEach(input => input.checked = input.value === state.view);
+}
+
 function buildMap() {
-  const map = currentMap();
+  later.forget();
+  const map = currentMap(), inside = side => index => index === undefined || index < side.tokens.length;
   if (state.head >= map.heads) state.head = ALL;
+  if (map.heads === 1 || (state.head === ALL && isHuge(map))) state.head = 0;  // a mean reads every head
+  for (const name of ["focus", "pinned"])
+    if (!inside(querySide(map))(state[name].query) || !inside(keySide(map))(state[name].key)) state[name] = NONE;
+  if (!VIEWS[state.view].available(map)) state.view = "heads";
+  buildViews(map);
+  for (const name of Object.keys(VIEWS)) byId(`view-${name}`).hidden = name !== state.view;
+  byId("heads").hidden = state.view === "model";
+  byId("layers").disabled = state.view === "model";
+  byId("hiding").hidden = !hasSpecial(map);
+  byId("queries").stop = byId("keys").stop = 0;
+  delete byId("queries").dataset.shows;
+  delete byId("keys").dataset.shows;
   buildHeads(map);
-  buildTokens(map, "query", queriesOf(map), byId("queries"));
-  buildTokens(map, "key", keysOf(map), byId("keys"));
-  const role = name => data.source.length > 0 && data.target.length > 0 ? ` (${name})` : "";  // one text has no role
+  const role = name => record().source.tokens.length > 0 && record().target.tokens.length > 0 ? ` (${name})` : "";  // one input has no role
   byId("query-side").textContent = `query${role(map.queries)} looks …`;
   byId("key-side").textContent = `… at key${role(map.keys)}`;
   byId("hidden-legend").hidden = !map.causal;
+  byId("less-legend").hidden = !map.minus;
+  VIEWS[state.view].build(map);
   paint();
 }
 
-function buildHeads(map) {
-  const tiles = [];
-  for (let head = ALL; head < map.heads; ++head) {
-    const name = head === ALL ? `mean of ${map.heads}` : `head ${head + 1}`;
-    const label = radio("head", head, head === state.head, "", chosen => {
-      state.head = chosen;
-      paint();
-    });
-    label.className = "tile";
-    label.firstChild.setAttribute("aria-label", head === ALL ? "all heads" : name);
-    label.append(element("span", {className: "name"}, element("i"), name),
-                 element("span", {className: "image"}), element("span", {className: "top"}));
-    tiles.push(label);
-  }
-  byId("heads").replaceChildren(byId("heads").firstElementChild, ...tiles);
+function paint() {
+  const map = currentMap();
+  if (state.view !== "model") paintHeads(map);
+  VIEWS[state.view].paint(map);
+  byId("largest").textContent = digits(largest(map, state.head));
+  paintReadout(map);
 }
 
 // ---- The focus: a token, or a cell of the map ----
@@ -76,75 +133,33 @@ function pin(focus) {
   paint();
 }
 
-// A list of buttons of which one is in the tab order; the arrows walk through them.
-function buildTokens(map, side, tokens, list) {
-  list.replaceChildren(...tokens.map((token, index) => {
-    const text = element("bdi", {title: token});
-    for (const part of token.split(/(\u2581)/)) {
-      if (part) text.append(part === "\u2581" ? element("span", {className: "begin"}, part) : part);
-    }
-    const button = element("button", {className: "token", type: "button", tabIndex: index === 0 ? 0 : -1}, text,
-                           element("span", {className: "value"}));
-    button.setAttribute("aria-label", `${side} ${index + 1} of ${tokens.length}: ${token}`);
-    button.addEventListener("pointerenter", () => look({[side]: index}));
-    button.addEventListener("focus", () => look({[side]: index}));
-    button.addEventListener("blur", () => look(state.pinned));
-    button.addEventListener("click", () => pin({[side]: index}));
-    return element("li", {}, button);
-  }));
-}
+// ---- In words ----
 
-function walkTokens(event) {
-  const buttons = [...event.currentTarget.querySelectorAll("button")];
-  const last = buttons.length - 1, at = buttons.indexOf(event.target);
-  const to = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: last}[event.key];
-  if (to !== undefined && at >= 0) {
-    const next = buttons[clamp(to, 0, last)];
-    buttons[at].tabIndex = -1;
-    next.tabIndex = 0;
-    next.focus();
-  } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-    byId(event.key === "ArrowLeft" ? "queries" : "keys").querySelector("[tabindex='0']").focus();
-  } else {
-    return;
+const headName = (map, head) => head === ALL ? `mean of ${map.heads} heads` : `head ${head + 1}`;
+const placeName = map => `${map.title}, layer ${map.layer}, ${headName(map, state.head)}` +
+    (map.minus ? `, less ${data.records[0].name}` : "");
+const named = token => `\u2068“${token}”\u2069`;  // isolated: its direction stays its own
+
+function paintReadout(map) {
+  const {query, key} = state.focus, queries = queriesOf(map), keys = keysOf(map);
+  let text = "";
+  if (state.view === "model") {
+    text = "";
+  } else if (overlaidPicture(map)) {
+    text = pictureReadout(map);
+  } else if (query !== undefined && key !== undefined) {
+    const value = masked(map, query, key) ? "hidden, a later token" : digits(weight(map, state.head, query, key));
+    text = `: ${named(queries[query])} looks at ${named(keys[key])}: ${value}`;
+  } else if (state.focus !== NONE) {
+    const others = query !== undefined ? keys : queries;
+    const most = looks(map, state.head, state.focus).filter(([, value]) => value >= 1).slice(0, 5)
+        .map(([other, value]) => `${named(others[other])} ${digits(value)}`).join(", ") || "nothing";
+    text = query !== undefined ? `: ${named(queries[query])} looks at ${most}` : `: ${named(keys[key])} is seen by ${most}`;
   }
-  event.preventDefault();
+  byId("readout").textContent = state.view === "model" ? `${map.title}: ${layersOf(state.kind).length} layers` : placeName(map) + text;
 }
 
 // ---- Events ----
-
-function listenToMap() {
-  const canvas = byId("map");
-  const cellAt = event => {
-    const map = currentMap();
-    const key = Math.floor((event.offsetX - place.left) / place.cell);
-    const query = Math.floor((event.offsetY - place.top) / place.cell);
-    const inside = key >= 0 && query >= 0 && key < keysOf(map).length && query < queriesOf(map).length;
-    return inside ? {query, key} : state.pinned;
-  };
-  canvas.addEventListener("pointermove", event => look(cellAt(event)));
-  for (const kind of ["pointerleave", "blur"]) canvas.addEventListener(kind, () => look(state.pinned));
-  canvas.addEventListener("click", event => cellAt(event) === state.pinned || pin(cellAt(event)));
-  canvas.addEventListener("keydown", event => {
-    const map = currentMap(), {query = 0, key = 0} = state.focus, started = state.focus !== NONE;
-    const move = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Enter: [0, 0]}[event.key];
-    if (!move) return;
-    event.preventDefault();
-    const to = {query: clamp(query + (started ? move[0] : 0), 0, queriesOf(map).length - 1),
-                key: clamp(key + (started ? move[1] : 0), 0, keysOf(map).length - 1)};
-    event.key === "Enter" ? pin(to) : look(to);
-  });
-}
-
-function savePicture() {
-  const map = currentMap(), head = state.head === ALL ? "mean" : `head${state.head + 1}`;
-  const title = document.title.replace(/[^\p{L}\p{N}.-]+/gu, "_");
-  picture().toBlob(blob => {
-    const link = element("a", {href: URL.createObjectURL(blob), download: `${title}-${map.kind}${map.layer}-${head}.png`});
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  });
-}
 
 function setTheme(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
@@ -156,22 +171,30 @@ const systemDark = matchMedia("(prefers-color-scheme: dark)");
 setTheme(systemDark.matches);
 systemDark.addEventListener("change", () => { setTheme(systemDark.matches); paint(); });
 byId("theme").addEventListener("click", () => { setTheme(theme() === "light"); paint(); });
-byId("save").addEventListener("click", savePicture);
-for (const id of ["queries", "keys"]) {
-  byId(id).addEventListener("keydown", walkTokens);
-  byId(id).addEventListener("pointerleave", () => look(state.pinned));
-}
+byId("save").addEventListener("click", () => savePicture());
+byId("hide").addEventListener("change", event => {
+  state.hide = event.target.checked;
+  state.focus = state.pinned = NONE;
+  buildMap();
+});
 document.addEventListener("keydown", event => {
   if (event.key !== "Escape") return;
   state.pinned = NONE;
   look(NONE);
 });
+byId("grid").addEventListener("keydown", walkGrid);
+byId("view-neurons").addEventListener("keydown", walkNeurons);
+listenToLists();
 listenToMap();
-buildKinds();
-buildLayers();
-let width = byId("map-frame").clientWidth;
+listenToPicture();
+if (VIEWS.picture.available(currentMap())) {
+  state.view = "picture";
+  state.layer = Math.max(...layersOf(state.kind));  // where the class token has gathered the most
+}
+buildRecords();
+let width = document.body.clientWidth;
 new ResizeObserver(() => {
-  if (byId("map-frame").clientWidth === width) return;  // painting changes the height
-  width = byId("map-frame").clientWidth;
+  if (document.body.clientWidth === width) return;  // painting changes the height
+  width = document.body.clientWidth;
   paint();
-}).observe(byId("map-frame"));
+}).observe(document.body);

@@ -1,14 +1,26 @@
 "use strict";
 // The page on which one looks at attention. Its data, written by attention_page.cc:
-//   source, target  the tokens, as labels
-//   maps            {kind, title, queries, keys, causal, layer, heads, weights}; queries and keys say which sentence;
-//                   weights is [head, query, key] in thousandths, each two digits of base 36
-//   ramps           for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
+//   records  what is compared, or the moments of a training: {name, source, target, maps}
+//     source, target  {tokens, special, picture}: labels; the indices of the tokens that a reader may hide; where tokens
+//                     are the cells of a picture, {first, rows, columns, height, width, pixels}, pixels being bytes
+//                     of red, green and blue, three in four digits of base 64
+//     maps            {kind, title, queries, keys, causal, layer, heads, weights, elements}; queries and keys say which
+//                     side; weights has a string for each head, [query, key], as unpackWeights reads it; elements,
+//                     where it is there, {size, largest, query, key}: [head, token, size], two digits each
+//   query    the token whose attention over a picture is shown first
+//   mass     where it is a number, pictures first show the cells that hold this share of a head's weight
+//   slider   the records are moments of a training
+//   ramps    for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
 // There is one state; a choice changes it and builds the parts anew, a token or a cell in focus only paints them.
 const data = JSON.parse(document.getElementById("data").textContent);
-const ALL = -1;        // as a head: the mean of all of them
-const NONE = {};       // as a focus: neither a query nor a key
-const state = {kind: data.maps[0].kind, layer: data.maps[0].layer, head: ALL, focus: NONE, pinned: NONE};
+const ALL = -1;   // as a head: the mean of all of them
+const NONE = {};  // as a focus: neither a query nor a key
+const LONG = 120;  // tokens of a side from which on only those on screen are drawn
+const state = {
+  view: "heads", record: 0, difference: false, kind: data.records[0].maps[0].kind,
+  layer: data.records[0].maps[0].layer, head: ALL, focus: NONE, pinned: NONE,
+  hide: false, masks: data.mass !== null, mass: data.mass ?? 0.6, zoom: 0,
+};
 
 const byId = id => document.getElementById(id);
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -22,44 +34,114 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
+// Computed once for each key, and kept with the object.
+function kept(object, key, compute) {
+  object.kept ??= new Map();
+  if (!object.kept.has(key)) object.kept.set(key, compute());
+  return object.kept.get(key);
+}
+
+// ---- Tokens ----
+
+const record = () => data.records[state.record];
+const mapsOf = (of = record()) => of.maps;
+const findMap = (of, kind, layer) => of.maps.find(map => map.kind === kind && map.layer === layer);
+for (const each of data.records) for (const map of each.maps) map.record = each;
+
+const querySide = map => map.record[map.queries], keySide = map => map.record[map.keys];
+const queriesOf = map => querySide(map).tokens, keysOf = map => keySide(map).tokens;
+const masked = (map, query, key) => map.causal && key > query;
+const hasSpecial = map => querySide(map).special.length + keySide(map).special.length > 0;
+
+// The indices of the tokens that are not hidden, in order.
+function shownOf(side) {
+  return kept(side, `shown ${state.hide}`, () => {
+    const hidden = new Set(state.hide ? side.special : []);
+    const shown = side.tokens.map((_, index) => index).filter(index => !hidden.has(index));
+    return shown.length > 0 ? shown : side.tokens.map((_, index) => index);
+  });
+}
+
 // ---- The weights ----
 
-const currentMap = () => data.maps.find(map => map.kind === state.kind && map.layer === state.layer);
-const queriesOf = map => data[map.queries];
-const keysOf = map => data[map.keys];
-const masked = (map, query, key) => map.causal && key > query;
+const DIGIT = new Uint8Array(128);
+[..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"].forEach((digit, value) => {
+  DIGIT[digit.charCodeAt(0)] = value;
+});
+const twoDigits = (packed, at) => DIGIT[packed.charCodeAt(at)] << 6 | DIGIT[packed.charCodeAt(at + 1)];
 
-// In thousandths; decoded when first asked for.
-function weight(map, head, query, key) {
-  const queries = queriesOf(map).length, keys = keysOf(map).length;
-  if (!map.values) {
-    map.values = new Uint16Array(map.heads * queries * keys);
-    for (let i = 0; i < map.values.length; ++i) map.values[i] = parseInt(map.weights.slice(2 * i, 2 * i + 2), 36);
+// Thousandths. Of two digits, up to UNIT is UNIT times the root of a weight; more is a run of 2, 3, ... zeros.
+const UNIT = 3999;
+const THOUSANDTHS = Float32Array.from({length: UNIT + 1}, (_, code) => 1000 * (code / UNIT) ** 2);
+function unpackWeights(packed, count) {
+  const weights = new Float32Array(count);
+  for (let at = 0, to = 0; at < packed.length; at += 2) {
+    const code = twoDigits(packed, at);
+    if (code > UNIT) to += code - UNIT + 1;
+    else weights[to++] = THOUSANDTHS[code];
   }
-  if (head !== ALL) return map.values[(head * queries + query) * keys + key];
-  let sum = 0;
-  for (let each = 0; each < map.heads; ++each) sum += weight(map, each, query, key);
-  return sum / map.heads;
+  return weights;
 }
 
-// The keys a query looks at, or the queries that look at a key, as [index, thousandths], the largest first.
-function looks(map, head, focus) {
-  const fromQuery = focus.query !== undefined;
-  const others = (fromQuery ? keysOf(map) : queriesOf(map)).map((_, other) => fromQuery
-      ? [other, weight(map, head, focus.query, other)] : [other, weight(map, head, other, focus.key)]);
-  return others.sort((a, b) => b[1] - a[1]);
+// [query, key] of a head, or the mean of all heads, in thousandths; unpacked when first asked for.
+function valuesOf(map, head) {
+  return kept(map, `values ${head}`, () => {
+    const count = queriesOf(map).length * keysOf(map).length;
+    if (map.minus) {
+      const values = valuesOf(map.plus, head).slice(), minus = valuesOf(map.minus, head);
+      return values.map((value, index) => value - minus[index]);
+    }
+    if (head !== ALL) return unpackWeights(map.weights[head], count);
+    const sum = new Float32Array(count);
+    for (let each = 0; each < map.heads; ++each) {
+      const values = valuesOf(map, each);
+      for (let i = 0; i < count; ++i) sum[i] += values[i];
+    }
+    return sum.map(value => value / map.heads);
+  });
 }
+const weight = (map, head, query, key) => valuesOf(map, head)[query * keysOf(map).length + key];
+
+// The map of the first record less the same of the chosen one, where their tokens are the same.
+function differenceOf(map) {
+  const other = findMap(data.records[0], map.kind, map.layer);
+  const same = other && other.heads === map.heads && other !== map &&
+      String(queriesOf(other)) === String(queriesOf(map)) && String(keysOf(other)) === String(keysOf(map));
+  return same ? kept(map, "difference", () => ({...map, kept: undefined, plus: map, minus: other})) : undefined;
+}
+
+function shownMap(map) {
+  return state.difference && differenceOf(map) || map;
+}
+const currentMap = () => shownMap(findMap(record(), state.kind, state.layer));
+
+// Calls visit(value, query, key) for the tokens that are not hidden and not masked.
+function forEachShown(map, head, visit) {
+  const values = valuesOf(map, head), keys = shownOf(keySide(map)), width = keysOf(map).length;
+  for (const query of shownOf(querySide(map)))
+    for (const key of keys) if (!masked(map, query, key)) visit(values[query * width + key], query, key);
+}
+
+// The keys a query looks at, or the queries that look at a key, as [index, thousandths].
+function across(map, head, {query, key}) {
+  const values = valuesOf(map, head), width = keysOf(map).length;
+  return query !== undefined ? shownOf(keySide(map)).map(other => [other, values[query * width + other]])
+      : shownOf(querySide(map)).map(other => [other, values[other * width + key]]);
+}
+const looks = (map, head, focus) => across(map, head, focus).sort((a, b) => b[1] - a[1]);
+const strongest = (map, head, focus) => across(map, head, focus).reduce((a, b) => b[1] > a[1] ? b : a);
 
 // The weight, in thousandths, that has the last colour: the largest of this head, or of all heads. The first query of a
 // causal map does not count, for it can look at itself alone.
 function largest(map, head) {
-  map.largest ??= {};
-  if (map.largest[head] !== undefined) return map.largest[head];
-  const queries = queriesOf(map).length, keys = keysOf(map).length;
-  let most = 1;
-  for (let query = map.causal && queries > 1 ? 1 : 0; query < queries; ++query)
-    for (let key = 0; key < keys; ++key) most = Math.max(most, weight(map, head, query, key));
-  return map.largest[head] = most;
+  return kept(map, `largest ${head} ${state.hide}`, () => {
+    let most = 1;
+    const first = map.causal && queriesOf(map).length > 1 ? 0 : -1;
+    forEachShown(map, head, (value, query) => {
+      if (query !== first && Math.abs(value) > most) most = Math.abs(value);
+    });
+    return most;
+  });
 }
 
 // The scale of all heads side by side.
@@ -69,26 +151,62 @@ const largestOfAll = map => Math.max(...Array.from({length: map.heads}, (_, head
 
 const ramps = Object.fromEntries(Object.entries(data.ramps).map(([name, hex]) =>
   [name, Array.from({length: 256}, (_, i) => [0, 2, 4].map(at => parseInt(hex.substr(6 * i + at, 2), 16)))]));
-const rampColor = (thousandths, most) => ramps[theme()][clamp(Math.round(255 * thousandths / most), 0, 255)];
+const reversed = Object.fromEntries(Object.entries(ramps).map(([name, ramp]) =>
+  [name, ramp.map(([red, green, blue]) => [blue, green, red])]));  // less than 0, in a difference
+const rampColor = (thousandths, most) => (thousandths < 0 ? reversed : ramps)[theme()][
+  clamp(Math.round(255 * Math.abs(thousandths) / most), 0, 255)];
 
 // Heads are told apart by hue, evenly around the circle.
 function headColor(head, heads) {
   return head === ALL ? style("--accent") : `oklch(${style("--line")} ${Math.round(25 + 360 * head / heads)})`;
 }
 
-// A map as an image of one pixel per weight, `most` thousandths having the last colour; what is masked is transparent.
-function image(map, head, most) {
-  map.images ??= {};
-  const name = `${theme()} ${head} ${most}`;
-  if (map.images[name]) return map.images[name];
-  const width = keysOf(map).length, height = queriesOf(map).length;
-  const canvas = element("canvas", {width, height});
-  const context = canvas.getContext("2d"), pixels = context.createImageData(width, height);
-  for (let query = 0, at = 0; query < height; ++query) {
-    for (let key = 0; key < width; ++key, at += 4) {
-      if (!masked(map, query, key)) pixels.data.set([...rampColor(weight(map, head, query, key), most), 255], at);
+// The weights of some queries and keys as an image of one pixel each, `most` thousandths having the last colour; what is
+// masked is transparent.
+function image(map, head, most, queries, keys) {
+  const canvas = element("canvas", {width: keys.length, height: queries.length});
+  const context = canvas.getContext("2d"), pixels = context.createImageData(keys.length, queries.length);
+  const values = valuesOf(map, head), width = keysOf(map).length;
+  let at = 0;
+  for (const query of queries) {
+    for (const key of keys) {
+      if (!masked(map, query, key)) {
+        const [red, green, blue] = rampColor(values[query * width + key], most);
+        pixels.data[at] = red;
+        pixels.data[at + 1] = green;
+        pixels.data[at + 2] = blue;
+        pixels.data[at + 3] = 255;
+      }
+      at += 4;
     }
   }
   context.putImageData(pixels, 0, 0);
-  return map.images[name] = canvas;
+  return canvas;
+}
+
+// A whole map in at most SMALL x SMALL pixels, each the largest weight that it stands for.
+const SMALL = 144;
+function thumbnail(map, head, most) {
+  return kept(map, `thumbnail ${head} ${most} ${state.hide} ${theme()}`, () => {
+    const queries = shownOf(querySide(map)), keys = shownOf(keySide(map));
+    if (Math.max(queries.length, keys.length) <= SMALL) return image(map, head, most, queries, keys);
+    const height = Math.min(SMALL, queries.length), width = Math.min(SMALL, keys.length);
+    const values = valuesOf(map, head), row = keysOf(map).length;
+    const small = new Float32Array(width * height).fill(-Infinity);
+    const column = keys.map((_, index) => Math.floor(index * width / keys.length));
+    queries.forEach((query, index) => {
+      const begin = Math.floor(index * height / queries.length) * width, end = map.causal ? query + 1 : row;
+      for (let i = 0; i < keys.length && keys[i] < end; ++i) {
+        const value = values[query * row + keys[i]], to = begin + column[i];
+        if (small[to] === -Infinity || Math.abs(value) > Math.abs(small[to])) small[to] = value;
+      }
+    });
+    const canvas = element("canvas", {width, height});
+    const context = canvas.getContext("2d"), pixels = context.createImageData(width, height);
+    small.forEach((value, i) => {
+      if (value !== -Infinity) pixels.data.set([...rampColor(value, most), 255], 4 * i);
+    });
+    context.putImageData(pixels, 0, 0);
+    return canvas;
+  });
 }

@@ -1,43 +1,5 @@
-// Appended to a page by page_test.cc, which knows the record: this drives the page as a reader would and writes what it
-// found into the document, a line a check, for the test to read.
-(() => {
-const lines = [];
-const check = (name, holds, seen) => lines.push(`${holds ? "ok" : "NOT OK"} ${name}${holds ? "" : `: ${seen}`}`);
-const equal = (name, seen, expected) => check(name, seen === expected, `saw ${seen}, expected ${expected}`);
-const all = selector => [...document.querySelectorAll(selector)];
-const readout = () => document.getElementById("readout").textContent.replace(/[\u2068\u2069]/g, "");
-const choose = (name, index) => all(`input[name=${name}]`)[index].click();
-const press = key => document.activeElement.dispatchEvent(
-  new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-const hover = element => element.dispatchEvent(new PointerEvent("pointerenter"));
-const leave = id => document.getElementById(id).dispatchEvent(new PointerEvent("pointerleave"));
-const value = (side, index) => all(`#${side} .value`)[index].textContent;
-const map = document.getElementById("map");
-const colors = JSON.parse(document.getElementById("data").textContent).ramps;
-
-function pointAt(kind, {x, y}) {
-  const bounds = map.getBoundingClientRect();
-  map.dispatchEvent(new PointerEvent(kind, {clientX: bounds.left + x, clientY: bounds.top + y}));
-}
-
-// A place within a cell of the map, found as a reader would, by pointing until the page names it; and its colour.
-function findCell(text) {
-  const bounds = map.getBoundingClientRect();
-  for (let y = bounds.height - 4; y > 0; y -= 7) {
-    for (let x = bounds.width - 4; x > 0; x -= 7) {
-      pointAt("pointermove", {x, y});
-      if (!readout().includes(text)) continue;
-      map.dispatchEvent(new PointerEvent("pointerleave"));
-      const inside = {x: x - 5, y: y - 5};  // off the border, for the search came from the lower right
-      const [column, row] = [inside.x, inside.y].map(at => Math.round(at * devicePixelRatio));
-      return {...inside, pixel: [...map.getContext("2d").getImageData(column, row, 1, 1).data]};
-    }
-  }
-  return {pixel: []};
-}
-const hex = pixel => pixel.slice(0, 3).map(part => part.toString(16).padStart(2, "0")).join("");
-
-function run() {
+// Of the texts that page_test.cc calls TextRecord.
+selfTest(() => {
   const [expectedTheme] = location.hash.slice(1).split(",");
   equal("the system's theme is taken", document.documentElement.dataset.theme, expectedTheme);
   check("nothing overflows to the side", document.documentElement.scrollWidth <= innerWidth,
@@ -102,13 +64,13 @@ function run() {
   equal("the map: the planted cell has the last colour", hex(planted.pixel), colors[expectedTheme].slice(-6));
   equal("the map: an empty cell has the first", hex(findCell("“the” looks at “der”: 0.000").pixel),
         colors[expectedTheme].slice(0, 6));
-  map.focus();
+  mapCanvas.focus();
   press("ArrowRight");
   press("ArrowRight");
   press("ArrowDown");
   check("the map: arrows walk", readout().includes("“the” looks at “<\/script>"), readout());
   pointAt("click", planted);
-  map.dispatchEvent(new PointerEvent("pointerleave"));
+  mapCanvas.dispatchEvent(new PointerEvent("pointerleave"));
   check("the map: a click keeps", readout().endsWith("“the” looks at “<!--”: 1.000"), readout());
   press("Escape");
 
@@ -119,18 +81,43 @@ function run() {
   document.getElementById("save").click();
   equal("the picture is saved under its name", saved.map(link => link.download).join(), "_b_bold_b_data_-cross2-head3.png");
   check("the picture is a blob", saved[0].href.startsWith("blob:"), saved[0].href);
-  const shown = picture(), bounds = map.getBoundingClientRect();
-  check("the picture holds the map", shown.width > bounds.width && shown.height > bounds.height + 60,
-        `${shown.width} x ${shown.height}`);
+  const drawn = picture(), bounds = mapCanvas.getBoundingClientRect();
+  check("the picture holds the map", drawn.width > bounds.width && drawn.height > bounds.height + 60,
+        `${drawn.width} x ${drawn.height}`);
   const painted = new Set();
-  const pixels = shown.getContext("2d").getImageData(0, 0, shown.width, shown.height).data;
+  const pixels = drawn.getContext("2d").getImageData(0, 0, drawn.width, drawn.height).data;
   for (let at = 0; at < pixels.length; at += 4) painted.add(hex([...pixels.slice(at, at + 3)]));
   check("the picture has the map's colours", painted.has(colors[expectedTheme].slice(-6)) &&
         painted.has(colors[expectedTheme].slice(0, 6)), [...painted].slice(0, 20));
   choose("head", 1);
-  const most = Math.max(...currentMap().values.slice(0, 20)) / 1000;
+  const most = Math.max(...valuesOf(currentMap(), 0)) / 1000;
   check("another head has another scale", most < 1, most);
   equal("the scale ends at the head's largest weight", document.getElementById("largest").textContent, most.toFixed(3));
+
+  // Hidden: token 3 of the target and 1 of the source, which the test calls special.
+  document.getElementById("hide").click();
+  equal("special tokens are hidden", all("#queries button").length + all("#keys button").length, 7);
+  choose("head", 3);
+  equal("the scale is of those that are shown", document.getElementById("largest").textContent, "1.000");
+  hover(all("#queries button")[1]);
+  equal("hidden: the weights stay at their tokens", value("keys", 2), "1.000");
+  leave("queries");
+  equal("hidden: a cell is still its token's", findCell("“the” looks at “<!--”: 1.000").pixel.length, 4);
+  document.getElementById("hide").click();
+  equal("all tokens are back", all("#queries button").length + all("#keys button").length, 9);
+
+  choose("view", 1);
+  check("model view: shown alone", shown("grid") && !shown("queries") && !shown("heads"), "not so");
+  equal("model view: a small map for every layer and head", all("#grid canvas").length, 6);
+  check("model view: painted", all("#grid canvas").every(canvas => canvas.width > 1), "not so");
+  all("#grid button")[0].focus();
+  press("ArrowDown");
+  press("ArrowRight");
+  equal("model view: arrows walk", document.activeElement.getAttribute("aria-label"), "layer 2, head 2");
+  document.activeElement.click();
+  equal("model view: a click shows the head", readout(), "Cross-attention, layer 2, head 2");
+  check("model view: in the other view", shown("queries") && all("input[name=view]")[0].checked, "not so");
+  equal("no neurons without elements", all("input[name=view]").length, 2);
 
   choose("kind", 1);
   check("a causal map has its legend", !document.getElementById("hidden-legend").hidden, "hidden");
@@ -145,18 +132,9 @@ function run() {
   document.getElementById("theme").click();
   equal("the other theme", document.documentElement.dataset.theme, expectedTheme === "dark" ? "light" : "dark");
   equal("with two texts, their roles", document.getElementById("key-side").textContent, "… at key (target)");
-  data.source = [];
+  record().source.tokens = [];
   buildMap();
   equal("with one text, none", document.getElementById("key-side").textContent, "… at key");
   equal("the other theme is told", document.getElementById("theme").getAttribute("aria-pressed"),
         `${expectedTheme !== "dark"}`);
-}
-
-try {
-  run();
-} catch (error) {
-  check("the test runs through", false, error.stack);
-}
-lines.push(`${lines.length} checks`);
-document.body.append(Object.assign(document.createElement("pre"), {id: "selftest", textContent: lines.join("\n")}));
-})();
+});

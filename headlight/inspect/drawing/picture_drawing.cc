@@ -1,0 +1,177 @@
+#include "headlight/inspect/drawing/picture_drawing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/image/resize.h"
+#include "headlight/inspect/picture_attention.h"
+#include "headlight/text/token_label.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kHeader = 62, kRowLabels = 64, kColumnLabels = 18, kGap = 8;
+constexpr double kLeastWidth = 620;                 // of the header
+constexpr double kSheetWidth = 1500;                // that columns share, within these bounds
+constexpr double kLeastSide = 64, kMostSide = 320;  // of a picture
+// The cover of a cell: the less weight it has, the darker, and the more, the more orange, so that the weight is
+// seen on any picture.
+constexpr double kDarkness = 0.8, kGlow = 0.5;
+constexpr Color kTint = {255, 150, 0}, kMark = {255, 255, 255};
+
+// A layer's row.
+struct Row {
+  const AttentionMap* heads;
+  AttentionMap mean;            // empty where there is one head
+  const AttentionMap* rollout;  // or nullptr
+};
+
+AttentionMap MeanOf(const AttentionMap& map) {
+  AttentionMap mean{map.kind, map.layer, 1, map.queries, map.keys, {}};
+  const std::size_t size = map.weights.size() / map.heads;
+  mean.weights.assign(size, 0.0f);
+  for (std::size_t i = 0; i < map.weights.size(); ++i) mean.weights[i % size] += map.weights[i] / map.heads;
+  return mean;
+}
+
+// How much each cell is looked at, from 0 to 1.
+std::vector<double> Shares(std::span<const float> weights, std::optional<double> mass) {
+  std::vector<double> shares;
+  if (mass) {
+    for (const bool in : CellsOfMass(weights, *mass)) shares.push_back(in ? 1 : 0);
+    return shares;
+  }
+  const float most = std::max(*std::ranges::max_element(weights), 1e-9f);
+  for (const float weight : weights) shares.push_back(weight / most);
+  return shares;
+}
+
+void DrawOverlay(Canvas& canvas, const CanvasPicture& picture, const Rectangle& where, const PictureTokens& cells,
+                 const std::vector<double>& shares, int query_cell) {
+  const double width = where.width / cells.columns, height = where.height / cells.rows;
+  const auto cell = [&](int index) {
+    return Rectangle{where.x + index % cells.columns * width, where.y + index / cells.columns * height, width, height};
+  };
+  canvas.Draw(picture, where);
+  // Equal covers are one shape, so that a vector drawing stays small.
+  constexpr int kLevels = 64;
+  std::map<int, std::vector<Rectangle>> covers;
+  for (int index = 0; index < cells.cells(); ++index)
+    covers[static_cast<int>(std::lround(shares[index] * kLevels))].push_back(cell(index));
+  for (const auto& [level, rectangles] : covers) {
+    const double share = static_cast<double>(level) / kLevels, glow = kGlow * share;
+    const double opacity = 1 - (1 - kDarkness * (1 - share)) * (1 - glow);
+    const auto part = [&](std::uint8_t color) {
+      return static_cast<std::uint8_t>(std::lround(color * glow / opacity));
+    };
+    canvas.Shade(rectangles, {part(kTint.red), part(kTint.green), part(kTint.blue)}, opacity);
+  }
+  if (query_cell >= 0) canvas.Outline(cell(query_cell), kMark, 1.5);
+}
+
+std::string Explanation(const AttentionRecord& record, const std::string& token, const PictureDrawing& drawing) {
+  const std::string rule =
+      drawing.mass
+          ? fmt::format("the cells that hold {:g}% of a head's weight are orange", 100 * *drawing.mass)
+          : std::string("the brighter and the more orange, the larger the weight, relative to the head's largest");
+  const std::string title = record.title.empty() ? "" : TokenLabel(record.title) + " · ";
+  return fmt::format("{}where “{}” looks: {}", title, TokenLabel(token), rule);
+}
+
+}  // namespace
+
+SheetLayout LayOutSheet(const PictureTokens& cells, int rows, int columns) {
+  SheetLayout layout{.columns = columns, .rows = rows};
+  const double side = std::clamp(kSheetWidth / columns - kGap, kLeastSide, kMostSide);
+  // Whole pixels, so that no seam is seen between cells.
+  layout.cell = std::max(1.0, std::round(side / std::max(cells.rows, cells.columns)));
+  layout.picture_width = layout.cell * cells.columns;
+  layout.picture_height = layout.cell * cells.rows;
+  layout.width = std::max(kLeastWidth, 2 * kPageMargin + kRowLabels + columns * (layout.picture_width + kGap) - kGap);
+  layout.height = 2 * kPageMargin + kHeader + kColumnLabels + rows * (layout.picture_height + kGap) - kGap;
+  return layout;
+}
+
+Rectangle SheetLayout::At(int row, int column) const {
+  return {kPageMargin + kRowLabels + column * (picture_width + kGap),
+          kPageMargin + kHeader + kColumnLabels + row * (picture_height + kGap), picture_width, picture_height};
+}
+
+void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& drawing, const std::string& path) {
+  CheckPicturePath(path);
+  CheckAttention(record);
+  std::vector<Page> pages;
+  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
+    const std::optional<PictureTokens>& cells = record.key_picture(kind);
+    if (!cells) continue;
+    const auto rows = std::make_shared<std::vector<Row>>();
+    bool rollouts = false;
+    int heads = 0;
+    for (const AttentionMap& map : record.maps) {
+      if (map.kind != kind || map.rollout) continue;
+      const auto rollout = std::ranges::find_if(record.maps, [&](const AttentionMap& other) {
+        return other.rollout && other.kind == kind && other.layer == map.layer;
+      });
+      rows->push_back(
+          {&map, map.heads > 1 ? MeanOf(map) : AttentionMap{}, rollout == record.maps.end() ? nullptr : &*rollout});
+      rollouts = rollouts || rows->back().rollout != nullptr;
+      heads = std::max(heads, map.heads);
+    }
+    if (rows->empty())  // rollouts alone were chosen
+      for (const AttentionMap& map : record.maps)
+        if (map.kind == kind) rows->push_back({&map, {}, nullptr}), heads = 1;
+    if (rows->empty()) continue;
+    const int queries = rows->front().heads->queries;
+    Check(drawing.query >= 0 && drawing.query < queries, "query {}: the model read {} tokens", drawing.query, queries);
+
+    const int columns = heads + (heads > 1 ? 1 : 0) + (rollouts ? 1 : 0);
+    const SheetLayout layout = LayOutSheet(*cells, static_cast<int>(rows->size()), columns);
+    const std::string title = MapTitle(*rows->front().heads);
+    const auto draw = [&record, &drawing, &cells = *cells, rows, layout, heads, title, kind](Canvas& canvas) {
+      const std::string& token = record.query_tokens(kind)[drawing.query];
+      canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 19, .bold = true}, Align::left);
+      canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(record, token, drawing),
+                  {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
+      // The picture at the size at which it is drawn sharply.
+      const auto sharp = [](double side, std::int64_t own) {
+        return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
+      };
+      const CanvasPicture picture(Resize(cells.picture, sharp(layout.picture_height, cells.picture.height),
+                                         sharp(layout.picture_width, cells.picture.width), ResizeFilter::bilinear));
+      // Only where the queries are of this picture, too.
+      const int own = kind == AttentionKind::cross ? -1 : drawing.query - cells.first;
+      const int query_cell = own < cells.cells() ? own : -1;
+      const auto label = [&](int column, const std::string& text) {
+        const Rectangle top = layout.At(0, column);
+        canvas.Text({top.x + top.width / 2, top.y - 10}, text, {.size = 12}, Align::center, top.width);
+      };
+      for (int row = 0; row < layout.rows; ++row) {
+        const Row& layer = (*rows)[row];
+        const Rectangle first = layout.At(row, 0);
+        canvas.Text({kPageMargin, first.y + first.height / 2}, fmt::format("layer {}", layer.heads->layer + 1),
+                    {.size = 12}, Align::left);
+        const auto cell = [&](int column, const AttentionMap& map, int head) {
+          DrawOverlay(canvas, picture, layout.At(row, column), cells,
+                      Shares(CellWeights(map, head, drawing.query, cells), drawing.mass), query_cell);
+        };
+        for (int head = 0; head < layer.heads->heads; ++head) cell(head, *layer.heads, head);
+        if (layer.mean.heads > 0) cell(heads, layer.mean, 0);
+        if (layer.rollout != nullptr) cell(layout.columns - 1, *layer.rollout, 0);
+      }
+      for (int head = 0; head < heads; ++head)
+        label(head, (*rows)[0].heads->rollout ? "rollout" : fmt::format("head {}", head + 1));
+      if (heads > 1) label(heads, "mean");
+      if (layout.columns > heads + (heads > 1 ? 1 : 0)) label(layout.columns - 1, "rollout");
+    };
+    pages.push_back({title, layout.width, layout.height, draw});
+  }
+  Check(!pages.empty(), "attention: no keys of these maps are of a picture");
+  WritePicture(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);
+}
+
+}  // namespace headlight

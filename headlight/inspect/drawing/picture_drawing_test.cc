@@ -1,0 +1,109 @@
+#include "headlight/inspect/drawing/picture_drawing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/inspect/attention_testing.h"
+#include "headlight/inspect/drawing/drawing_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A class token and 2 x 3 cells, a white picture, and two heads of two layers with the same row for each query.
+AttentionRecord WhitePicture() {
+  AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
+  record.source_picture = {Picture{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 1, 2, 3};
+  const std::vector<float> first = {0, 0.4f, 0.2f, 0.1f, 0.3f, 0, 0}, second = {0.5f, 0, 0, 0, 0, 0, 0.5f};
+  for (int layer = 0; layer < 2; ++layer) {
+    AttentionMap map{AttentionKind::encoder_self, layer, 2, 7, 7, {}};
+    for (const std::vector<float>& row : {layer == 0 ? first : second, second})
+      for (int query = 0; query < 7; ++query) map.weights.insert(map.weights.end(), row.begin(), row.end());
+    record.maps.push_back(map);
+  }
+  return record;
+}
+
+// The green of white beneath the cover of a cell.
+double Green(double share) { return (1 - 0.8 * (1 - share)) * (1 - 0.5 * share) + 0.5 * share * 150 / 255; }
+
+struct Sheet {
+  Sheet(const AttentionRecord& record, const PictureDrawing& drawing, int rows, int columns)
+      : layout(LayOutSheet(*record.source_picture, rows, columns)) {
+    DrawPictureAttention(record, drawing, folder.File("sheet.png"));
+    png.emplace(folder.File("sheet.png"));
+  }
+  // How green a cell is in the middle, as a share of the white that the picture has.
+  double At(int row, int column, int cell) const {
+    const Rectangle picture = layout.At(row, column);
+    const double scale = png->width() / std::ceil(layout.width);
+    return png->At(scale * (picture.x + (cell % 3 + 0.5) * picture.width / 3),
+                   scale * (picture.y + (cell / 3 + 0.5) * picture.height / 2))
+               .green /
+           255.0;
+  }
+  TemporaryFolder folder;
+  SheetLayout layout;
+  std::optional<Png> png;
+};
+
+TEST(DrawPictureAttention, ACellIsAsBrightAsItsWeight) {
+  const Sheet sheet(WhitePicture(), {}, 2, 3);
+  EXPECT_NEAR(sheet.At(0, 0, 0), Green(1), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 1), Green(0.5), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 2), Green(0.25), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 3), Green(0.75), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 5), Green(0), 0.01);
+  EXPECT_NEAR(sheet.At(0, 1, 5), Green(1), 0.01);  // of the weight within the picture
+  EXPECT_NEAR(sheet.At(0, 1, 0), Green(0), 0.01);
+  EXPECT_NEAR(sheet.At(0, 2, 0), Green(0.8), 0.01);  // the mean: 0.2 of 0.25
+  EXPECT_NEAR(sheet.At(1, 0, 5), Green(1), 0.01);
+}
+
+TEST(DrawPictureAttention, AMassMakesMasks) {
+  const Sheet sheet(WhitePicture(), {.mass = 0.6}, 2, 3);
+  for (const int cell : {0, 3}) EXPECT_NEAR(sheet.At(0, 0, cell), Green(1), 0.01) << cell;
+  for (const int cell : {1, 2, 4, 5}) EXPECT_NEAR(sheet.At(0, 0, cell), Green(0), 0.01) << cell;
+}
+
+TEST(DrawPictureAttention, HasTheRolloutAsItsLastColumn) {
+  AttentionRecord record = WhitePicture();
+  AddRollout(record);
+  const Sheet sheet(record, {.query = 2}, 2, 4);
+  EXPECT_NEAR(sheet.At(0, 3, 1), Green(1), 0.01);  // a token keeps half of itself
+  EXPECT_LT(sheet.At(0, 3, 3), 0.5);
+  const Sheet alone(SelectAttention(record, {.rollout = true}), {.query = 2}, 2, 1);
+  EXPECT_NEAR(alone.At(0, 0, 1), Green(1), 0.01);
+}
+
+TEST(DrawPictureAttention, WritesEachFormat) {
+  const TemporaryFolder folder;
+  for (const auto& [name, magic] : {std::pair{"a.svg", "<?xml"}, {"a.pdf", "%PDF"}, {"a.png", "\x89PNG"}}) {
+    DrawPictureAttention(WhitePicture(), {}, folder.File(name));
+    EXPECT_THAT(ReadFile(folder.File(name)), StartsWith(magic));
+  }
+  // A vector drawing holds the picture once.
+  const std::string svg = ReadFile(folder.File("a.svg"));
+  std::size_t pictures = 0;
+  for (std::size_t at = svg.find("data:image"); at != svg.npos; at = svg.find("data:image", at + 1)) ++pictures;
+  EXPECT_EQ(pictures, 1U);
+}
+
+TEST(DrawPictureAttention, RefusesWhatItCannotDraw) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(ErrorOf([&] { DrawPictureAttention(WhitePicture(), {.query = 7}, folder.File("a.png")); }),
+            "query 7: the model read 7 tokens");
+  EXPECT_THAT(ErrorOf([&] { DrawPictureAttention(WhitePicture(), {}, folder.File("a.gif")); }),
+              HasSubstr("must end in"));
+  EXPECT_THAT(ErrorOf([&] { DrawPictureAttention(SampleRecord({"a"}, {"b"}, 1, 1), {}, folder.File("a.png")); }),
+              HasSubstr("no keys of these maps are of a picture"));
+}
+
+}  // namespace
+}  // namespace headlight

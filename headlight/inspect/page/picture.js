@@ -1,0 +1,162 @@
+// Attention over a picture: the picture is dark where a token does not look, and orange where it looks.
+
+// The picture that the keys of a map are cells of, where the view shows it.
+function overlaidPicture(map) {
+  return state.view === "heads" || state.view === "neurons" ? undefined : keySide(map).picture;
+}
+
+// The picture as an image, at its own size.
+function pixelsOf(cells) {
+  return kept(cells, "image", () => {
+    const canvas = element("canvas", {width: cells.width, height: cells.height});
+    const context = canvas.getContext("2d"), to = context.createImageData(cells.width, cells.height);
+    for (let at = 0; at < to.data.length; at += 4) {
+      const first = twoDigits(cells.pixels, at), second = twoDigits(cells.pixels, at + 2);
+      to.data[at] = first >> 4;
+      to.data[at + 1] = (first & 15) << 4 | second >> 8;
+      to.data[at + 2] = second & 255;
+      to.data[at + 3] = 255;
+    }
+    context.putImageData(to, 0, 0);
+    return canvas;
+  });
+}
+
+// The token whose attention is shown: the one in focus, or the one that the page was opened with.
+function pictureQuery(map) {
+  const query = state.focus.query ?? state.pinned.query ?? data.query;
+  return clamp(query, 0, queriesOf(map).length - 1);
+}
+
+// The weights of the cells, in thousandths, row by row.
+function cellsOf(map, head, query) {
+  const {first, rows, columns} = keySide(map).picture, begin = query * keysOf(map).length + first;
+  const cells = new Float32Array(rows * columns), end = Math.min(begin + rows * columns, (query + 1) * keysOf(map).length);
+  cells.set(valuesOf(map, head).subarray(begin, end));  // the last ones may have no token
+  return cells;
+}
+
+// The cells with the largest weights that together hold `mass` of the weight of all cells, as 1 and 0. As in DINO, the
+// smallest are left out as long as they hold no more than the rest.
+function maskOf(cells, mass) {
+  const order = [...cells.keys()].sort((a, b) => cells[a] - cells[b] || a - b), mask = new Float32Array(cells.length);
+  const out = (1 - mass) * cells.reduce((sum, value) => sum + value, 0);
+  let sum = 0;
+  for (const index of order) mask[index] = (sum += cells[index]) > out ? 1 : 0;
+  return mask;
+}
+
+// How much each cell is looked at, from 0 to 1.
+function sharesOf(map, head, query) {
+  const cells = cellsOf(map, head, query);
+  if (state.masks) return maskOf(cells, state.mass);
+  const most = Math.max(...cells, 1e-6);
+  return cells.map(value => Math.max(value, 0) / most);
+}
+
+// As drawing/picture_drawing.cc: what is laid over a cell, as red, green, blue and opacity.
+const DARKNESS = 0.8, GLOW = 0.5, TINT = [255, 150, 0];
+function coverOf(share) {
+  const glow = GLOW * share, opacity = 1 - (1 - DARKNESS * (1 - share)) * (1 - glow);
+  return [...TINT.map(color => color * glow / opacity), 255 * opacity];
+}
+
+// The picture at most `side` wide and high, each cell as bright and orange as its weight.
+function paintOverlay(canvas, map, head, query, side) {
+  const cells = keySide(map).picture, scale = Math.min(side / cells.width, side / cells.height);
+  const width = Math.max(1, Math.round(cells.width * scale)), height = Math.max(1, Math.round(cells.height * scale));
+  [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d");
+  context.drawImage(pixelsOf(cells), 0, 0, width, height);
+  const cover = element("canvas", {width: cells.columns, height: cells.rows}), small = cover.getContext("2d");
+  const pixels = small.createImageData(cells.columns, cells.rows);
+  sharesOf(map, head, query).forEach((share, i) => pixels.data.set(coverOf(share), 4 * i));
+  small.putImageData(pixels, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(cover, 0, 0, width, height);
+}
+
+const cellBox = (cells, index, width, height) => {
+  const at = index - cells.first, row = Math.floor(at / cells.columns), column = at % cells.columns;
+  return at < 0 || row >= cells.rows ? undefined
+      : [column * width / cells.columns, row * height / cells.rows, width / cells.columns, height / cells.rows];
+};
+
+// ---- The view ----
+
+// The tokens that look and are no cells of the picture, such as the class token.
+function buildPicture(map) {
+  const side = querySide(map), cells = side.picture;
+  const others = side.tokens.map((_, index) => index).filter(index => !cells || !cellBox(cells, index, 1, 1));
+  byId("others").replaceChildren(byId("others").firstElementChild, ...others.map(index => {
+    const button = element("button", {type: "button", className: "other"}, element("bdi", {}, side.tokens[index]));
+    button.token = index;
+    button.addEventListener("click", () => pin({query: index}));
+    return button;
+  }));
+  byId("others").hidden = others.length === 0;
+}
+
+function paintPicture(map) {
+  const canvas = byId("picture"), cells = keySide(map).picture, query = pictureQuery(map);
+  const room = byId("picture-frame").clientWidth, side = Math.min(room, 640, 0.8 * Math.max(window.innerHeight, 400));
+  const ratio = window.devicePixelRatio || 1;
+  paintOverlay(canvas, map, state.head, query, side * ratio);
+  canvas.style.width = `${canvas.width / ratio}px`;
+  canvas.style.height = `${canvas.height / ratio}px`;
+  const context = canvas.getContext("2d");
+  const box = querySide(map) === keySide(map) && cellBox(cells, query, canvas.width, canvas.height);
+  if (box) {
+    for (const [color, width] of [["#000", 4], [style("--mark"), 2]]) {
+      context.strokeStyle = color;
+      context.lineWidth = width * ratio;
+      context.strokeRect(...box);
+    }
+  }
+  byId("others").querySelectorAll("button").forEach(button =>
+    button.setAttribute("aria-pressed", button.token === query));
+  byId("mass-value").textContent = `${Math.round(100 * state.mass)}%`;
+  byId("mass").disabled = !state.masks;
+  canvas.setAttribute("aria-label", `${placeName(map)}: where ${queriesOf(map)[query]} looks in the picture of ${cells.rows} by ${cells.columns} cells. The arrow keys walk from cell to cell.`);
+}
+
+function pictureReadout(map) {
+  const query = pictureQuery(map), cells = cellsOf(map, state.head, query), {first} = keySide(map).picture;
+  const order = [...cells.keys()].sort((a, b) => cells[b] - cells[a]).slice(0, 3);
+  const most = order.map(index => `${named(keysOf(map)[first + index])} ${digits(cells[index])}`).join(", ");
+  const row = looks(map, state.head, {query}).reduce((sum, [, value]) => sum + value, 0);
+  const inside = cells.reduce((sum, value) => sum + value, 0);
+  return `: ${named(queriesOf(map)[query])} looks at ${most}` +
+      (row - inside >= 1 ? `; ${digits(row - inside)} outside the picture` : "");
+}
+
+function listenToPicture() {
+  const canvas = byId("picture");
+  const cellAtPoint = event => {
+    const map = currentMap(), cells = querySide(map).picture;
+    if (!cells) return state.pinned;
+    const column = Math.floor(event.offsetX / canvas.clientWidth * cells.columns);
+    const row = Math.floor(event.offsetY / canvas.clientHeight * cells.rows);
+    const query = cells.first + row * cells.columns + column;
+    return row >= 0 && column >= 0 && column < cells.columns && query < queriesOf(map).length ? {query} : state.pinned;
+  };
+  canvas.addEventListener("pointermove", event => look(cellAtPoint(event)));
+  for (const kind of ["pointerleave", "blur"]) canvas.addEventListener(kind, () => look(state.pinned));
+  canvas.addEventListener("click", event => cellAtPoint(event) === state.pinned || pin(cellAtPoint(event)));
+  canvas.addEventListener("keydown", event => {
+    const map = currentMap(), cells = querySide(map).picture;
+    const move = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Enter: [0, 0]}[event.key];
+    if (!move || !cells) return;
+    event.preventDefault();
+    const query = pictureQuery(map), at = Math.max(0, query - cells.first), inside = query >= cells.first;
+    const row = clamp(Math.floor(at / cells.columns) + (inside ? move[0] : 0), 0, cells.rows - 1);
+    const column = clamp(at % cells.columns + (inside ? move[1] : 0), 0, cells.columns - 1);
+    const to = {query: Math.min(cells.first + row * cells.columns + column, queriesOf(map).length - 1)};
+    event.key === "Enter" ? pin(inside ? to : {query}) : look(to);
+  });
+  byId("masks").checked = state.masks;
+  byId("mass").value = 100 * state.mass;
+  byId("masks").addEventListener("change", event => { state.masks = event.target.checked; paint(); });
+  byId("mass").addEventListener("input", event => { state.mass = event.target.value / 100; paint(); });
+  byId("save-picture").addEventListener("click", () => savePicture(canvas));
+}

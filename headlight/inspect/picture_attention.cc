@@ -1,0 +1,128 @@
+#include "headlight/inspect/picture_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+Picture Crop(const Picture& picture, std::int64_t height, std::int64_t width) {
+  Picture cropped{height, width};
+  for (std::int64_t y = 0; y < height; ++y)
+    cropped.pixels.insert(cropped.pixels.end(), picture.row(y), picture.row(y) + 3 * width);
+  return cropped;
+}
+
+// Adds the maps of a pass to a record: of all layers or of one, and no more weights than a page may have.
+class MapCollector {
+ public:
+  MapCollector(AttentionRecord& record, std::int64_t tokens, std::optional<int> layer)
+      : record_(record), tokens_(tokens), layer_(layer) {
+    CheckWeights(1, 1);
+  }
+
+  void Add(const LayerAttention& seen) {
+    layers_ = std::max(layers_, seen.layer + 1);
+    if (seen.layer != layer_.value_or(seen.layer)) return;
+    CheckWeights(std::ssize(record_.maps) + 1, seen.weights.shape()[1]);
+    record_.maps.push_back(MapOf(seen));
+  }
+  void CheckLayer() const {
+    Check(!layer_ || *layer_ < layers_, "layer {}: the model has {} layers", layer_.value_or(0) + 1, layers_);
+  }
+
+ private:
+  void CheckWeights(std::int64_t maps, std::int64_t heads) const {
+    Check(tokens_ <= kMostWeights / tokens_ / maps / heads,
+          "a picture of {} tokens has more than {} weights in {} layers of {} heads: show one layer, or a smaller "
+          "picture",
+          tokens_, kMostWeights, maps, heads);
+  }
+
+  AttentionRecord& record_;
+  std::int64_t tokens_;
+  std::optional<int> layer_;
+  int layers_ = 0;
+};
+
+}  // namespace
+
+AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor, const Picture& picture,
+                            std::optional<int> layer) {
+  const PictureEncoder::Limits& limits = model.limits();
+  const Picture fitted = processor.Fit(picture);
+  const Tensor values = processor.Values(fitted);
+  const Grid grid = GridOf(values, limits.patch);
+  const std::int64_t tokens = limits.special + grid.cells();
+  AttentionRecord record;
+  MapCollector maps(record, tokens, layer);
+  for (std::int32_t token = 0; token < limits.special; ++token) {
+    record.source_tokens.push_back(token == 0 ? "class token" : fmt::format("special token {}", token + 1));
+    record.source_special.push_back(token);
+  }
+  for (std::int64_t row = 0; row < grid.height; ++row)
+    for (std::int64_t column = 0; column < grid.width; ++column)
+      record.source_tokens.push_back(fmt::format("{}·{}", row + 1, column + 1));
+  // The rest at the right and below, which fills no patch, is not read.
+  record.source_picture = {Crop(fitted, grid.height * limits.patch.height, grid.width * limits.patch.width),
+                           limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
+  Context context;
+  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
+  model.Encode(context, {&values, 1});
+  maps.CheckLayer();
+  return record;
+}
+
+AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, const PictureProcessor& processor,
+                            const Picture& picture, std::optional<int> layer) {
+  Check(!processor.clusters.empty(), "the model reads colours, and its picture processor has no clusters");
+  const Picture fitted = processor.Fit(picture);
+  const std::vector<std::int32_t> colours = processor.Colours(fitted);
+  std::vector<std::int32_t> ids = {start};
+  ids.insert(ids.end(), colours.begin(), colours.end() - 1);
+  Check(std::ssize(ids) <= model.limits().positions,
+        "a picture of {} x {} pixels has {} tokens, and the model reads {}", fitted.height, fitted.width, ids.size(),
+        model.limits().positions);
+
+  AttentionRecord record;
+  record.target_tokens = {"start"};
+  record.target_special = {0};
+  for (std::int64_t pixel = 0; pixel + 1 < std::ssize(colours); ++pixel)
+    record.target_tokens.push_back(fmt::format("{}·{}", pixel / fitted.width + 1, pixel % fitted.width + 1));
+  Picture seen{fitted.height, fitted.width};  // in the model's colours, of which each channel is from -1 to 1
+  for (const std::int32_t colour : colours)
+    for (const float channel : processor.clusters[static_cast<std::size_t>(colour)])
+      seen.pixels.push_back(static_cast<std::uint8_t>(std::lround(std::clamp((channel + 1) * 127.5f, 0.0f, 255.0f))));
+  record.target_picture = {std::move(seen), 1, static_cast<int>(fitted.height), static_cast<int>(fitted.width)};
+  MapCollector maps(record, std::ssize(ids), layer);
+  Context context;
+  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
+  model.Decode(context, ids, {{0, static_cast<std::int32_t>(ids.size())}});
+  maps.CheckLayer();
+  return record;
+}
+
+std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const PictureTokens& cells) {
+  const std::size_t row = (static_cast<std::size_t>(head) * map.queries + query) * map.keys;
+  std::vector<float> weights(cells.cells());
+  std::copy_n(map.weights.begin() + static_cast<std::ptrdiff_t>(row) + cells.first,
+              std::min(cells.cells(), map.keys - cells.first), weights.begin());
+  return weights;
+}
+
+std::vector<bool> CellsOfMass(std::span<const float> weights, double mass) {
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t cell) { return weights[cell]; });
+  const double out = (1 - mass) * std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<bool> in(weights.size());
+  double sum = 0;
+  for (const std::size_t cell : order) in[cell] = (sum += weights[cell]) > out;
+  return in;
+}
+
+}  // namespace headlight

@@ -1,0 +1,36 @@
+// The attention of models that read pictures.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/image/processor.h"
+#include "headlight/inspect/attention_record.h"
+#include "headlight/nn/language_model.h"
+#include "headlight/nn/picture_encoder.h"
+
+namespace headlight {
+
+// Every head of every layer, or of one (from 0), for one picture. Its tokens are the class token, further special ones,
+// and the patches, named by row and column ("3·7"). Throws Error where there are more weights than kMostWeights, and
+// where there is no such layer.
+HEADLIGHT_API AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor,
+                                          const Picture& picture, std::optional<int> layer = {});
+
+// The same of a model that reads a picture as a text of colours, pixel by pixel (ImageGPT): after a start, which has
+// this id, all pixels but the last.
+HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start,
+                                          const PictureProcessor& processor, const Picture& picture,
+                                          std::optional<int> layer = {});
+
+// The weights of a head's query for the cells of the picture that its keys are; 0 for a cell without a token.
+HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const PictureTokens& cells);
+
+// The cells with the largest weights that together hold `mass` of the weight of all cells, as DINO shows its heads
+// (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021): the smallest are left out as long
+// as they hold no more than the rest. An element for each cell.
+HEADLIGHT_API std::vector<bool> CellsOfMass(std::span<const float> weights, double mass);
+
+}  // namespace headlight

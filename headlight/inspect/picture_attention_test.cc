@@ -1,0 +1,123 @@
+#include "headlight/inspect/picture_attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "headlight/base/test_support.h"
+#include "headlight/image/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Layers whose heads look at the token after their own, and which never touch a pixel.
+struct FakeEncoder : PictureEncoder {
+  FakeEncoder() : PictureEncoder(DType::float32) { limits_ = {{4, 6}, {2, 2}, 3, 2, 4}; }
+  EncodedPictures Encode(Context& context, std::span<const Tensor> pictures,
+                         std::span<const std::uint8_t>) const override {
+    const std::int64_t tokens = 2 + GridOf(pictures[0], limits_.patch).cells();
+    for (int layer = 0; layer < 3; ++layer) {
+      Tensor weights = Tensor::Zeros({1, 2, tokens, tokens});
+      for (std::int64_t row = 0; row < 2 * tokens; ++row) weights.data<float>()[row * tokens + (row + 1) % tokens] = 1;
+      context.sink({AttentionKind::encoder_self, layer, 0, weights});
+    }
+    return {};
+  }
+  Tensor Pool(Context&, const EncodedPictures&) const override { return {}; }
+  Tensor ClassLogits(Context&, const EncodedPictures&) const override { return {}; }
+  Tensor Pixels(Context&, const EncodedPictures&) const override { return {}; }
+  Json::Object Description() const override { return {}; }
+  void Save(const std::string&, Compute) const override {}
+};
+
+TEST(AttentionOfAPicture, NamesItsTokensAndKeepsWhatWasRead) {
+  // 5 x 7 pixels: the last row and column fill no patch.
+  const Picture picture = Pattern(7, 5);
+  const AttentionRecord record = AttentionOf(FakeEncoder(), PictureProcessor(), picture);
+  CheckAttention(record);
+  EXPECT_THAT(record.source_tokens,
+              ElementsAre("class token", "special token 2", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"));
+  EXPECT_THAT(record.source_special, ElementsAre(0, 1));
+  EXPECT_EQ(record.maps.size(), 3U);
+  ASSERT_TRUE(record.source_picture.has_value());
+  const PictureTokens& cells = *record.source_picture;
+  EXPECT_THAT((std::vector<int>{cells.first, cells.rows, cells.columns}), ElementsAre(2, 2, 3));
+  EXPECT_EQ(cells.picture.height, 4);
+  EXPECT_EQ(cells.picture.width, 6);
+  EXPECT_TRUE(std::equal(cells.picture.row(3), cells.picture.row(3) + 18, picture.row(3)));
+  const std::vector<float> weights = CellWeights(record.maps[1], 1, 3, cells);  // the token 3 looks at 4
+  EXPECT_THAT(weights, ElementsAre(0, 0, 1, 0, 0, 0));
+}
+
+// One layer whose tokens look at the one before them.
+struct FakeGenerator : LanguageModel {
+  FakeGenerator() : LanguageModel(DType::float32) { limits_.positions = 6; }
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences&) const override {
+    read.assign(ids.begin(), ids.end());
+    const std::int64_t tokens = std::ssize(ids);
+    Tensor weights = Tensor::Zeros({1, 1, tokens, tokens});
+    for (std::int64_t row = 0; row < tokens; ++row)
+      weights.data<float>()[row * tokens + std::max<std::int64_t>(0, row - 1)] = 1;
+    context.sink({AttentionKind::decoder_self, 0, 0, weights});
+    return {};
+  }
+  void Save(const std::string&, Compute) const override {}
+  mutable std::vector<std::int32_t> read;
+};
+
+TEST(AttentionOfAPicture, OfColoursHasNoLastPixel) {
+  PictureProcessor processor;
+  processor.scale = 2.0 / 255;
+  processor.mean = {1, 1, 1};
+  processor.clusters = {{-1, -1, -1}, {1, 1, 0}};
+  Picture picture{2, 3};
+  for (const int bright : {1, 0, 0, 1, 1, 0})
+    for (int channel = 0; channel < 3; ++channel) picture.pixels.push_back(static_cast<std::uint8_t>(bright * 250));
+  const FakeGenerator model;
+  const AttentionRecord record = AttentionOf(model, 7, processor, picture);
+  CheckAttention(record);
+  EXPECT_THAT(model.read, ElementsAre(7, 1, 0, 0, 1, 1));
+  EXPECT_THAT(record.target_tokens, ElementsAre("start", "1·1", "1·2", "1·3", "2·1", "2·2"));
+  ASSERT_TRUE(record.target_picture.has_value());
+  const std::vector<std::uint8_t>& pixels = record.target_picture->picture.pixels;
+  EXPECT_THAT(std::vector<std::uint8_t>(pixels.begin(), pixels.begin() + 6), ElementsAre(255, 255, 128, 0, 0, 0));
+  EXPECT_THAT(CellWeights(record.maps[0], 0, 5, *record.target_picture), ElementsAre(0, 0, 0, 1, 0, 0));
+
+  EXPECT_THAT(ErrorOf([&] { AttentionOf(model, 7, PictureProcessor(), picture); }), HasSubstr("has no clusters"));
+  picture = Pattern(4, 2);
+  EXPECT_EQ(ErrorOf([&] { AttentionOf(model, 7, processor, picture); }),
+            "a picture of 2 x 4 pixels has 8 tokens, and the model reads 6");
+}
+
+TEST(AttentionOfAPicture, OfOneLayer) {
+  const AttentionRecord record = AttentionOf(FakeEncoder(), PictureProcessor(), Pattern(4, 4), 2);
+  ASSERT_EQ(record.maps.size(), 1U);
+  EXPECT_EQ(record.maps[0].layer, 2);
+  EXPECT_EQ(ErrorOf([] { AttentionOf(FakeEncoder(), PictureProcessor(), Pattern(4, 4), 3); }),
+            "layer 4: the model has 3 layers");
+}
+
+TEST(AttentionOfAPicture, RefusesTooManyWeightsBeforeTheyAreComputed) {
+  EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), PictureProcessor(), Pattern(400, 400)); }),
+              HasSubstr("a picture of 40002 tokens has more than 64000000 weights in 1 layers"));
+  // 4002 tokens: two heads of one layer fit, of two layers they do not.
+  EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), PictureProcessor(), Pattern(80, 200)); }),
+              HasSubstr("more than 64000000 weights in 2 layers of 2 heads"));
+}
+
+TEST(CellsOfMass, KeepsTheLargestThatHoldTheShare) {
+  const std::vector<float> weights = {0.1f, 0.4f, 0.2f, 0.3f};
+  const auto in = [&](double mass) { return CellsOfMass(weights, mass); };
+  EXPECT_THAT(in(0.35), ElementsAre(false, true, false, false));
+  EXPECT_THAT(in(0.6), ElementsAre(false, true, false, true));
+  EXPECT_THAT(in(0.75), ElementsAre(false, true, true, true));
+  EXPECT_THAT(in(1), ElementsAre(true, true, true, true));
+  EXPECT_THAT(CellsOfMass(std::vector<float>{0, 0}, 0.6), ElementsAre(false, false));
+}
+
+}  // namespace
+}  // namespace headlight
