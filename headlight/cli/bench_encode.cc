@@ -1,4 +1,4 @@
-// headlight bench encode: throughput and latency of a text encoder.
+// headlight bench encode: throughput and latency of an encoder of texts or pictures.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,12 +14,14 @@
 #include "headlight/models/family.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/image_classifier.h"
+#include "headlight/tasks/picture_folder.h"
 
 namespace headlight {
 namespace {
 
 struct Options {
-  std::string folder, length = "8:128", states;
+  std::string folder, length, states;
   std::int32_t batch = 32, repetitions = 10;
   std::optional<Compute> compute;
   std::uint64_t seed = 1;
@@ -44,23 +46,28 @@ std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states)
   return Json(Json::Object{{"ids", Json::Array{ids.begin(), ids.end()}}, {"mean", std::move(mean)}}).Line() + "\n";
 }
 
-void Run(const Options& options) {
+// What the models of both kinds have in common.
+BenchResult ResultFor(const Options& options, const Parameters& parameters, const char* counted) {
+  BenchResult result;
+  result.tokens = counted;
+  result.settings = {
+      {"benchmark", "encode"}, {"model", options.folder}, {"parameters", parameters.count()}, {"batch", options.batch}};
+  result.compute = parameters.all().front().compute;
+  return result;
+}
+
+void EncodeRandomTexts(const Options& options) {
   CheckOutputs({{"--states", options.states}}, {options.folder});
   if (!options.states.empty()) CheckWritable(options.states);
   const auto model =
       LoadModel<TextEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
   const TextEncoder::Limits& limits = model->limits();
-  const LengthRange lengths = ReadLengths("--length", options.length, limits.positions);
+  const std::string length = options.length.empty() ? "8:128" : options.length;
+  const LengthRange lengths = ReadLengths("--length", length, limits.positions);
   Check(limits.vocabulary > 1, "{}: a vocabulary of {} has no words", options.folder, limits.vocabulary);
 
-  BenchResult result;
-  result.tokens = "tokens";
-  result.settings = {{"benchmark", "encode"},
-                     {"model", options.folder},
-                     {"parameters", model->parameters().count()},
-                     {"batch", options.batch},
-                     {"length", options.length}};
-  result.compute = model->parameters().all().front().compute;
+  BenchResult result = ResultFor(options, model->parameters(), "tokens");
+  result.settings.push_back({"length", length});
   Random random(options.seed);
   std::string states;
   MeasureBatches(
@@ -97,24 +104,66 @@ void Run(const Options& options) {
   PrintBench(result, options.json);
 }
 
+void EncodeRandomPictures(const Options& options) {
+  for (const auto& [name, value] : {std::pair("--length", &options.length), std::pair("--states", &options.states)})
+    Check(value->empty(), "{}: {} is for texts, and this model reads pictures", options.folder, name);
+  // The folder needs no preprocessor_config.json: bytes become numbers around 0.
+  const PictureFolder loaded{
+      LoadModel<PictureEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}),
+      {.resize = {}, .crop = {}, .scale = 1 / 127.5, .mean = {1, 1, 1}}};
+  const PictureEncoder& model = *loaded.model;
+  const Grid size = model.limits().picture;
+  BenchResult result = ResultFor(options, model.parameters(), "pictures");
+  result.settings.push_back({"picture", fmt::format("{}x{}", size.width, size.height)});
+  Random random(options.seed);
+  MeasureBatches(
+      result, options.repetitions,
+      [&] {
+        std::vector<Picture> pictures(static_cast<std::size_t>(options.batch),
+                                      Picture{.height = size.height, .width = size.width});
+        for (Picture& picture : pictures)
+          for (std::int64_t i = 0; i < 3 * size.cells(); ++i)
+            picture.pixels.push_back(static_cast<std::uint8_t>(random.Below(256)));
+        return pictures;
+      },
+      [&](const std::vector<Picture>& pictures) {
+        std::vector<Tensor> results;
+        EncodePictures(loaded, pictures, ImageOptions().batch_pixels,
+                       [&](Context& context, const EncodedPictures& encoded, std::size_t) {
+                         results.push_back(model.heads().classes ? model.ClassLogits(context, encoded)
+                                                                 : PictureVectors(model, encoded));
+                       });
+        return results;
+      },
+      [&](const std::vector<Picture>& pictures, const auto&) { result.counted_tokens += std::ssize(pictures); });
+  PrintBench(result, options.json);
+}
+
+void Run(const Options& options) {
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == PictureEncoder::kKind) return EncodeRandomPictures(options);
+  EncodeRandomTexts(options);
+}
+
 }  // namespace
 
 void AddBenchEncode(CLI::App& bench) {
-  const auto [command, options] = NewCommand(bench, "encode", "Measure how fast an encoder reads random texts", Run);
-  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
+  const auto [command, options] =
+      NewCommand(bench, "encode", "Measure how fast an encoder reads random texts or pictures", Run);
+  command
+      .add_option("DIR", options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json")
       ->required()
       ->check(Folder());
-  command.add_option("--batch", options.batch, "Texts per batch, divided as `embed` does")
+  command.add_option("--batch", options.batch, "Texts or pictures per batch, divided as `embed` does")
       ->check(Between(1, 65536))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--length", options.length, "Tokens per text")->type_name("FROM:TO")->capture_default_str();
+  command.add_option("--length", options.length, "Tokens per text [8:128]")->check(NotEmpty())->type_name("FROM:TO");
   AddComputeOption(command, options.compute);
   command.add_option("--repetitions", options.repetitions, "Batches to measure, after one that is not")
       ->check(AtLeast(1))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Random seed of the texts")
+  command.add_option("--seed", options.seed, "Random seed of the texts or pictures")
       ->check(Seed())
       ->type_name("N")
       ->capture_default_str();
@@ -125,8 +174,10 @@ void AddBenchEncode(CLI::App& bench) {
       ->type_name("FILE");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
-      "\nExample:\n"
-      "  headlight bench encode model --batch 32 --length 8:128 --compute int8 --threads 2");
+      "\nPictures have the size that the model was trained on.\n\n"
+      "Examples:\n"
+      "  headlight bench encode bert-base --batch 32 --length 8:128 --compute int8 --threads 2\n"
+      "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2");
 }
 
 }  // namespace headlight

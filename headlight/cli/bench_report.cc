@@ -112,7 +112,7 @@ void PrintBench(const BenchResult& result, bool json) {
     WriteResult(fmt::format("{:18}{:.0f} tokens per second, {:.1f} ms per batch, {:.0f}% of the rate of products\n",
                             "prompts", prompt_rate, 1e3 * Percentile(result.reading->latencies, 0.5),
                             100 * prompt_share));
-  WriteResult(fmt::format("{:18}{:.0f} {} per second\n", "speed", rate, result.tokens));
+  WriteResult(fmt::format("{:18}{} {} per second\n", "speed", Rounded(rate), result.tokens));
   WriteResult(fmt::format("{:18}{:.1f} ms (median of {}), 90% within {:.1f}, 99% within {:.1f}\n", result.unit,
                           percentile(0.5), result.latencies.size(), percentile(0.9), percentile(0.99)));
   WriteResult(fmt::format("{:18}{:.0f} MB at the peak\n", "memory", static_cast<double>(peak) / 1e6));

@@ -3,6 +3,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/models/bert.h"
+#include "headlight/tasks/picture_testing.h"
 
 namespace headlight {
 namespace {
@@ -81,6 +82,27 @@ TEST_F(BenchTest, ReadsRandomTexts) {
   EXPECT_EQ(texts, 6U);
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--length", "2:13"}), HasSubstr("from 1 to 12"));
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--batch", "0"}), HasSubstr("--batch"));
+}
+
+TEST_F(BenchTest, ReadsRandomPictures) {
+  std::filesystem::create_directory(folder.File("vit"));
+  SaveTinyVit(folder.File("vit"));
+  std::filesystem::remove(folder.File("vit/preprocessor_config.json"));
+  const JsonView json = Bench({"encode", folder.File("vit"), "--batch", "3", "--repetitions", "2"});
+  ExpectMeasured(json, "pictures_per_second");
+  EXPECT_EQ(json["picture"].String(), "8x8");
+  for (const char* option : {"--length", "--states"})
+    EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("vit"), option, "5"}), HasSubstr("reads pictures"));
+}
+
+TEST_F(BenchTest, PreparesPictures) {
+  const std::string picture = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png";
+  std::filesystem::create_directory(folder.File("vit"));
+  SaveTinyVit(folder.File("vit"));
+  const JsonView json = Bench({"pictures", folder.File("vit"), picture, picture, "--repetitions", "2"});
+  EXPECT_GT(json["pictures_per_second"].Number(), 0);
+  EXPECT_EQ(json["pictures"].Integer(), 2);
+  EXPECT_THAT(RefusalOf({"bench", "pictures", folder.File("vit"), folder.File("none")}), HasSubstr("no such file"));
 }
 
 TEST_F(BenchTest, ContinuesRandomPrompts) {

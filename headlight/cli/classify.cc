@@ -1,4 +1,4 @@
-// headlight classify: the class of each text.
+// headlight classify: the class of each text or picture.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -11,14 +11,19 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/classifier.h"
+#include "headlight/tasks/image_classifier.h"
 
 namespace headlight {
 namespace {
 
 struct Options : LineOptions {
   std::string folder;
+  std::vector<std::string> inputs;
   std::int64_t top = 0;  // 0: as the problem type asks for
   std::optional<Compute> compute;
   bool truncate = false;
@@ -42,10 +47,25 @@ std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem 
   return order;
 }
 
-void Run(const Options& options) {
+// The classes to print of a text or picture, as JSON or behind tabs.
+struct Row {
+  Json::Array json;
+  std::string text;
+};
+
+Row RowOf(const float* scores, const std::vector<std::string>& labels, Problem problem, const Options& options) {
+  const bool all = options.json && options.top == 0;
+  Row row;
+  for (const std::size_t label : Named(scores, labels.size(), problem, all ? std::ssize(labels) : options.top)) {
+    const char* const kind = problem == Problem::number ? "score" : "probability";
+    row.json.push_back(Json::Object{{"label", labels[label]}, {kind, scores[label]}});
+    row.text += fmt::format("{}{}\t{:.4f}", row.text.empty() ? "" : "\t", labels[label], scores[label]);
+  }
+  return row;
+}
+
+void ClassifyTexts(const Options& options) {
   const Classifier classifier = Classifier::Load(options.folder, {.compute = options.compute});
-  const std::vector<std::string>& labels = classifier.labels();
-  const char* const kind = classifier.problem() == Problem::number ? "score" : "probability";
   const auto rows = [&](const LineBatch& batch) {
     std::vector<TextOrPair> texts;
     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
@@ -62,53 +82,77 @@ void Run(const Options& options) {
            classifier.longest());
     std::vector<std::string> printed;
     for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
-      const float* const scores = classified.scores.matrix<float>().row(line);
-      const std::vector<std::size_t> named =
-          Named(scores, labels.size(), classifier.problem(), options.json ? std::ssize(labels) : options.top);
-      Json::Array json;
-      std::string result;
-      for (const std::size_t label : named) {
-        json.push_back(Json::Object{{"label", labels[label]}, {kind, scores[label]}});
-        result += fmt::format("{}{}\t{:.4f}", result.empty() ? "" : "\t", labels[label], scores[label]);
-      }
-      if (options.json) result = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(json)}}).Line();
-      printed.push_back(result + "\n");
+      Row row = RowOf(classified.scores.matrix<float>().row(line), classifier.labels(), classifier.problem(), options);
+      if (options.json)
+        row.text = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(row.json)}}).Line();
+      printed.push_back(row.text + "\n");
     }
     return printed;
   };
   ForEachLineBatch(options, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), rows);
 }
 
+void ClassifyPictures(const Options& options) {
+  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  const ImageClassifier classifier = ImageClassifier::Load(options.folder, {.compute = options.compute});
+  const auto rows = [&](const FittedBatch& batch) {
+    const Tensor scores = classifier.ClassifyFitted(batch.fitted, {.name_of = batch.name_of});
+    std::vector<std::string> printed;
+    for (std::size_t i = 0; i < batch.sources.size(); ++i) {
+      Row row = RowOf(scores.matrix<float>().row(static_cast<std::int64_t>(i)), classifier.labels(),
+                      classifier.problem(), options);
+      const std::string name = batch.sources[i].name();
+      printed.push_back((options.json ? Json(Json::Object{{"picture", name}, {"classes", std::move(row.json)}}).Line()
+                                      : name + "\t" + row.text) +
+                        "\n");
+    }
+    return printed;
+  };
+  ForEachPictureBatch(
+      options, sources, "pictures classified", [&](const Picture& picture) { return classifier.Fit(picture); }, rows);
+}
+
+void Run(const Options& options) {
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == PictureEncoder::kKind) {
+    Check(!options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
+    return ClassifyPictures(options);
+  }
+  Options texts = options;
+  texts.input = OneInput(options.folder, options.inputs);
+  ClassifyTexts(texts);
+}
+
 }  // namespace
 
 void AddClassify(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "classify", "Classify texts or text pairs", Run);
-  command.add_option("DIR", options.folder, "Folder of an encoder with a classification head, such as BERT's")
+  const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or pictures", Run);
+  command.add_option("DIR", options.folder, "Folder of an encoder with a classification head, such as BERT's or ViT's")
       ->required()
       ->check(Folder());
-  command.add_option("FILE", options.input,
-                     "A text per line, or two with a tab between them, plain or gzip; - is standard input [-]");
-  auto* top =
-      command
-          .add_option(
-              "--top", options.top,
-              "Print the N most probable classes [the best; with several labels per text those of at least 0.5; of a "
-              "regression all]")
-          ->type_name("N")
-          ->check(AtLeast(1));
+  command.add_option("FILE", options.inputs,
+                     "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
+                     "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");
+  command
+      .add_option("--top", options.top,
+                  "Print the N most probable classes [the best, with --json all; with several labels those of at least "
+                  "0.5; of a regression all]")
+      ->type_name("N")
+      ->check(AtLeast(1));
   command.add_flag(
       "--truncate", options.truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
-  command.add_flag("--json", options.json, "Print one JSON object per line of input, with all classes")->excludes(top);
+  command.add_flag("--json", options.json, "Print one JSON object per line or picture");
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
-      "\nPrints LABEL<tab>PROBABILITY, further classes behind further tabs, a line for a line. How scores are read is\n"
+      "\nPrints LABEL<tab>PROBABILITY, further classes behind further tabs, a line for a line; for a picture its path\n"
+      "and a tab before them, with #N behind the path of an IDX file for its Nth picture. How scores are read is\n"
       "said by problem_type in the folder's config.json: one class is right (they sum to 1), each class is right or\n"
       "not, or the score itself is the answer.\n\n"
       "Examples:\n"
       "  echo 'What a film!' | headlight classify bert-sentiment\n"
-      "  headlight classify bert-mnli pairs.tsv --json");
+      "  headlight classify bert-mnli pairs.tsv --json\n"
+      "  headlight classify vit-base-patch16-224 cat.jpg photos/ --top 5");
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// headlight embed: sentence embeddings, and search by cosine similarity.
+// headlight embed: vectors of texts or pictures, and search by cosine similarity.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -17,14 +17,20 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/embedder.h"
+#include "headlight/tasks/image_embedder.h"
 
 namespace headlight {
 namespace {
 
 struct Options : LineOptions {
   std::string folder, out, search;
+  std::vector<std::string> inputs;
   std::int64_t top = 10;
   std::optional<Compute> compute;
   bool truncate = false;
@@ -50,15 +56,27 @@ double Cosine(const float* a, const float* b, std::int64_t columns) {
   return norms > 0 ? both / norms : 0;
 }
 
+// A line, or the index of a picture and its name.
 struct Found {
   double score;
-  std::int64_t line;
+  std::int64_t place;
   std::string text;
 };
 
-void Run(const Options& options) {
-  CheckOutputs({{"--out", options.out}}, {options.folder, options.input});
-  if (!options.out.empty()) CheckWritable(options.out);
+// Only the best are kept, the first of equals before others.
+void KeepBest(std::vector<Found>& found, std::int64_t top) {
+  const auto best = found.begin() + std::min<std::ptrdiff_t>(top, std::ssize(found));
+  std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
+    return a.score != b.score ? a.score > b.score : a.place < b.place;
+  });
+  found.erase(best, found.end());
+}
+
+std::string Numbers(const float* vector, std::int64_t columns) {
+  return fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
+}
+
+void EmbedTexts(const Options& options) {
   const Embedder embedder = Embedder::Load(options.folder, {.compute = options.compute});
   const std::int64_t columns = embedder.dimension();
   std::vector<float> query;
@@ -85,16 +103,11 @@ void Run(const Options& options) {
       } else if (!options.out.empty()) {
         all.insert(all.end(), vector, vector + columns);
       } else {
-        const std::string numbers = fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
+        const std::string numbers = Numbers(vector, columns);
         printed[i] = options.json ? fmt::format("{{\"line\":{},\"vector\":{}}}\n", line, numbers) : numbers + "\n";
       }
     }
-    // Only the best are kept.
-    const auto best = found.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(found));
-    std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
-      return a.score != b.score ? a.score > b.score : a.line < b.line;
-    });
-    found.erase(best, found.end());
+    KeepBest(found, options.top);
     return printed;
   };
   const bool a_row_a_line = query.empty() && options.out.empty();
@@ -102,36 +115,98 @@ void Run(const Options& options) {
                                            a_row_a_line ? "\n" : "");
   for (const Found& one : found)
     WriteResult(options.json
-                    ? Json(Json::Object{{"line", one.line}, {"text", one.text}, {"score", one.score}}).Line() + "\n"
-                    : fmt::format("{:.4f}\t{}\t{}\n", one.score, one.line, one.text));
+                    ? Json(Json::Object{{"line", one.place}, {"text", one.text}, {"score", one.score}}).Line() + "\n"
+                    : fmt::format("{:.4f}\t{}\t{}\n", one.score, one.place, one.text));
   if (options.out.empty()) return;
   pad_to(count.lines);
   WriteFile(options.out, Npy(all, static_cast<std::size_t>(count.lines), columns));
+}
+
+void EmbedPictures(const Options& options) {
+  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  if (!options.out.empty()) CheckNoPicture("--out", options.out, sources);
+  const ImageEmbedder embedder = ImageEmbedder::Load(options.folder, {.compute = options.compute});
+  const std::int64_t columns = embedder.dimension();
+  std::vector<float> query;
+  if (!options.search.empty()) query = embedder.Embed({ReadPicture(options.search)}).ToVector<float>();
+
+  // A picture that cannot be processed has a row of NaN.
+  std::vector<float> all;
+  if (!options.out.empty())
+    all.resize(sources.size() * static_cast<std::size_t>(columns), std::numeric_limits<float>::quiet_NaN());
+  std::vector<Found> found;
+  const auto rows = [&](const FittedBatch& batch) {
+    const Tensor vectors = embedder.EmbedFitted(batch.fitted, {.name_of = batch.name_of});
+    std::vector<std::string> printed(batch.sources.size());
+    for (std::size_t i = 0; i < batch.sources.size(); ++i) {
+      const float* const vector = vectors.matrix<float>().row(static_cast<std::int64_t>(i));
+      const std::int64_t place = batch.first + static_cast<std::int64_t>(i);
+      const std::string name = batch.sources[i].name();
+      if (!query.empty()) {
+        found.push_back({Cosine(query.data(), vector, columns), place, name});
+      } else if (!options.out.empty()) {
+        std::copy_n(vector, columns, all.begin() + place * columns);
+      } else if (options.json) {
+        printed[i] = fmt::format("{{\"picture\":{},\"vector\":{}}}\n", Json(name).Line(), Numbers(vector, columns));
+      } else {
+        printed[i] = fmt::format("{}\t{}\n", name, Numbers(vector, columns));
+      }
+    }
+    KeepBest(found, options.top);
+    return printed;
+  };
+  ForEachPictureBatch(
+      options, sources, "pictures embedded", [&](const Picture& picture) { return embedder.Fit(picture); }, rows);
+  for (const Found& one : found)
+    WriteResult(options.json ? Json(Json::Object{{"picture", one.text}, {"score", one.score}}).Line() + "\n"
+                             : fmt::format("{:.4f}\t{}\n", one.score, one.text));
+  if (options.out.empty()) return;
+  WriteFile(options.out, Npy(all, sources.size(), columns));
+  for (const PictureSource& source : sources) WriteResult(source.name() + "\n");
+}
+
+void Run(const Options& options) {
+  const bool pictures = FamilyOf(OpenModelFolder(options.folder)).kind == PictureEncoder::kKind;
+  Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
+  Options own = options;
+  if (!pictures) own.input = OneInput(options.folder, options.inputs);
+  CheckOutputs({{"--out", own.out}}, {own.folder, pictures && !own.search.empty() ? own.search : own.input});
+  if (!own.out.empty()) CheckWritable(own.out);
+  return pictures ? EmbedPictures(own) : EmbedTexts(own);
 }
 
 }  // namespace
 
 void AddEmbed(CLI::App& program) {
   const auto [command, options] =
-      NewCommand(program, "embed", "Embed texts as vectors, or search them by cosine similarity", Run);
-  command.add_option("DIR", options.folder, "Folder of an encoder, such as BERT, from sentence-transformers or not")
+      NewCommand(program, "embed", "Embed texts or pictures as vectors, or search them by cosine similarity", Run);
+  command
+      .add_option(
+          "DIR", options.folder,
+          "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, or of pictures, such "
+          "as DINO")
       ->required()
       ->check(Folder());
-  command.add_option("FILE", options.input, "Texts, one a line, plain or gzip; - is standard input [-]");
+  command.add_option("FILE", options.inputs,
+                     "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
+                     "pictures, patterns. - is standard input [-]");
   auto* out =
       command
-          .add_option("--out", options.out,
-                      "Write the vectors to this NumPy file, a row per line, instead of printing each as a JSON array")
+          .add_option(
+              "--out", options.out,
+              "Write the vectors to this NumPy file, a row per line or picture, instead of printing each as a JSON "
+              "array, a picture's behind its path and a tab; the paths are printed in the order of the rows")
           ->check(NotEmpty())
           ->type_name("FILE.npy");
   auto* search =
       command
           .add_option("--search", options.search,
-                      "Print the lines nearest to this text by cosine similarity, as COSINE<tab>LINE<tab>TEXT")
+                      "Print the lines nearest to this text by cosine similarity, as COSINE<tab>LINE<tab>TEXT, or the "
+                      "pictures nearest to the picture in this file, as COSINE<tab>PICTURE")
           ->check(NotEmpty())
-          ->type_name("TEXT")
+          ->type_name("QUERY")
           ->excludes(out);
-  command.add_option("--top", options.top, "Lines that --search prints")
+  command.add_option("--top", options.top, "Lines or pictures that --search prints")
       ->check(AtLeast(1))
       ->capture_default_str()
       ->type_name("N")
@@ -141,17 +216,20 @@ void AddEmbed(CLI::App& program) {
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
   command
       .add_flag("--json", options.json,
-                "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine")
+                "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine; "
+                "of pictures picture in the place of line and text")
       ->excludes(out);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "
       "that\n"
-      "file it is their mean.\n\n"
+      "file it is their mean. A picture's vector is the state of its class token after the last norm, or of a model\n"
+      "without one the mean of all states.\n\n"
       "Examples:\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
-      "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3");
+      "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3\n"
+      "  headlight embed dino-vits16 photos/ --search query.jpg");
 }
 
 }  // namespace headlight

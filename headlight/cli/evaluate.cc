@@ -7,11 +7,13 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/evaluate_images.h"
 #include "headlight/cli/evaluate_options.h"
 #include "headlight/cli/evaluate_pairs.h"
 #include "headlight/cli/evaluate_texts.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
 
 namespace headlight {
 namespace {
@@ -32,8 +34,8 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
           "{}: {} is not for this model, which is {} {}", options.folder, name,
           kind.starts_with("encoder") ? "an" : "a", kind);
   }
-  Check(!options.files.empty(), "{}: FILE, the texts to evaluate on, is required for {} {}", options.folder,
-        kind.starts_with("encoder") ? "an" : "a", kind);
+  Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
+        kind == ImageGpt::kKind ? "pictures" : "texts", kind.starts_with("encoder") ? "an" : "a", kind);
 }
 
 void Run(const Options& options) {
@@ -44,6 +46,9 @@ void Run(const Options& options) {
   } else if (kind == LanguageModel::kKind) {
     CheckOptions(options, kind, {"--end"});
     EvaluateLanguageModel(options);
+  } else if (kind == ImageGpt::kKind) {
+    CheckOptions(options, kind, {});
+    EvaluateImageGenerator(options);
   } else {
     Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
           "{}: either FILE, pairs of texts, or --source and --reference", options.folder);
@@ -87,6 +92,7 @@ void AddEvaluate(CLI::App& program) {
       "  language models       perplexity and bits per byte of texts, one a line; the token that ends a text is "
       "counted\n"
       "                        with --end only\n"
+      "  generators of pictures  bits per pixel of pictures, as the model reads them: in its size and colours\n"
       "  encoder and decoder   BLEU and chrF as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L and -Lsum as the\n"
       "                        rouge-score package has them; FILE holds pairs as `train seq2seq` reads them\n"
       "The loss is the mean negative log-probability (natural logarithm) of what is right, without label smoothing "
@@ -97,6 +103,7 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate names eng.testb --json\n"
       "  headlight evaluate answerer dev-v2.0.json\n"
       "  headlight evaluate gpt2 wiki.test.txt --end\n"
+      "  headlight evaluate imagegpt t10k-images-idx3-ubyte.gz\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
       "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer");
 }

@@ -1,8 +1,6 @@
 // headlight forward: the raw model, from tensors to tensors under Hugging Face's names, to check a conversion.
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,38 +9,18 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/forward_pictures.h"
+#include "headlight/cli/forward_tensors.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
+#include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 namespace {
-
-// The sentences of a padded batch of token ids, and their columns in it.
-struct Padded {
-  std::int64_t batch = 0, length = 0;
-  std::vector<std::int32_t> ids;    // [tokens], packed
-  Sequences sentences;              // one per row of the batch
-  std::vector<std::int64_t> begin;  // each sentence's first column in the batch
-};
-
-void CheckInputs(const Safetensors& file, const std::vector<std::string_view>& known) {
-  for (const auto& [name, ignored] : file.tensors())
-    Check(std::ranges::find(known, name) != known.end(), "{}: {} is no input; there are {} and {}", file.path(),
-          Quoted(name), fmt::join(known.begin(), known.end() - 1, ", "), known.back());
-}
-
-Tensor ReadIntegers(const Safetensors& file, std::string_view name) {
-  const StoredTensor& stored = file.At(name);
-  Check(stored.type == StoredType::i64 || stored.type == StoredType::i32 || stored.type == StoredType::boolean,
-        "{}: {} is {}, and must be I64, I32 or BOOL", file.path(), name, Name(stored.type));
-  Check(stored.shape.rank() == 2 && stored.shape.elements() > 0,
-        "{}: {} has the shape {}, and must be [batch, length] with neither of them 0", file.path(), name,
-        ToString(stored.shape));
-  return file.Read(name, DType::int32);
-}
 
 // Without an input `mask_name` all tokens are read.
 Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
@@ -90,24 +68,6 @@ Tensor Pad(const Tensor& rows, const Padded& padded) {
   }
   return result;
 }
-
-struct NamedTensors {
-  std::map<std::string, Tensor> tensors;
-
-  // One sentence's weights [1, heads, query, key] into the batch's [batch, heads, query length, key length].
-  void AddAttention(const char* name, const LayerAttention& seen, const Padded& queries, const Padded& keys) {
-    const Shape& shape = seen.weights.shape();
-    const auto [entry, is_new] = tensors.try_emplace(fmt::format("{}.{}", name, seen.layer));
-    if (is_new) entry->second = Tensor::Zeros({queries.batch, shape[1], queries.length, keys.length});
-    const auto sentence = static_cast<std::size_t>(seen.sentence);
-    for (std::int64_t head = 0; head < shape[1]; ++head)
-      for (std::int64_t query = 0; query < shape[2]; ++query) {
-        const std::int64_t row = (seen.sentence * shape[1] + head) * queries.length + queries.begin[sentence] + query;
-        std::copy_n(seen.weights.matrix<float>().row(head * shape[2] + query), shape[3],
-                    entry->second.matrix<float>().row(row) + keys.begin[sentence]);
-      }
-  }
-};
 
 struct Options {
   std::string folder, in, out;
@@ -192,7 +152,9 @@ NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
 
 NamedTensors ForwardLanguageModel(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"input_ids", "attention_mask"});
-  const auto model = LoadModel<LanguageModel>(folder);
+  const std::unique_ptr<const Model> loaded = LoadModel(folder);
+  const auto* const model = dynamic_cast<const LanguageModel*>(loaded.get());
+  const auto* const of_pictures = dynamic_cast<const ImageGpt*>(loaded.get());
   const LanguageModel::Limits& limits = model->limits();
   const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
   NamedTensors out;
@@ -200,7 +162,9 @@ NamedTensors ForwardLanguageModel(const Safetensors& in, const std::string& fold
   context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
   const Tensor hidden = model->Decode(context, texts.ids, texts.sentences);
   out.tensors["last_hidden_state"] = Pad(hidden, texts);
-  out.tensors["logits"] = Pad(model->Logits(context, hidden), texts);
+  if (model->outputs() > 0) out.tensors["logits"] = Pad(model->Logits(context, hidden), texts);
+  if (of_pictures != nullptr && of_pictures->config().classes)
+    out.tensors["logits"] = of_pictures->ClassLogits(context, hidden, texts.sentences);
   return out;
 }
 
@@ -210,7 +174,9 @@ struct KindForward {
 };
 constexpr KindForward kForward[] = {{EncoderDecoder::kKind, ForwardEncoderDecoder},
                                     {TextEncoder::kKind, ForwardEncoder},
-                                    {LanguageModel::kKind, ForwardLanguageModel}};
+                                    {LanguageModel::kKind, ForwardLanguageModel},
+                                    {ImageGpt::kKind, ForwardLanguageModel},
+                                    {PictureEncoder::kKind, ForwardPictureEncoder}};
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
@@ -234,13 +200,17 @@ void AddForward(CLI::App& program) {
   command.footer(
       "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding\n"
       "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"
-      "Without a mask every token counts.\n\n"
+      "Without a mask every token counts. An encoder of pictures reads pixel_values, numbers [batch, channels, "
+      "height,\n"
+      "width] as its processor gives them, and if wanted bool_masked_pos [batch, patches], 1 for masked patches.\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
       "an encoder alone last_hidden_state, attentions.LAYER, and where the model has them pooler_output, logits,\n"
-      "start_logits, end_logits and seq_relationship_logits; for a GPT last_hidden_state, attentions.LAYER and "
-      "logits.\n"
+      "start_logits, end_logits and seq_relationship_logits; for a GPT or ImageGPT last_hidden_state, "
+      "attentions.LAYER\n"
+      "and logits; for an encoder of pictures last_hidden_state, attentions.LAYER, and where the model has them\n"
+      "pooler_output, logits and reconstruction.\n"
       "Layers count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "

@@ -1,17 +1,22 @@
 // headlight generate: continuations of prompts by a language model.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/generate_images.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/tasks/generator.h"
 
@@ -24,7 +29,14 @@ struct Options : LineOptions {  // the input is the file of prompts
   std::optional<Compute> compute;
   bool draft = false;
   GenerateOptions generate;
+  GenerateImagesOptions images;
+  std::vector<std::string> of_images;  // names of options that only models of pictures have
+  const CLI::App* command = nullptr;   // whose options these are
 };
+
+// Options of models of texts and of pictures.
+constexpr std::string_view kOfBoth[] = {"DIR",    "--temperature", "--top-k",  "--top-p",   "--seed",
+                                        "--help", "--compute",     "--config", "--threads", "--quiet"};
 
 const char* NameOf(TextEnd end) {
   return std::array{"end", "stop", "length", "positions"}[static_cast<std::size_t>(end)];
@@ -95,7 +107,29 @@ void RunFile(const Generator& generator, const Options& options) {
   ForEachLineBatch(options, "prompts continued", ahead, rows);
 }
 
+// Draws pictures. Of the options on texts, those of the sampling of tokens are for pixels, too.
+void RunImages(const Options& options) {
+  for (const CLI::Option* option : options.command->get_options()) {
+    const std::string name = option->get_name();
+    const bool both = std::ranges::find(kOfBoth, name) != std::end(kOfBoth) ||
+                      std::ranges::find(options.of_images, name) != options.of_images.end();
+    Check(option->count() == 0 || both, "{}: {} is for models of texts, and this is one of pictures", options.folder,
+          name);
+  }
+  const GenerateOptions& generate = options.generate;
+  GenerateImageOptions images;
+  images.temperature = generate.temperature.value_or(images.temperature);
+  images.top_k = generate.top_k.value_or(images.top_k);
+  images.top_p = generate.top_p.value_or(images.top_p);
+  images.seed = generate.seed.value_or(images.seed);
+  GenerateImages(options.folder, options.images, options.compute, images);
+}
+
 void Run(const Options& options) {
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == ImageGpt::kKind) return RunImages(options);
+  for (const std::string& name : options.of_images)
+    Check(options.command->get_option(name)->count() == 0, "{}: {} is for models of pictures, and this is none",
+          options.folder, name);
   const Generator generator = Generator::Load(options.folder, {.compute = options.compute, .draft = options.draft});
   generator.Generate({}, options.generate);  // refuses impossible options before anything is read
   options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
@@ -104,9 +138,11 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddGenerate(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "generate", "Continue prompts with a language model", Run);
+  const auto [command, options] =
+      NewCommand(program, "generate", "Continue prompts with a language model, or draw pictures", Run);
+  options.command = &command;
   GenerateOptions& generate = options.generate;
-  command.add_option("DIR", options.folder, "Folder of a GPT, GPT-2 or GPT-Neo")->required()->check(Folder());
+  command.add_option("DIR", options.folder, "Folder of a GPT, GPT-2, GPT-Neo or ImageGPT")->required()->check(Folder());
   auto* prompt = command.add_option("PROMPT", options.prompt, "Text to continue; may be empty");
   command
       .add_option("--prompts", options.input,
@@ -153,15 +189,20 @@ void AddGenerate(CLI::App& program) {
   AddSkipErrors(command, options)->excludes(prompt);
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
+  options.of_images = AddGenerateImagesOptions(command, options.images);
   command.footer(
       "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
       "line\n"
       "each, in order, a line end as \\n and a backslash as \\\\. Unless given, options are what the model's\n"
       "generation_config.json says; its end tokens always end a text.\n\n"
+      "An ImageGPT draws pictures: from scratch, or below the upper rows of those of --from. Its pixels are always\n"
+      "sampled, with --temperature, --top-k, --top-p and --seed; options that concern texts are refused.\n\n"
       "Examples:\n"
       "  headlight generate gpt2 'The capital of France is' --max-new-tokens 20\n"
       "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"
-      "  headlight generate gpt2 --prompts questions.txt --beam-size 4 --json > answers.jsonl");
+      "  headlight generate gpt2 --prompts questions.txt --beam-size 4 --json > answers.jsonl\n"
+      "  headlight generate imagegpt-small --count 16 --out new.png\n"
+      "  headlight generate imagegpt-small --from cat.jpg --rows 16 --count 4 --seed 7 --out completed.png");
 }
 
 }  // namespace headlight

@@ -12,6 +12,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/models/transformer.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/text_encoder.h"
@@ -92,6 +93,13 @@ void AddUses(const std::string& folder, const TextEncoder& encoder, Json::Object
   description.push_back({"longest_text", longest});
 }
 
+// Of a generator of pictures: its colours, and its classes.
+void AddUses(const ImageGpt& pictures, Json::Object& description) {
+  description.push_back({"vocabulary", pictures.limits().vocabulary});
+  description.push_back({"colours", pictures.config().start_id()});
+  if (pictures.config().classes) description.push_back({"labels", pictures.config().labels});
+}
+
 // How many tensors of which type the files hold, and their bytes.
 Json Stored(const Safetensors& weights) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> types;
@@ -118,6 +126,10 @@ Json Describe(const std::string& folder) {
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
   AddSizes(files.config, description);
   if (const auto* encoder = dynamic_cast<const TextEncoder*>(model.get())) AddUses(folder, *encoder, description);
+  if (const auto* pictures = dynamic_cast<const ImageGpt*>(model.get())) {
+    AddUses(*pictures, description);
+    return description;
+  }
   if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr) return description;
   if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
     description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});

@@ -83,6 +83,11 @@ CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options) {
       "closing line counts them");
 }
 
+std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs) {
+  Check(inputs.size() <= 1, "{}: this model reads texts, from one FILE; {} are given", folder, inputs.size());
+  return inputs.empty() ? "-" : inputs[0];
+}
+
 LineCount ForEachLineBatch(const LineOptions& options, const std::string& progress, std::size_t bytes_ahead,
                            const LineRows& rows, const std::string& error_row) {
   CheckOutputs({}, {options.input});

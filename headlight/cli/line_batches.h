@@ -15,7 +15,7 @@ class Option;
 
 namespace headlight {
 
-// The options that every such command has.
+// The options that every such command has, and those over pictures (picture_batches.h).
 struct LineOptions {
   std::string input = "-";
   bool json = false, skip_errors = false;
@@ -23,6 +23,9 @@ struct LineOptions {
 
 // Binds --skip-errors to `options`, which must outlive the program.
 CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options);
+
+// The input of a command that reads several files where they are pictures, and of texts one: - where there is none.
+std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs);
 
 // Lines of the input that stand together.
 struct LineBatch {

@@ -1,5 +1,6 @@
 // headlight look: the attention of every head, as a page or a picture.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,11 +12,17 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/training_moments.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/picture_files.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
+#include "headlight/inspect/drawing/picture_drawing.h"
+#include "headlight/inspect/picture_attention.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/tasks/translator.h"
@@ -25,64 +32,185 @@ namespace {
 
 struct Options {
   std::string folder;
-  std::optional<std::string> source, target, text, second, attention;
+  std::optional<std::string> source, target, text, second, picture, patch, attention, against;
+  std::optional<double> mass;
+  bool checkpoints = false;
   std::optional<int> layer;
   std::vector<std::string> out;
   TranslateOptions translate;
 };
 
+// The input of the models, besides the texts.
+struct ModelInput {
+  const Options& options;
+  std::optional<Picture> picture = {};
+};
+
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
-AttentionRecord OfEncoderDecoder(const Options& options) {
-  Check(options.source.has_value(), "{}: an encoder with a decoder reads a source text: give it with --source",
-        options.folder);
-  return Translator::Load(options.folder).Attention(*options.source, options.target, options.translate);
+AttentionRecord OfEncoderDecoder(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(options.source.has_value(), "{}: an encoder with a decoder reads a source text: give it with --source", folder);
+  return Translator::Load(folder).Attention(*options.source, options.target, options.translate);
 }
 
-AttentionRecord OfTextEncoder(const Options& options) {
-  Check(options.text.has_value(), "{}: an encoder reads one text: give it with --text", options.folder);
-  return AttentionOf(LoadEncoderFolder(options.folder), *options.text, options.second);
+AttentionRecord OfTextEncoder(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(options.text.has_value(), "{}: an encoder reads one text: give it with --text", folder);
+  return AttentionOf(LoadEncoderFolder(folder), *options.text, options.second);
 }
 
-AttentionRecord OfLanguageModel(const Options& options) {
-  Check(options.text.has_value(), "{}: a language model reads one text: give it with --text", options.folder);
-  Check(!options.second, "{}: a language model reads no second text", options.folder);
-  return Generator::Load(options.folder).Attention(*options.text);
+AttentionRecord OfLanguageModel(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(options.text.has_value(), "{}: a language model reads one text: give it with --text", folder);
+  Check(!options.second, "{}: a language model reads no second text", folder);
+  return Generator::Load(folder).Attention(*options.text);
+}
+
+// A rollout to a layer is made of those before it.
+std::optional<int> OneLayer(const Options& options) {
+  return options.layer && options.attention != "rollout" ? std::optional(*options.layer - 1) : std::nullopt;
+}
+
+AttentionRecord OfPictureEncoder(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(input.picture.has_value(), "{}: an encoder of pictures reads one: give it with --picture", folder);
+  const auto model = LoadModel<PictureEncoder>(folder, {.purpose = LoadFor::computing});
+  return AttentionOf(*model, LoadPictureProcessor(folder), *input.picture, OneLayer(options));
+}
+
+AttentionRecord OfPictureGenerator(const std::string& folder, const ModelInput& input) {
+  Check(input.picture.has_value(), "{}: a generator of pictures reads one: give it with --picture", folder);
+  const auto model = LoadModel<ImageGpt>(folder, {.purpose = LoadFor::computing});
+  return AttentionOf(*model, model->config().start_id(), LoadPictureProcessor(folder), *input.picture,
+                     OneLayer(input.options));
 }
 
 struct KindAttention {
   std::string_view kind;
-  AttentionRecord (*attention)(const Options& options);
+  AttentionRecord (*attention)(const std::string& folder, const ModelInput& input);
 };
 constexpr KindAttention kAttention[] = {{EncoderDecoder::kKind, OfEncoderDecoder},
                                         {TextEncoder::kKind, OfTextEncoder},
-                                        {LanguageModel::kKind, OfLanguageModel}};
+                                        {LanguageModel::kKind, OfLanguageModel},
+                                        {PictureEncoder::kKind, OfPictureEncoder},
+                                        {ImageGpt::kKind, OfPictureGenerator}};
+
+std::string NameOfFolder(const std::string& folder) {
+  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  return path.has_filename() ? path.filename() : path.parent_path().filename();
+}
+
+// The maps that are wanted. A page shows attention rollout, too; a drawing of texts where it is asked for.
+AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, const AttentionChoice& choice) {
+  const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
+  const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
+  Check(of != std::end(kAttention), "{}: look does not support this kind of model", folder);
+  Check(!input.picture || kind == PictureEncoder::kKind || kind == ImageGpt::kKind, "{}: this model reads no picture",
+        folder);
+  AttentionRecord record = of->attention(folder, input);
+  AddRollout(record);
+  record = SelectAttention(std::move(record), choice);
+  record.title = NameOfFolder(folder);
+  return record;
+}
+
+Picture ReadOne(const std::string& path) {
+  const std::vector<PictureSource> pictures = ListPictures({&path, 1});
+  Check(pictures.size() == 1, "{}: {} pictures, where look shows one", path, pictures.size());
+  return ReadPicture(pictures.front());
+}
+
+// Of the model, of two, or of all moments that its training has kept.
+std::vector<AttentionRecord> RecordsOf(const ModelInput& input, const AttentionChoice& choice) {
+  const Options& options = input.options;
+  std::vector<AttentionRecord> records;
+  if (options.checkpoints) {
+    const TrainingMoments moments(options.folder);
+    for (const TrainingMoment& moment : moments.all()) {
+      records.push_back(RecordOf(moment.folder, input, choice));
+      records.back().title = moment.name;
+    }
+    return records;
+  }
+  records.push_back(RecordOf(options.folder, input, choice));
+  if (options.against) {
+    records.push_back(RecordOf(*options.against, input, choice));
+    if (records[0].title == records[1].title) {
+      records[0].title = options.folder;
+      records[1].title = *options.against;
+    }
+  }
+  return records;
+}
+
+// The token whose attention over the picture is shown first: that of "ROW:COLUMN", both from 1, or else the class
+// token, or of a model that reads pixels the last one.
+int FirstQuery(const Options& options, const AttentionRecord& record) {
+  if (!options.patch) return record.target_picture ? static_cast<int>(record.target_tokens.size()) - 1 : 0;
+  const std::string& patch = *options.patch;
+  const PictureTokens& cells = record.target_picture ? *record.target_picture : record.source_picture.value();
+  int row = 0, column = 0, read = 0;
+  Check(std::sscanf(patch.c_str(), "%5d:%5d%n", &row, &column, &read) == 2 &&
+            static_cast<std::size_t>(read) == patch.size() && row >= 1 && row <= cells.rows && column >= 1 &&
+            column <= cells.columns,
+        "--patch must be a row from 1 to {} and a column from 1 to {}, such as 3:7, not \"{}\"", cells.rows,
+        cells.columns, patch);
+  const int token = cells.first + (row - 1) * cells.columns + column - 1;
+  Check(token < static_cast<int>(std::max(record.source_tokens.size(), record.target_tokens.size())),
+        "--patch {}: the model does not read the last pixel", patch);
+  return token;
+}
+
+void Draw(AttentionRecord record, const Options& options, int query, const std::string& path) {
+  if (record.source_picture || record.target_picture)
+    return DrawPictureAttention(record, {.query = query, .mass = options.mass}, path);
+  if (options.attention != "rollout") std::erase_if(record.maps, [](const AttentionMap& map) { return map.rollout; });
+  DrawAttention(record, path);
+}
 
 void Run(const Options& options) {
+  bool drawing = false;
   for (const std::string& path : options.out) {
     const std::string ending = std::filesystem::path(path).extension();
     Check(IsPage(path) || ending == ".svg" || ending == ".png" || ending == ".pdf",
           "{}: the file's ending must be .html, .svg, .png or .pdf", path);
+    drawing = drawing || !IsPage(path);
   }
+  Check(!options.against || !drawing, "--against: only a page (.html) shows two models");
+  Check(!options.checkpoints || !drawing, "--checkpoints: only a page (.html) shows a training");
   std::vector<OutputFile> files;
   for (const std::string& path : options.out) files.push_back({"--out", path});
-  CheckOutputs(files, {options.folder});
-  std::optional<AttentionKind> kind;
-  if (options.attention) kind = ParseAttentionKind(*options.attention);
-  std::optional<int> layer;
-  if (options.layer) layer = *options.layer - 1;
+  std::vector<std::string> inputs = {options.folder};
+  for (const std::optional<std::string>& input : {options.picture, options.against})
+    if (input) inputs.push_back(*input);
+  CheckOutputs(files, inputs);
+  AttentionChoice choice;
+  if (options.attention) choice = ParseAttentionChoice(*options.attention);
+  if (options.layer) choice.layer = *options.layer - 1;
 
-  const auto of = std::ranges::find(kAttention, FamilyOf(OpenModelFolder(options.folder)).kind, &KindAttention::kind);
-  Check(of != std::end(kAttention), "{}: look does not support this kind of model", options.folder);
-  AttentionRecord record = SelectAttention(of->attention(options), kind, layer);
-  record.title = std::filesystem::path(options.folder).lexically_normal().filename();
+  ModelInput input{options};
+  if (options.picture) input.picture = ReadOne(Input(*options.picture));
+  const std::vector<AttentionRecord> records = RecordsOf(input, choice);
+  const AttentionRecord& record = records[0];
+  const int query = FirstQuery(options, record);
   const std::size_t sources = record.source_tokens.size(), targets = record.target_tokens.size();
   const bool both = sources > 0 && targets > 0;
   const std::string tokens = both ? fmt::format("{} source and {} target tokens", sources, targets)
                                   : fmt::format("{} tokens", sources + targets);
+  const std::string title = options.against       ? fmt::format("{} and {}", record.title, records[1].title)
+                            : options.checkpoints ? NameOfFolder(options.folder)
+                                                  : record.title;
   for (const std::string& path : options.out) {
-    IsPage(path) ? WriteFile(path, AttentionPage(record)) : DrawAttention(record, path);
-    Note("{} shows {} attentions of {}", path, record.maps.size(), tokens);
+    if (IsPage(path)) {
+      WriteFile(path,
+                AttentionPage(records,
+                              {.title = title, .query = query, .mass = options.mass, .slider = options.checkpoints}));
+    } else {
+      Draw(record, options, query, path);
+    }
+    const auto maps = std::ranges::count(record.maps, options.attention == "rollout", &AttentionMap::rollout);
+    Note("{} shows {} attentions of {}", path, maps, tokens);
   }
 }
 
@@ -102,13 +230,42 @@ void AddLook(CLI::App& program) {
   command.add_option("--second", options.second, "Second text of a pair, for an encoder")
       ->type_name("TEXT")
       ->needs(text);
+  auto* picture =
+      command
+          .add_option("--picture", options.picture,
+                      "Picture (JPEG, PNG or WebP) for an encoder or a generator of pictures; - is standard input")
+          ->type_name("FILE")
+          ->check(NotEmpty())
+          ->excludes(source)
+          ->excludes(text);
+  command
+      .add_option("--patch", options.patch,
+                  "Show where this patch or pixel looks, counted from 1 [the class token; the last pixel]")
+      ->type_name("ROW:COLUMN")
+      ->check(NotEmpty())
+      ->needs(picture);
+  command
+      .add_option("--mass", options.mass,
+                  "Show of each head the patches that hold this share of its weight, such as 0.6")
+      ->type_name("SHARE")
+      ->check(NumberAbove(0, 1))
+      ->needs(picture);
   command.add_option("--out", options.out, "Page (.html) or picture (.svg, .png, .pdf) to write; may be repeated")
       ->check(NotEmpty())
       ->required()
       ->type_name("FILE");
+  auto* against =
+      command.add_option("--against", options.against, "Another model's folder, to compare with on one page")
+          ->type_name("DIR")
+          ->check(Folder());
+  command
+      .add_flag(
+          "--checkpoints", options.checkpoints,
+          "Show all models that a training in DIR has kept on one page: its best, its last and those of --average-last")
+      ->excludes(against);
   command.add_option("--attention", options.attention, "Which attention to show [all]")
-      ->check(OneOf({"encoder", "decoder", "cross"}))
-      ->type_name("encoder|decoder|cross");
+      ->check(OneOf({"encoder", "decoder", "cross", "rollout"}))
+      ->type_name("encoder|decoder|cross|rollout");
   command.add_option("--layer", options.layer, "One layer, counted from 1 [all]")->check(AtLeast(1))->type_name("N");
   AddTaskOptions(command, options.translate);
   for (const char* name : {"--task", "--prefix", "--source-language", "--target-language"})
@@ -118,6 +275,9 @@ void AddLook(CLI::App& program) {
       "  headlight look model --source 'Ein Hund läuft.' --out dog.html\n"
       "  headlight look bert --text 'Who runs?' --second 'A dog runs.' --attention encoder --out pair.html\n"
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
+      "  headlight look vit --picture cat.jpg --out cat.html\n"
+      "  headlight look vit --picture cat.jpg --mass 0.6 --out heads.png\n"
+      "  headlight look model --checkpoints --source 'Ein Hund läuft.' --target 'A dog runs.' --out training.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
 }
 

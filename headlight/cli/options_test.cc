@@ -17,9 +17,23 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
-const std::set<std::string> kOtherValues = {
-    "FILE",    "FILE ...",    "FILE.npy",       "FILE.safetensors",   "DIR",     "TEXT",    "TOKEN",        "NAME",
-    "PATTERN", "PATTERN ...", "PATTERN=FACTOR", "PATTERN=FACTOR ...", "FROM:TO", "SRC TGT", "SOURCE TARGET"};
+const std::set<std::string> kOtherValues = {"FILE",
+                                            "FILE ...",
+                                            "FILE.npy",
+                                            "FILE.safetensors",
+                                            "DIR",
+                                            "TEXT",
+                                            "QUERY",
+                                            "TOKEN",
+                                            "NAME",
+                                            "PATTERN",
+                                            "PATTERN ...",
+                                            "PATTERN=FACTOR",
+                                            "PATTERN=FACTOR ...",
+                                            "FROM:TO",
+                                            "ROW:COLUMN",
+                                            "SRC TGT",
+                                            "SOURCE TARGET"};
 
 bool IsNumber(const CLI::Option& option) {
   const std::string value = ValueOf(option);
@@ -119,17 +133,20 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"embed", ".", "--top", "3"}, "--top needs --search"},
       {{"embed", ".", "--out", "a", "--search", "b"}, "--out cannot be given with --search"},
-      {{"classify", ".", "--top", "3", "--json"}, "--top"},
       {{"tokenize", ".", "--ids", "--json"}, "--json"},
       {{"tokenize", ".", "--decode", "--plain"}, "--decode"},
       {{"look", ".", "--out", "a.svg", "--text", "a", "--prefix", "b"}, "--prefix needs --source"},
       {{"look", ".", "--out", "a.svg", "--source", "a", "--second", "b"}, "--second needs --text"},
+      {{"look", ".", "--out", "a.svg", "--text", "a", "--mass", "0.5"}, "--mass needs --picture"},
+      {{"look", ".", "--out", "a.svg", "--text", "a", "--picture", "b"}, "--text cannot be given with --picture"},
+      {{"look", ".", "--out", "a.svg", "--text", "a", "--against", "."}, "--against: only a page"},
       {{"answer", ".", "--question", "a"}, "--question needs --context"},
       {{"generate", ".", "a", "--sample", "--no-sample"}, "--no-sample"},
   };
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
-  for (const std::string task : {"language-model", "classification", "tagging", "question-answering",
-                                 "masked-language-model", "seq2seq", "span-corruption", "denoising"})
+  for (const std::string task :
+       {"language-model", "classification", "tagging", "question-answering", "masked-language-model", "seq2seq",
+        "span-corruption", "denoising", "image-classification"})
     for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
       EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
                   testing::AllOf(HasSubstr("--from"), HasSubstr(size)));

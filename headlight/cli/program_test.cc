@@ -67,7 +67,6 @@ TEST(Program, RefusesOptionsWithoutEffect) {
   SaveTinyGpt(gpt.path());
   SaveTinyModel(marian.path());
   EXPECT_THAT(RefusalOf({"embed", encoder, "--top", "3"}), HasSubstr("--search"));
-  EXPECT_THAT(RefusalOf({"classify", encoder, "--top", "3", "--json"}), HasSubstr("--top"));
   EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--no-special"}), HasSubstr("--decode"));
   EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--plain"}), HasSubstr("--decode"));
   EXPECT_THAT(RefusalOf({"look", gpt.path(), "--text", "a", "--prefix", "b", "--out", "a.svg"}), HasSubstr("--source"));
@@ -163,7 +162,7 @@ TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
   EXPECT_THAT(refusal({"--source", "Hund", "--layer", "0", "--out", page}),
               HasSubstr("--layer must be at least 1, not 0"));
   EXPECT_THAT(refusal({"--source", "Hund", "--attention", "self", "--out", page}),
-              HasSubstr("--attention must be encoder, decoder or cross, not self"));
+              HasSubstr("--attention must be encoder, decoder, cross or rollout, not self"));
   EXPECT_THAT(refusal({"--source", "Hund", "--out", folder.File("none/a.html")}), HasSubstr("none/a.html"));
   EXPECT_FALSE(std::filesystem::exists(page));
 }

@@ -28,17 +28,16 @@ ParameterGroup RateOf(const std::string& text) {
 }  // namespace
 
 void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
-                        bool& profile, bool& resume) {
+                        bool& profile, bool& resume, const BatchUnit& unit) {
   const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    const char* const unit = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
-    return command.add_option(name, value, description)->check(check)->type_name(unit)->group("Training");
+    const char* const number = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
+    return command.add_option(name, value, description)->check(check)->type_name(number)->group("Training");
   };
   const auto add_with_default = [&](const char* name, auto& value, const CLI::Validator& check,
                                     const char* description) {
     return add(name, value, check, description)->capture_default_str();
   };
-  add_with_default("--batch-tokens", batches.batch_tokens, AtLeast(1),
-                   "Tokens per batch: of the target, where there is one");
+  add_with_default(unit.name, batches.batch_tokens, AtLeast(1), unit.description);
   add_with_default("--accumulation", training.accumulation, AtLeast(1), "Batches per step");
   add("--epochs", training.epochs, AtLeast(1), "Stop after N epochs [20, unless another end is given]");
   add("--steps", training.steps, AtLeast(1), "Stop after N steps");

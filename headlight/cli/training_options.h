@@ -6,9 +6,15 @@
 
 namespace headlight {
 
+// The option that bounds a batch, and its description.
+struct BatchUnit {
+  const char* name = "--batch-tokens";
+  const char* description = "Tokens per batch: of the target, where there is one";
+};
+
 // Binds the options to variables that must outlive the command.
 void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
-                        bool& profile, bool& resume);
+                        bool& profile, bool& resume, const BatchUnit& unit = {});
 
 // In the place of --valid, which then is not given; both, or none, is an Error.
 void AddValidateSplit(CLI::App& command, double& share);

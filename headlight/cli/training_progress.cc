@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
@@ -21,19 +22,21 @@ std::string Fixed(double value, int digits) {
   return value < 1e6 ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.2e}", value);
 }
 
-std::string Summary(const StepReport& report) {
-  return fmt::format("epoch {} step {}  loss {}  learning rate {:.2e}  {:.0f} target tokens/s  {} left", report.epoch,
-                     report.step, Fixed(report.loss, 3), report.learning_rate, report.labels_per_second, Left(report));
-}
-
 }  // namespace
 
 std::string ScoreText(const std::string& name, double value) {
   if (name == "bits_per_byte") return fmt::format("{} bits per byte", Fixed(value, 4));
+  if (name == "bits_per_pixel") return fmt::format("{} bits per pixel", Fixed(value, 4));
   return fmt::format("{} {}", name == "bleu" ? "BLEU" : name, Fixed(value, name == "loss" ? 4 : 2));
 }
 
-TrainingProgress::TrainingProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+TrainingProgress::TrainingProgress(bool quiet, std::string labels)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), labels_(std::move(labels)) {}
+
+std::string TrainingProgress::Summary(const StepReport& report) const {
+  return fmt::format("epoch {} step {}  loss {}  learning rate {:.2e}  {:.0f} {}/s  {} left", report.epoch, report.step,
+                     Fixed(report.loss, 3), report.learning_rate, report.labels_per_second, labels_, Left(report));
+}
 
 void TrainingProgress::Step(const StepReport& report) {
   if (quiet_ || !terminal_ || report.seconds - last_drawn_ < 0.2) return;

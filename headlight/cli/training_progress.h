@@ -12,7 +12,8 @@ std::string ScoreText(const std::string& name, double value);
 
 class TrainingProgress {
  public:
-  explicit TrainingProgress(bool quiet);
+  // `labels`: of which the speed is reported, such as "pictures".
+  explicit TrainingProgress(bool quiet, std::string labels = "target tokens");
 
   void Step(const StepReport& report);  // every step: the bar
   void Log(const StepReport& report);   // now and then: a line, where there is no bar
@@ -21,8 +22,10 @@ class TrainingProgress {
 
  private:
   void Clear();
+  std::string Summary(const StepReport& report) const;
 
   bool quiet_, terminal_;
+  std::string labels_;
   double last_drawn_ = -1;  // seconds of training
 };
 

@@ -70,6 +70,8 @@ AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
   CheckLength(encoding, *encoder.model, "the text");
   AttentionRecord record;
   record.source_tokens = encoder.tokenizer.Labels(encoding.ids);
+  for (std::size_t i = 0; i < encoding.texts.size(); ++i)
+    if (encoding.texts[i] < 0) record.source_special.push_back(static_cast<int>(i));
   Context context;
   context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   encoder.model->Encode(context, encoding.ids, encoding.type_ids,
@@ -92,7 +94,7 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
         encoding.ids.size(), longest);
 }
 
-void CheckFinite(const Tensor& result, const TextEncoder& model, const std::string& step) {
+void CheckFinite(const Tensor& result, const Model& model, const std::string& step) {
   const auto finite = [](float number) { return std::isfinite(number); };
   if (!std::ranges::all_of(result.span<float>(), finite)) model.parameters().FailNotFinite(step);
 }

@@ -51,7 +51,7 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
 
 // Throws Error naming the model and `step`, such as "embedding text 3", where a number of the result is NaN or
 // infinite.
-void CheckFinite(const Tensor& result, const TextEncoder& model, const std::string& step);
+void CheckFinite(const Tensor& result, const Model& model, const std::string& step);
 
 // Removes tokens from the end of the text, or of the longer of two, until there are at most `longest`; special tokens
 // stay. Returns whether any was removed. Throws Error where there are more special tokens than `longest`.

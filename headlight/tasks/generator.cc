@@ -194,6 +194,8 @@ AttentionRecord Generator::Attention(std::string_view text) const {
         model().limits().positions);
   AttentionRecord record;
   record.target_tokens = tokenizer().Labels(ids);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (tokenizer().IsSpecial(ids[i])) record.target_special.push_back(static_cast<int>(i));
   Context context;
   context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   model().Decode(context, ids, {{0, length}});

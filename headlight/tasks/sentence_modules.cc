@@ -38,7 +38,7 @@ void ReadPooling(const JsonView& config, SentenceModules& reading) {
     Check(++count == 1, "{}: only one pooling mode is supported", config[mode.key].place());
     reading.pooling = mode.pooling;
   }
-  Check(count == 1, "{} no pooling_mode is true", config.place());
+  Check(count == 1, "{}: no pooling_mode is true", config.place());
   reading.pools_prompt = config.Get("include_prompt", true).Bool();
   config.RefuseUnread({"embedding_dimension", "word_embedding_dimension"});
 }

@@ -8,8 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/file.h"
+#include "headlight/image/colours.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/gpt.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/vocabulary.h"
@@ -64,6 +67,25 @@ inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, 
     if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
   model.parameters().Initialise(/*seed=*/3);
   model.Save(folder);
+}
+
+// Saves a tiny, untrained ImageGPT into `folder`, which exists, for pictures of 6 x 4 pixels in three colours: black,
+// red and white.
+inline void SaveTinyImageGpt(const std::string& folder, bool tie_output = false) {
+  ImageGptConfig config;
+  config.model = 16;
+  config.layers = config.heads = 2;
+  config.ffn = 24;
+  config.vocabulary = 4;
+  config.positions = 24;
+  config.tie_output = tie_output;
+  ImageGpt model(config);
+  for (Parameter& parameter : model.parameters().all())
+    if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
+  model.parameters().Initialise(/*seed=*/3);
+  model.Save(folder);
+  WriteFile(folder + "/preprocessor_config.json",
+            ColourProcessorConfig({.height = 4, .width = 6}, {{-1, -1, -1}, {1, -1, -1}, {1, 1, 1}}).Text());
 }
 
 // Makes a number of every stored float32 tensor NaN, as a diverged training leaves them.

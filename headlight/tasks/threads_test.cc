@@ -5,11 +5,15 @@
 #include <thread>
 
 #include "headlight/base/test_support.h"
+#include "headlight/image/testing.h"
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/classifier.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/generator.h"
+#include "headlight/tasks/image_classifier.h"
+#include "headlight/tasks/image_embedder.h"
 #include "headlight/tasks/mask_filler.h"
+#include "headlight/tasks/picture_testing.h"
 #include "headlight/tasks/tagger.h"
 #include "headlight/tasks/testing.h"
 #include "headlight/tasks/translator.h"
@@ -46,6 +50,16 @@ TEST(FourThreads, Translate) {
         translations.push_back(best.front().text);
       return translations;
     });
+}
+
+TEST(FourThreads, ClassifyAndEmbedPictures) {
+  const TemporaryFolder folder;
+  SaveTinyVit(folder.path());
+  const ImageClassifier classifier = ImageClassifier::Load(folder.path());
+  const ImageEmbedder embedder = ImageEmbedder::Load(folder.path());
+  const std::vector<Picture> pictures = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8)};
+  ExpectSameFromFourThreads([&] { return classifier.Classify(pictures).ToVector<float>(); });
+  ExpectSameFromFourThreads([&] { return embedder.Embed(pictures).ToVector<float>(); });
 }
 
 TEST(FourThreads, Generate) {

@@ -8,6 +8,16 @@
 namespace headlight {
 namespace {
 
+// Where the end and the tokens around a source stand.
+std::vector<int> SpecialTokens(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, std::int32_t end) {
+  std::vector<int> special;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] == end ||
+        std::ranges::count(tokenizer.before(), ids[i]) + std::ranges::count(tokenizer.after(), ids[i]) > 0)
+      special.push_back(static_cast<int>(i));
+  return special;
+}
+
 // `words` has the word of each of the hypothesis's ids.
 void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                   const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
@@ -35,6 +45,10 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
   AttentionRecord record;
   record.source_tokens = tokenizer.Labels(source);
   record.target_tokens = tokenizer.Labels(inputs);
+  record.source_special = SpecialTokens(source, tokenizer, limits.end_id);
+  record.target_special = SpecialTokens(inputs, tokenizer, limits.end_id);
+  if (record.target_special.empty() || record.target_special.front() != 0)
+    record.target_special.insert(record.target_special.begin(), 0);  // the start
   // As the paper has it; MarianMT's and T5's is named <pad>, BART's </s>.
   if (start == limits.start_id) record.target_tokens.front() = "<s>";
 

@@ -1,0 +1,16 @@
+// A page of pictures as a training sees them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlight/image/processor.h"
+#include "headlight/train/tasks/image_classification.h"
+
+namespace headlight {
+
+// The page, whole: of a batch the pictures as they are after all changes, and under each the classes that it counts as.
+std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& processor,
+                          const std::vector<std::string>& labels);
+
+}  // namespace headlight

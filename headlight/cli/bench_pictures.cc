@@ -1,0 +1,78 @@
+// headlight bench pictures: how fast pictures are read and prepared for a model.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/base/parallel.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/processor.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder;
+  std::vector<std::string> files;
+  std::int32_t repetitions = 10;
+  bool json = false;
+};
+
+void Run(const Options& options) {
+  const PictureProcessor processor = LoadPictureProcessor(options.folder);
+  const std::vector<PictureSource> sources = ListPictures(options.files);
+  Progress progress("repetitions");
+  std::vector<double> rates;  // of each repetition, after one that is not measured
+  for (std::int32_t repetition = 0; repetition <= options.repetitions; ++repetition) {
+    const auto begin = std::chrono::steady_clock::now();
+    ParallelFor(std::ssize(sources), [&](std::int64_t i) {
+      processor.Values(processor.Fit(ReadPicture(sources[static_cast<std::size_t>(i)])));
+    });
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    if (repetition > 0) rates.push_back(static_cast<double>(sources.size()) / seconds.count());
+    progress.Show(repetition, options.repetitions);
+  }
+  std::ranges::sort(rates);
+  const double median = rates[rates.size() / 2];
+  if (options.json)
+    return WriteResult(Json(Json::Object{{"benchmark", "pictures"},
+                                         {"model", options.folder},
+                                         {"pictures", sources.size()},
+                                         {"threads", Threads()},
+                                         {"repetitions", options.repetitions},
+                                         {"pictures_per_second", median}})
+                           .Line() +
+                       "\n");
+  WriteResult(fmt::format("{:.1f} pictures per second (median of {} times {} pictures), {} threads\n", median,
+                          options.repetitions, sources.size(), Threads()));
+}
+
+}  // namespace
+
+void AddBenchPictures(CLI::App& bench) {
+  const auto [command, options] =
+      NewCommand(bench, "pictures", "Measure how fast pictures are read and prepared for a model", Run);
+  command.add_option("DIR", options.folder, "Folder with the preprocessor_config.json of the model")
+      ->required()
+      ->check(Folder());
+  command.add_option("FILE", options.files, "JPEG, PNG, WebP or IDX files, folders of pictures, patterns")->required();
+  command
+      .add_option("--repetitions", options.repetitions,
+                  "How many times all pictures are read, after one that is not measured")
+      ->check(AtLeast(1))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "Print one JSON object");
+  command.footer(
+      "\nEach picture is decoded, resized, cropped and normalized.\n\n"
+      "Example:\n"
+      "  headlight bench pictures vit-base-patch16-224 photos/ --threads 1");
+}
+
+}  // namespace headlight

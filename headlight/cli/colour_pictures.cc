@@ -1,0 +1,47 @@
+#include "headlight/cli/colour_pictures.h"
+
+#include <fmt/ranges.h>
+
+#include <string_view>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/image/colours.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/picture_files.h"
+
+namespace headlight {
+
+std::vector<Picture> ReadFittedPictures(const std::vector<std::string>& sources, const PictureProcessor& processor,
+                                        const TextShare& share) {
+  const std::vector<PictureSource> listed = ListPictures(sources);
+  std::vector<Picture> pictures(listed.size());
+  ParallelFor(std::ssize(listed), [&](std::int64_t i) {
+    const PictureSource& source = listed[static_cast<std::size_t>(i)];
+    pictures[static_cast<std::size_t>(i)] =
+        processor.Fit(source.idx != nullptr ? (*source.idx)[source.index] : ReadPicture(source.path));
+  });
+  std::erase_if(pictures, [&](const Picture& picture) {
+    return !share.Has({reinterpret_cast<const char*>(picture.pixels.data()), picture.pixels.size()});
+  });
+  Check(!pictures.empty(), "{}: there is no picture {}", fmt::join(sources, ", "),
+        share.held_out ? "to validate on" : "to learn from");
+  return pictures;
+}
+
+ColourPictures InColours(const std::vector<Picture>& fitted, const PictureProcessor& processor) {
+  ColourPictures pictures{.size = {fitted.front().height, fitted.front().width}};
+  pictures.colours.reserve(fitted.size() * static_cast<std::size_t>(pictures.pixels()));
+  NearestColours nearest(processor);
+  for (const Picture& picture : fitted) nearest.Append(picture, pictures.colours);
+  return pictures;
+}
+
+PictureProcessor LoadColourProcessor(const std::string& folder) {
+  PictureProcessor processor = LoadPictureProcessor(folder);
+  Check(!processor.clusters.empty() && processor.resize.kind == ResizeRule::Kind::exact && !processor.crop,
+        "{}: the processor must resize pictures to one height and width, and have clusters of colours", folder);
+  return processor;
+}
+
+}  // namespace headlight

@@ -1,0 +1,125 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "headlight/cli/testing.h"
+#include "headlight/io/safetensors.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+struct ForwardPicturesTest : testing::Test {
+  static std::string FolderOf(const std::string& name) {
+    return HEADLIGHT_SOURCE_DIR "/tests/testdata/pictures/" + name;
+  }
+  void WriteInputs(const std::map<std::string, Tensor>& inputs) const {
+    std::vector<StoredTensor> stored;
+    for (const auto& [name, tensor] : inputs) stored.push_back(Stored(name, tensor));
+    WriteSafetensors(in, stored);
+  }
+  std::string RefusalOf(const std::string& model, const std::map<std::string, Tensor>& inputs) const {
+    WriteInputs(inputs);
+    const std::string refusal = headlight::RefusalOf({"forward", FolderOf(model), in, out});
+    EXPECT_FALSE(std::filesystem::exists(out));
+    return refusal;
+  }
+
+  const TemporaryFolder folder;
+  const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
+};
+
+// [batch, height, width, channels] as [batch, channels, height, width].
+Tensor ChannelsFirst(const Tensor& x) {
+  const Shape& shape = x.shape();
+  const Tensor y = Tensor::Empty({shape[0], shape[3], shape[1], shape[2]});
+  const std::int64_t pixels = shape[1] * shape[2], channels = shape[3];
+  for (std::int64_t i = 0; i < x.elements(); ++i)
+    y.data<float>()[(i / channels / pixels * channels + i % channels) * pixels + i / channels % pixels] =
+        x.data<float>()[i];
+  return y;
+}
+
+// The folders of tools/make_picture_encoder_goldens.py.
+TEST_F(ForwardPicturesTest, GivesWhatTransformersGives) {
+  for (const char* name : {"vit", "deit_classes", "vit_masked", "vit_larger", "dinov2_masked", "dinov3"}) {
+    const Safetensors golden(FolderOf(name) + "/golden.safetensors");
+    std::map<std::string, Tensor> inputs = {{"pixel_values", ChannelsFirst(golden.Read("pixel_values"))}};
+    if (golden.contains("bool_masked_pos")) inputs["bool_masked_pos"] = golden.Read("bool_masked_pos", DType::int32);
+    WriteInputs(inputs);
+    const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Safetensors given(out);
+    int compared = 0;
+    for (const auto& [output, tensor] : given.tensors()) {
+      if (!golden.contains(output)) continue;
+      const Tensor expected = golden.Read(output), actual = given.Read(output);
+      ASSERT_EQ(actual.shape(), expected.shape()) << output;
+      EXPECT_THAT(actual.ToVector<float>(), testing::Pointwise(testing::FloatNear(1e-4F), expected.ToVector<float>()))
+          << name << ' ' << output;
+      ++compared;
+    }
+    EXPECT_GE(compared, name == std::string("vit_masked") ? 3 : 4 - (name == std::string("vit_larger"))) << name;
+    EXPECT_EQ(given.contains("reconstruction"), name == std::string("vit_masked"));
+    if (!given.contains("reconstruction")) continue;
+    // The golden has a row of pixels per patch, channel by channel.
+    const Tensor pixels = golden.Read("pixels"), picture = given.Read("reconstruction");
+    ASSERT_EQ(picture.shape(), (Shape{2, 3, 8, 8}));
+    for (std::int64_t patch = 0; patch < 8; ++patch)
+      for (std::int64_t i = 0; i < 48; ++i) {
+        const std::int64_t row = (patch / 4 * 3 + i / 16) * 8 + patch % 4 / 2 * 4 + i % 16 / 4;
+        ASSERT_NEAR(picture.matrix<float>().row(row)[patch % 2 * 4 + i % 4], pixels.matrix<float>().row(patch)[i],
+                    1e-4);
+      }
+  }
+}
+
+// The folders of tools/make_resnet_goldens.py, whose stages have a row for each cell.
+TEST_F(ForwardPicturesTest, GivesTheMapsOfAResnet) {
+  const std::string name = "../resnets/downsampled_classes";
+  const Safetensors golden(FolderOf(name) + "/golden.safetensors");
+  WriteInputs({{"pixel_values", ChannelsFirst(golden.Read("pixel_values"))}});
+  const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Safetensors given(out);
+  const Tensor rows = golden.Read("use.stages.2"), maps = given.Read("last_hidden_state");
+  ASSERT_EQ(maps.shape().rank(), 4);
+  ASSERT_EQ(maps.elements(), rows.elements());
+  const Tensor stages =
+      rows.ViewAs({2, maps.shape()[2], maps.shape()[3], maps.shape()[1]});  // [batch, height, width, channels]
+  EXPECT_THAT(maps.ToVector<float>(),
+              testing::Pointwise(testing::FloatNear(1e-4F), ChannelsFirst(stages).ToVector<float>()));
+  EXPECT_EQ(given.Read("pooler_output").shape(), (Shape{2, maps.shape()[1], 1, 1}));
+  EXPECT_THAT(given.Read("logits").ToVector<float>(),
+              testing::Pointwise(testing::FloatNear(1e-4F), golden.Read("use.logits").ToVector<float>()));
+}
+
+TEST_F(ForwardPicturesTest, RefusesInputsThatAreNotABatch) {
+  const auto mask = [](const Shape& shape, std::int32_t value) {
+    const Tensor all = Tensor::Empty(shape, DType::int32);
+    std::ranges::fill(all.span<std::int32_t>(), value);
+    return all;
+  };
+  const Tensor picture = Tensor::Zeros({1, 3, 8, 8});
+  EXPECT_THAT(RefusalOf("vit", {{"bool_masked_pos", mask({1, 4}, 0)}}), HasSubstr("pixel_values"));
+  EXPECT_THAT(RefusalOf("vit", {{"input_ids", mask({1, 4}, 0)}}), HasSubstr("'input_ids' is no input"));
+  for (const auto& [shape, rule] :
+       std::vector<std::pair<Shape, const char*>>{{{3, 8, 8}, "[batch, channels, height, width]"},
+                                                  {{0, 3, 8, 8}, "none of them 0"},
+                                                  {{1, 8, 8, 3}, "8 channels, and the model reads 3"},
+                                                  {{1, 3, 8, 3}, "8 x 3 pixels, and a patch is of 4 x 4"}})
+    EXPECT_THAT(RefusalOf("vit", {{"pixel_values", Tensor::Zeros(shape)}}), HasSubstr(rule));
+  const auto refusal_of_mask = [&](const char* model, const Tensor& masked) {
+    return RefusalOf(model, {{"pixel_values", picture}, {"bool_masked_pos", masked}});
+  };
+  EXPECT_THAT(refusal_of_mask("vit", mask({1, 4}, 1)), HasSubstr("no token for masked patches"));
+  EXPECT_THAT(refusal_of_mask("vit_masked", mask({1, 5}, 1)), HasSubstr("here [1, 4]"));
+  EXPECT_THAT(refusal_of_mask("vit_masked", mask({1, 4}, 2)), HasSubstr("of 0 and 1"));
+  EXPECT_THAT(refusal_of_mask("vit_masked", Tensor::Zeros({1, 4})), HasSubstr("bool_masked_pos is F32"));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,67 @@
+#include "headlight/cli/generate_images.h"
+
+#include <cmath>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/decoding/encode.h"
+#include "headlight/image/sheet.h"
+
+namespace headlight {
+
+std::vector<std::string> AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options) {
+  std::vector<CLI::Option*> added;
+  added.push_back(command.add_option("--out", options.out, "PNG file to write: a sheet of the pictures")
+                      ->check(NotEmpty())
+                      ->type_name("FILE"));
+  added.push_back(command.add_option("--from", options.from, "Complete these pictures: JPEG, PNG or WebP")
+                      ->check(NotEmpty())
+                      ->type_name("FILE"));
+  added.push_back(command.add_option("--rows", options.rows, "Rows of pixels to keep of them [half of the picture's]")
+                      ->check(AtLeast(1))
+                      ->type_name("N")
+                      ->needs(added.back()));
+  added.push_back(command.add_option("--count", options.count, "Pictures to draw; with --from, of each [1]")
+                      ->check(Between(1, 10'000))
+                      ->type_name("N"));
+  added.push_back(command
+                      .add_option("--columns", options.columns,
+                                  "Columns of the sheet [as many as rows; with several --from, --count]")
+                      ->check(Between(1, 10'000))
+                      ->type_name("N"));
+  std::vector<std::string> names;
+  for (CLI::Option* option : added) {
+    option->group("Models of pictures");
+    names.push_back(option->get_name());
+  }
+  return names;
+}
+
+void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
+                    GenerateImageOptions generate) {
+  Check(!options.out.empty(), "{}: --out FILE.png is required for a model of pictures", folder);
+  Check(options.out.ends_with(".png"), "--out {}: pictures are written as PNG: the name must end in .png", options.out);
+  std::vector<std::string> inputs = options.from;
+  inputs.push_back(folder);
+  CheckOutputs({{"--out", options.out}}, inputs);
+  CheckWritable(options.out);
+  const ImageGenerator generator = ImageGenerator::Load(folder, {.compute = compute});
+  Check(!options.rows || *options.rows < generator.height(),
+        "--rows {}: a picture has {}, of which at least one is drawn", options.rows.value_or(0), generator.height());
+  std::vector<Picture> begun;
+  for (const std::string& path : options.from) begun.push_back(ReadPicture(path));
+
+  Progress progress("pixels drawn");
+  generate.progress = [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); };
+  const std::int64_t count = options.count.value_or(1);
+  const std::vector<Picture> pictures =
+      begun.empty() ? generator.Generate(count, generate) : generator.Complete(begun, options.rows, count, generate);
+  const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(pictures.size()))));
+  const std::int64_t columns = options.columns.value_or(begun.size() > 1 ? count : square);
+  WritePng(options.out, SheetOf(pictures, columns));
+}
+
+}  // namespace headlight

@@ -1,0 +1,28 @@
+// `generate` with a model of pictures.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/compute.h"
+#include "headlight/tasks/image_generator.h"
+
+namespace headlight {
+
+struct GenerateImagesOptions {
+  std::string out;
+  std::vector<std::string> from;
+  std::optional<std::int64_t> rows, count, columns;
+};
+
+// Binds --out, --from, --rows, --count and --columns to `options`, which must outlive the program; their names.
+std::vector<std::string> AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options);
+
+// Writes a sheet of pictures.
+void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
+                    GenerateImageOptions generate);
+
+}  // namespace headlight

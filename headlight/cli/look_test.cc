@@ -1,0 +1,161 @@
+// headlight look with a picture, and with two models.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+
+#include "headlight/cli/testing.h"
+#include "headlight/models/vit.h"
+
+namespace headlight {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr char kPicture[] = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.jpg";
+
+// A tiny encoder of pictures of 3 x 2 patches.
+std::string SaveVit(const TemporaryFolder& folder, const std::string& name, std::uint64_t seed) {
+  Vit vit({.model = 12, .layers = 2, .heads = 2, .ffn = 8, .picture = {24, 16}, .patch = {8, 8}});
+  vit.parameters().Initialise(seed);
+  const std::string path = folder.File(name);
+  std::filesystem::create_directory(path);
+  vit.Save(path);
+  WriteFile(path + "/preprocessor_config.json",
+            R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 24, "width": 16}})");
+  return path;
+}
+
+TEST(LookAtAPicture, MakesPagesAndSheets) {
+  const TemporaryFolder folder;
+  const std::string vit = SaveVit(folder, "vit", 1), page = folder.File("a.html"), sheet = folder.File("a.png");
+  const Outcome outcome = RunProgram({"look", vit, "--picture", kPicture, "--out", page, "--out", sheet, "--out",
+                                      folder.File("a.svg"), "--out", folder.File("a.pdf")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a.html shows 2 attentions of 7 tokens"));
+  EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("\"class token\",\"1·1\",\"1·2\",\"2·1\""), HasSubstr("\"mass\":null"),
+                                    HasSubstr("Attention rollout (encoder)")));
+  EXPECT_THAT(ReadFile(sheet), StartsWith("\x89PNG"));
+  EXPECT_THAT(ReadFile(folder.File("a.svg")), HasSubstr("data:image"));
+  EXPECT_THAT(ReadFile(folder.File("a.pdf")), StartsWith("%PDF"));
+
+  // Standard input, another patch, masks, one layer: each changes the drawing.
+  const std::string picture = ReadFile(kPicture), before = ReadFile(sheet);
+  MustRun({"look", vit, "--picture", kPicture, "--patch", "3:2", "--out", sheet});
+  const std::string patch = ReadFile(sheet);
+  EXPECT_NE(patch, before);
+  ASSERT_EQ(RunProgram({"look", vit, "--picture", "-", "--patch", "3:2", "--out", sheet}, picture).exit_code, 0);
+  EXPECT_EQ(ReadFile(sheet), patch);
+  MustRun({"look", vit, "--picture", kPicture, "--mass", "0.6", "--out", sheet, "--out", page});
+  EXPECT_NE(ReadFile(sheet), before);
+  EXPECT_THAT(ReadFile(page), HasSubstr("\"mass\":0.6"));
+  MustRun({"look", vit, "--picture", kPicture, "--layer", "2", "--out", page});
+  EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("\"layer\":2"), Not(HasSubstr("\"layer\":1"))));
+  MustRun({"look", vit, "--picture", kPicture, "--layer", "2", "--attention", "rollout", "--out", page});
+  EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("Attention rollout"), Not(HasSubstr("Encoder self-attention"))));
+}
+
+TEST(LookAtAPicture, RefusesWhatDoesNotFit) {
+  const TemporaryFolder folder;
+  const std::string vit = SaveVit(folder, "vit", 1), page = folder.File("a.html");
+  const auto refusal = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"look", vit, "--out", page});
+    return RefusalOf(arguments);
+  };
+  EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("an encoder of pictures reads one: give it with --picture"));
+  EXPECT_THAT(refusal({"--picture", folder.File("none.jpg")}), HasSubstr("none.jpg"));
+  EXPECT_THAT(refusal({"--picture", HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/truncated.png"}),
+              HasSubstr("truncated.png"));
+  for (const char* patch : {"0:1", "4:1", "1:3", "1", "1:2x", "a", "-1:1", "99999999999:1"})
+    EXPECT_THAT(refusal({"--picture", kPicture, "--patch", patch}),
+                HasSubstr("--patch must be a row from 1 to 3 and a column from 1 to 2, such as 3:7"))
+        << patch;
+  EXPECT_THAT(refusal({"--picture", kPicture, "--mass", "0"}), HasSubstr("--mass must be above 0 and at most 1"));
+  EXPECT_THAT(refusal({"--picture", kPicture, "--layer", "3"}), HasSubstr("layer 3: the model has 2 layers"));
+  EXPECT_THAT(refusal({"--picture", kPicture, "--attention", "cross"}), HasSubstr("attention cross"));
+  EXPECT_FALSE(std::filesystem::exists(page));
+}
+
+TEST(LookAtAPicture, OfAModelThatReadsPixels) {
+  const TemporaryFolder folder;
+  const std::string model = folder.File("imagegpt"), page = folder.File("a.html"), sheet = folder.File("a.png");
+  std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt", model);
+  std::string clusters;
+  for (int colour = 0; colour < 22; ++colour)
+    clusters += fmt::format("{}[{}, 0, {}]", colour == 0 ? "" : ", ", colour / 11.0 - 1, 1 - colour / 11.0);
+  WriteFile(model + "/preprocessor_config.json",
+            R"({"image_processor_type": "ImageGPTImageProcessor", "size": {"height": 4, "width": 6}, "clusters": [)" +
+                clusters + "]}");
+  const Outcome outcome = RunProgram({"look", model, "--picture", kPicture, "--out", page, "--out", sheet});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("attentions of 24 tokens"));
+  EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("\"start\",\"1·1\""), HasSubstr("\"query\":23")));
+  const std::string last = ReadFile(sheet);
+  MustRun({"look", model, "--picture", kPicture, "--patch", "2:1", "--out", sheet});
+  EXPECT_NE(ReadFile(sheet), last);
+  EXPECT_THAT(RefusalOf({"look", model, "--picture", kPicture, "--patch", "4:6", "--out", sheet}),
+              HasSubstr("the model does not read the last pixel"));
+  EXPECT_THAT(RefusalOf({"look", model, "--text", "a", "--out", sheet}), HasSubstr("give it with --picture"));
+}
+
+struct LookAgainst : ProgramTest {};
+
+TEST_F(LookAgainst, ShowsTwoModels) {
+  const std::string other = folder.File("other"), page = folder.File("a.html");
+  std::filesystem::copy(model, other);
+  MustRun({"look", model, "--against", other, "--source", "Hund", "--target", "dog", "--out", page});
+  EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("<title>model and other</title>"), HasSubstr("\"name\":\"model\""),
+                                    HasSubstr("\"name\":\"other\""), HasSubstr("\"slider\":false")));
+  EXPECT_THAT(RefusalOf({"look", model, "--against", other, "--source", "Hund", "--out", folder.File("a.png")}),
+              HasSubstr("--against: only a page (.html) shows two models"));
+  EXPECT_THAT(RefusalOf({"look", model, "--picture", kPicture, "--out", page}), HasSubstr("reads no picture"));
+  EXPECT_THAT(RefusalOf({"look", model, "--against", other, "--source", "Hund", "--out", other + "/config.json.html",
+                         "--out", other + "/config.json.html"}),
+              HasSubstr("--out"));
+}
+
+// A training whose last two validations' values are kept, too.
+struct LookAtATraining : testing::Test {
+  void SetUp() override {
+    const std::string tokenizer = folder.File("tokenizer"), texts = folder.File("texts");
+    std::filesystem::create_directory(tokenizer);
+    std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
+                          tokenizer + "/tokenizer.json");
+    std::string lines;
+    for (int i = 0; i < 20; ++i) lines += "the dog runs\n\na man and a dog play\n";
+    WriteFile(texts, lines);
+    std::vector<std::string> arguments = {"train", "language-model", "--train", texts, "--valid", texts, "--out", out};
+    for (const char* more : {"--layers", "1", "--model-dim", "16", "--heads", "2", "--positions", "16", "--steps", "6",
+                             "--batch-tokens", "64", "--validate-every", "2", "--average-last", "3", "--quiet"})
+      arguments.emplace_back(more);
+    arguments.insert(arguments.end(), {"--tokenizer", tokenizer});
+    MustRun(arguments);
+  }
+  TemporaryFolder folder;
+  const std::string out = folder.File("run"), page = folder.File("a.html");
+};
+
+TEST_F(LookAtATraining, ShowsItsMoments) {
+  const Outcome outcome = RunProgram({"look", out, "--checkpoints", "--text", "a dog", "--out", page});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string text = ReadFile(page);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("<title>run</title>"), HasSubstr("\"name\":\"step 2"), HasSubstr("\"name\":\"step 4"),
+                    HasSubstr("\"name\":\"step 6"), HasSubstr("\"slider\":true")));
+  // Each has weights of its own.
+  std::set<std::string> weights;
+  for (std::size_t at = text.find("\"weights\""); at != text.npos; at = text.find("\"weights\"", at + 1))
+    weights.insert(text.substr(at, text.find(']', at) - at));
+  EXPECT_GE(weights.size(), 3U);
+  EXPECT_THAT(RefusalOf({"look", out, "--checkpoints", "--text", "a", "--out", folder.File("a.png")}),
+              HasSubstr("--checkpoints: only a page (.html) shows a training"));
+  std::filesystem::remove_all(out + "/checkpoint");
+  EXPECT_THAT(RefusalOf({"look", out, "--checkpoints", "--text", "a", "--out", page}),
+              HasSubstr("holds no training with a checkpoint"));
+}
+
+}  // namespace
+}  // namespace headlight

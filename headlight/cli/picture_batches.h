@@ -1,0 +1,43 @@
+// Commands over pictures: files, folders or an IDX file in, for each picture what is printed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/cli/line_batches.h"
+#include "headlight/image/picture_files.h"
+
+namespace headlight {
+
+// Pictures that stand together, as the model reads them.
+struct FittedBatch {
+  std::span<const PictureSource> sources;
+  std::span<const Picture> fitted;
+  std::int64_t first = 0;                           // index of the first among all
+  std::function<std::string(std::size_t)> name_of;  // of a picture by its index in the batch
+};
+
+// A picture as the model's processor resizes it; called on several threads at once.
+using FitPicture = std::function<Picture(const Picture& picture)>;
+// The text to print for each picture of a batch, with line ends. May be called again with a part of a batch for which
+// it threw Error, and so must have no effect before it throws.
+using PictureRows = std::function<std::vector<std::string>(const FittedBatch& batch)>;
+
+// Decodes and resizes the pictures ahead on other threads and prints `rows` of them in their order as they come.
+// `progress` labels the progress line, such as "pictures classified".
+//
+// With options.skip_errors a picture that cannot be read, or for which `rows` throws Error, does not end the run: its
+// error is printed in its place, as an object with `picture` and `error`, or else to standard error.
+void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSource>& sources,
+                         const std::string& progress, const FitPicture& fit, const PictureRows& rows);
+
+// The pictures that a command names, standard input where it names none.
+std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inputs);
+
+// Throws Error where an output is one of the pictures.
+void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources);
+
+}  // namespace headlight

@@ -1,0 +1,147 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/testing.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/tasks/image_classifier.h"
+#include "headlight/tasks/image_embedder.h"
+#include "headlight/tasks/picture_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kPictures = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/";
+
+struct PictureCommands : testing::Test {
+  PictureCommands() : model(folder.File("model")), photos(folder.File("photos")) {
+    std::filesystem::create_directory(model);
+    SaveTinyVit(model);
+    std::filesystem::create_directories(photos + "/more");
+    std::filesystem::copy(kPictures + "rgb.png", photos + "/a.png");
+    std::filesystem::copy(kPictures + "full_chroma.jpg", photos + "/b.jpg");
+    std::filesystem::copy(kPictures + "lossy.webp", photos + "/more/c.webp");
+    WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02"
+                               "abcd",
+                               20));
+  }
+
+  const TemporaryFolder folder;
+  const std::string model, photos;
+  const std::string idx = folder.File("t-idx3-ubyte");
+  const std::vector<std::string> files = {photos + "/a.png", photos + "/b.jpg", photos + "/more/c.webp"};
+};
+
+TEST_F(PictureCommands, ClassifyPicturesFromAnywhere) {
+  const ImageClassifier classifier = ImageClassifier::Load(model);
+  const Tensor scores = classifier.Classify({ReadPicture(files[0]), ReadPicture(files[1]), ReadPicture(files[2])});
+  std::string expected;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const float* const row = scores.matrix<float>().row(static_cast<std::int64_t>(i));
+    const std::size_t best = static_cast<std::size_t>(std::max_element(row, row + 3) - row);
+    expected += fmt::format("{}\t{}\t{:.4f}\n", files[i], classifier.labels()[best], row[best]);
+  }
+  EXPECT_EQ(RunProgram({"classify", model, photos}).out, expected);
+  EXPECT_EQ(RunProgram({"classify", model, files[0], photos + "/b*", photos + "/more"}).out, expected);
+  EXPECT_EQ(RunProgram({"classify", model, photos, "--threads", "1"}).out, expected);
+  const std::string piped = RunProgram({"classify", model}, ReadFile(files[0])).out;
+  EXPECT_EQ(piped.substr(piped.find('\t')), expected.substr(expected.find('\t'), piped.size() - piped.find('\t')));
+  EXPECT_THAT(piped, StartsWith("standard input\t"));
+  const std::vector<std::string> of_idx = Lines(RunProgram({"classify", model, idx, "--top", "2"}).out);
+  EXPECT_THAT(of_idx, ElementsAre(StartsWith(idx + "#1\t"), StartsWith(idx + "#2\t")));
+  EXPECT_EQ(std::ranges::count(of_idx[0], '\t'), 4);
+}
+
+TEST_F(PictureCommands, ClassifyPrintsJson) {
+  const std::vector<std::string> rows = Lines(RunProgram({"classify", model, photos, "--json"}).out);
+  ASSERT_EQ(rows.size(), 3U);
+  const Json row = ParseJson(rows[1], "row");
+  EXPECT_EQ(*row.Find("picture")->As<std::string>(), files[1]);
+  const auto& classes = *row.Find("classes")->As<Json::Array>();
+  ASSERT_EQ(classes.size(), 3U);
+  EXPECT_GE(*classes[0].Find("probability")->As<double>(), *classes[1].Find("probability")->As<double>());
+  EXPECT_NE(classes[0].Find("label"), nullptr);
+  const Json two = ParseJson(Lines(RunProgram({"classify", model, photos, "--json", "--top", "2"}).out)[0], "row");
+  EXPECT_EQ(two.Find("classes")->As<Json::Array>()->size(), 2U);
+}
+
+TEST_F(PictureCommands, ContinueAfterPicturesThatCannotBeRead) {
+  const std::string good = RunProgram({"classify", model, photos}).out;
+  WriteFile(photos + "/bad.png", "no picture");
+  std::filesystem::copy(kPictures + "truncated.jpg", photos + "/more/b.jpg");
+  const Outcome refused = RunProgram({"classify", model, photos});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, EndsWith("bad.png: not a picture that can be read: JPEG, PNG or WebP\n"));
+  const Outcome skipped = RunProgram({"classify", model, photos, "--skip-errors"});
+  EXPECT_EQ(skipped.exit_code, 0);
+  EXPECT_EQ(skipped.out, good);
+  EXPECT_THAT(skipped.err, HasSubstr("headlight: " + photos + "/bad.png: not a picture"));
+  EXPECT_THAT(skipped.err, HasSubstr("2 of 5 pictures could not be processed\n"));
+  const std::vector<std::string> rows = Lines(RunProgram({"classify", model, photos, "--skip-errors", "--json"}).out);
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[2],
+            R"({"picture":")" + photos + R"(/bad.png","error":"not a picture that can be read: JPEG, PNG or WebP"})");
+  EXPECT_THAT(rows[3], StartsWith(R"({"picture":")" + photos + R"(/more/b.jpg","error":")"));
+  // Of a picture that the model cannot read only that one is skipped.
+  WriteFile(model + "/preprocessor_config.json",
+            R"({"image_processor_type": "ViTImageProcessor", "do_resize": false})");
+  const Outcome small = RunProgram({"embed", model, idx, files[0], "--skip-errors", "--json"});
+  EXPECT_EQ(small.exit_code, 0);
+  ASSERT_EQ(Lines(small.out).size(), 3U);
+  EXPECT_THAT(Lines(small.out)[0], HasSubstr("smaller than a patch"));
+  EXPECT_THAT(Lines(small.out)[2], HasSubstr("\"vector\":["));
+}
+
+TEST_F(PictureCommands, EmbedPrintsWritesOrSearches) {
+  const std::vector<float> vector = ImageEmbedder::Load(model).Embed({ReadPicture(files[1])}).ToVector<float>();
+  const std::vector<std::string> rows = Lines(RunProgram({"embed", model, photos}).out);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_THAT(rows[1], StartsWith(fmt::format("{}\t[{},", files[1], vector[0])));
+  const std::vector<std::string> json = Lines(RunProgram({"embed", model, photos, "--json"}).out);
+  EXPECT_THAT(json[1], StartsWith(fmt::format(R"({{"picture":"{}","vector":[{},)", files[1], vector[0])));
+
+  WriteFile(photos + "/bad.png", "");
+  const std::string npy = folder.File("vectors.npy");
+  const Outcome written = RunProgram({"embed", model, photos, "--out", npy, "--skip-errors"});
+  EXPECT_THAT(Lines(written.out), ElementsAre(files[0], files[1], photos + "/bad.png", files[2]));
+  const std::string file = ReadFile(npy);
+  EXPECT_THAT(file, HasSubstr("'shape': (4, 16)"));
+  std::vector<float> numbers(4 * 16);
+  std::memcpy(numbers.data(), file.data() + file.size() - numbers.size() * sizeof(float),
+              numbers.size() * sizeof(float));
+  EXPECT_EQ(std::vector<float>(numbers.begin() + 16, numbers.begin() + 32), vector);
+  EXPECT_NE(numbers[2 * 16], numbers[2 * 16]);
+
+  const std::vector<std::string> found =
+      Lines(RunProgram({"embed", model, files[0], files[1], files[2], "--search", files[1], "--top", "2"}).out);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0], "1.0000\t" + files[1]);
+  EXPECT_THAT(RunProgram({"embed", model, files[1], "--search", files[1], "--json"}).out,
+              StartsWith(R"({"picture":")" + files[1] + R"(","score":)"));
+}
+
+TEST_F(PictureCommands, RefuseWhatHasNoEffectOrDoesNotFit) {
+  EXPECT_THAT(RefusalOf({"classify", model, photos, "--truncate"}), HasSubstr("--truncate is for texts"));
+  EXPECT_THAT(RefusalOf({"embed", model, photos, "--truncate"}), HasSubstr("--truncate is for texts"));
+  EXPECT_THAT(RefusalOf({"classify", model, folder.File("none.jpg")}), EndsWith("no such file or folder\n"));
+  EXPECT_THAT(RefusalOf({"embed", model, photos, "--out", files[0]}), HasSubstr("--out"));
+  EXPECT_THAT(RefusalOf({"embed", model, photos, "--search", files[0], "--json", "--top", "0"}), HasSubstr("--top"));
+  EXPECT_THAT(RefusalOf({"embed", model, photos, "--search", "query"}), HasSubstr("query: "));
+  const std::string texts = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify";
+  EXPECT_THAT(RefusalOf({"classify", texts, files[0], files[1]}), HasSubstr("this model reads texts, from one FILE"));
+  const TemporaryFolder gpt;
+  SaveTinyGpt(gpt.path());
+  EXPECT_THAT(RefusalOf({"classify", gpt.path(), files[0]}), HasSubstr("encoder"));
+  SaveTinyVit(model, /*classes=*/false);
+  EXPECT_THAT(RefusalOf({"classify", model, photos}), HasSubstr("no head for classes of pictures"));
+}
+
+}  // namespace
+}  // namespace headlight

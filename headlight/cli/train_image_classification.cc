@@ -1,0 +1,198 @@
+// headlight train image-classification: one class of each picture.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <any>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/cli/augment_options.h"
+#include "headlight/cli/augmented_page.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/picture_training.h"
+#include "headlight/data/pictures.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/models/family.h"
+#include "headlight/train/tasks/image_classification.h"
+
+namespace headlight {
+namespace {
+
+struct Preset {
+  OptionValues settings;
+  OptionValues augmentation;  // in the place of what --augment names, unless that is given
+};
+
+const std::map<std::string, Preset> kPresets = {
+    {"small-pictures",
+     {{{"--image-size", "32"},
+       {"--patch-size", "4"},
+       {"--layers", "9"},
+       {"--model-dim", "192"},
+       {"--heads", "3"},
+       {"--ffn-dim", "384"},
+       {"--drop-path", "0.1"},
+       {"--label-smoothing", "0.1"},
+       {"--average-decay", "0.999"},
+       {"--epochs", "60"}},
+      {{"--random-resized-crop", "0.4"},
+       {"--horizontal-flip", "0.5"},
+       {"--rand-augment", "9"},
+       {"--random-erasing", "0.25"},
+       {"--cutmix", "1"}}}},
+    {"small-grey-pictures",
+     {{{"--image-size", "28"},
+       {"--patch-size", "4"},
+       {"--layers", "6"},
+       {"--model-dim", "128"},
+       {"--heads", "4"},
+       {"--ffn-dim", "256"},
+       {"--label-smoothing", "0.1"},
+       {"--average-decay", "0.999"},
+       {"--epochs", "30"}},
+      {{"--random-crop", "2"}, {"--horizontal-flip", "0.5"}, {"--random-erasing", "0.25"}}}},
+};
+
+struct Options : PictureTrainingOptions {
+  AugmentOptions augment;
+  std::string preset, show_augmented;
+  double label_smoothing = 0;
+};
+
+bool HasAll(std::vector<std::string> labels, std::vector<std::string> others) {
+  std::ranges::sort(labels);
+  std::ranges::sort(others);
+  return labels == others;
+}
+
+// The numbers of so many classes as names: data often has numbers where the model has names.
+std::vector<std::string> Numbers(std::size_t count) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+  return numbers;
+}
+
+// The model of --from, with a head for these labels; they become the model's own where it knows the same classes.
+std::unique_ptr<PictureEncoder> ModelFor(const Options& options, std::vector<std::string>& labels,
+                                         TrainingProgress& progress) {
+  std::unique_ptr<PictureEncoder> model =
+      LoadModel<PictureEncoder>(options.from, {.dropout = options.chosen_dropout()});
+  const std::vector<std::string>& known = model->labels();
+  if (!known.empty() && (HasAll(labels, known) || HasAll(labels, Numbers(known.size())))) {
+    labels = known;
+    return model;
+  }
+  progress.Note(known.empty()
+                    ? fmt::format("{}: it has no head for classes, which begins anew", options.from)
+                    : fmt::format("{}: its {} classes are others: the head begins anew", options.from, known.size()));
+  return GiveClasses(*model, labels, options.training.seed);
+}
+
+void Run(Options& options) {
+  const bool names_augmentation = !options.command->get_option("--augment")->empty();
+  if (!options.preset.empty()) {
+    const Preset& preset = kPresets.at(options.preset);
+    SetUnlessGiven(options, preset.settings);
+    if (!names_augmentation) SetUnlessGiven(options, preset.augmentation);
+  }
+  if (options.preset.empty() || names_augmentation) CompleteAugmentOptions(options, options.augment);
+  const TrainingFolder folder = BeginPictureTraining(options);
+  if (!options.show_augmented.empty()) {
+    std::vector<std::string> inputs = options.train;
+    inputs.insert(inputs.end(), options.valid.begin(), options.valid.end());
+    if (!options.from_scratch()) inputs.push_back(options.from);
+    CheckOutputs({{"--show-augmented", options.show_augmented}}, inputs);
+    CheckWritable(options.show_augmented);
+  }
+  TrainingProgress progress(Quiet(), "pictures");
+
+  std::vector<std::string> labels;
+  PictureList list = ListLabelledPictures(options.train, labels, NewLabels::added);
+  const std::vector<std::string> found = labels;
+  std::unique_ptr<PictureEncoder> model =
+      options.from_scratch() ? NewVit(options, labels) : ModelFor(options, labels, progress);
+  constexpr NewLabels rule = NewLabels::refused_but_numbers;
+  if (labels != found) list = ListLabelledPictures(options.train, labels, rule);  // with the model's numbers
+  const auto decode = [](std::span<const std::byte> file, const std::string& name) {
+    return DecodePicture(file, name);
+  };
+  const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
+                        const char* purpose) {
+    PictureSet set(from, decode, share);
+    Check(set.size() > 0, "{}: there is no picture to {}", fmt::join(paths, ", "), purpose);
+    progress.Note(fmt::format("{}: {} pictures to {}", fmt::join(paths, ", "), set.size(), purpose));
+    return set;
+  };
+  const PictureSet train = read(list, options.train, options.learned(), "learn from");
+  if (!options.valid.empty()) list = ListLabelledPictures(options.valid, labels, rule);
+  const PictureSet valid = read(list, options.validation(), options.validated(), "validate on");
+  const PictureProcessor processor = ProcessorOf(options);
+  const TrainingTask task = ImageClassificationTask(*model, processor, train, valid,
+                                                    {.batches = options.batches,
+                                                     .augmentation = AugmentationOf(options.augment, processor),
+                                                     .erasing = options.augment.erasing,
+                                                     .mix = options.augment.mix,
+                                                     .label_smoothing = options.label_smoothing,
+                                                     .drop_path = options.drop_path});
+  if (!options.show_augmented.empty()) {
+    const TrainingBatch batch = task.batches({})();
+    WriteFile(options.show_augmented,
+              AugmentedPage(std::any_cast<const PictureBatch&>(batch.parts.front()), processor, model->labels()));
+    progress.Note(fmt::format("{}: a page of pictures as the model sees them", options.show_augmented));
+  }
+  Json of =
+      Json::Object{{"augmentation", DescriptionOf(options.augment)}, {"label_smoothing", options.label_smoothing}};
+  RunPictureTraining(task, options, "image-classification", "headlight classify", train.hash(), std::move(of), *model,
+                     progress);
+}
+
+}  // namespace
+
+void AddTrainImageClassification(CLI::App& train) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command =
+      *train.add_subcommand("image-classification", "Train a classifier of pictures (from scratch a ViT)");
+  command
+      .add_option("--preset", options->preset,
+                  "Settings to start from: for pictures of 32 to 64 pixels, or for grey ones of 28, such as "
+                  "Fashion-MNIST's")
+      ->check(OneOf({"small-pictures", "small-grey-pictures"}))
+      ->type_name("small-pictures|small-grey-pictures");
+  AddPictureTrainingOptions(command, *options,
+                            "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv "
+                            "file, or two IDX files, of pictures and of their classes",
+                            /*validates=*/true);
+  command
+      .add_option("--label-smoothing", options->label_smoothing,
+                  "Share of the probability that is spread over all classes")
+      ->check(NumberBelow(0, 1))
+      ->type_name("X")
+      ->capture_default_str()
+      ->group("Training");
+  AddAugmentOptions(command, options->augment);
+  command
+      .add_option("--show-augmented", options->show_augmented,
+                  "Write a page (HTML) of pictures as the model sees them, before the training starts")
+      ->check(NotEmpty())
+      ->type_name("FILE")
+      ->group("Augmentation");
+  command.footer(
+      "\nJPEG, PNG and WebP are read. Pictures are resized, and validated on without changes. Up to 1 GiB of decoded\n"
+      "pictures is kept in memory; others are decoded in each epoch. --from a model without a head for classes, such "
+      "as\n"
+      "one of DINO, or with one for other classes, keeps the encoder and initialises a new head.\n\n"
+      "Examples:\n"
+      "  headlight train image-classification --train photos/train --valid photos/valid --out model\n"
+      "  headlight train image-classification --train labels.csv --validate-split 0.1 --from vit-base --out model\n"
+      "  headlight train image-classification --preset small-grey-pictures --train train-images-idx3-ubyte.gz "
+      "train-labels-idx1-ubyte.gz --validate-split 0.1 --out model");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

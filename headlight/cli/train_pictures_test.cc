@@ -1,0 +1,158 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "headlight/base/json.h"
+#include "headlight/base/random.h"
+#include "headlight/cli/testing.h"
+#include "headlight/image/processor.h"
+#include "headlight/models/family.h"
+#include "headlight/models/vit.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+// IDX files of grey pictures of 8 x 8, bright in the upper half (3) or in the lower one (7).
+struct Setting {
+  TemporaryFolder folder;
+  std::string pictures = folder.File("train-images-idx3-ubyte"), labels = folder.File("train-labels-idx1-ubyte");
+
+  Setting() {
+    constexpr int count = 120;
+    std::string images = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8};
+    std::string classes = {0, 0, 8, 1, 0, 0, 0, count};
+    Random random(1);
+    for (int i = 0; i < count; ++i) {
+      classes += i % 2 == 0 ? '\3' : '\7';
+      for (int y = 0; y < 8; ++y)
+        for (int x = 0; x < 8; ++x)
+          images += static_cast<char>(random.Below(120) + ((y < 4) == (i % 2 == 0) ? 100 : 0));
+    }
+    WriteFile(pictures, images);
+    WriteFile(labels, classes);
+  }
+
+  Outcome Train(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"train", "image-classification", "--train", pictures, labels};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram(arguments);
+  }
+  std::vector<std::string> Small(const std::string& out) const {
+    return {"--validate-split", "0.3", "--out",        folder.File(out),
+            "--image-size",     "8",   "--patch-size", "4",
+            "--layers",         "1",   "--model-dim",  "16",
+            "--heads",          "2",   "--batch-size", "32",
+            "--log-every",      "2"};
+  }
+};
+
+std::vector<std::string> With(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(TrainPictures, AClassifierIsTrainedAndGoesOn) {
+  const Setting setting;
+  const Outcome trained = setting.Train(With(setting.Small("model"), {"--epochs", "12", "--learning-rate", "0.01",
+                                                                      "--augment", "none", "--random-crop", "1"}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("pictures to learn from"));
+  EXPECT_THAT(trained.err, HasSubstr(" pictures/s"));
+  EXPECT_THAT(trained.err, HasSubstr("accuracy 100.00, macro_f1 100.00"));
+  EXPECT_THAT(trained.err, HasSubstr("headlight classify"));
+  const std::string model = setting.folder.File("model");
+  EXPECT_EQ(LoadModel<PictureEncoder>(model)->labels(), (std::vector<std::string>{"3", "7"}));
+  EXPECT_EQ(LoadPictureProcessor(model).resize.size, (PictureSize{8, 8}));
+  EXPECT_THAT(setting.Train(setting.Small("model")).err, HasSubstr("holds a training already"));
+
+  // The same classes keep the head, others get a new one.
+  const auto further = [&](const std::string& out) {
+    return setting.Train(
+        {"--validate-split", "0.3", "--from", model, "--out", setting.folder.File(out), "--epochs", "1"});
+  };
+  const Outcome same = further("same");
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.err, testing::Not(HasSubstr("begins anew")));
+  std::string labels = ReadFile(setting.labels);
+  for (std::size_t i = 8; i < labels.size(); i += 3) labels[i] = '\1';
+  WriteFile(setting.labels, labels);
+  const Outcome other = further("other");
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_THAT(other.err, HasSubstr("its 2 classes are others: the head begins anew"));
+  EXPECT_EQ(LoadModel<PictureEncoder>(setting.folder.File("other"))->labels(),
+            (std::vector<std::string>{"1", "3", "7"}));
+  EXPECT_EQ(LoadPictureProcessor(setting.folder.File("other")).resize.size, (PictureSize{8, 8}));
+}
+
+TEST(TrainPictures, AResumedTrainingIsTheSame) {
+  const Setting setting;
+  const auto options = [&](const std::string& out, const std::string& epochs, const std::string& threads) {
+    return With(setting.Small(out), {"--epochs", epochs, "--warmup", "4", "--schedule", "inverse-square-root",
+                                     "--augment", "strong", "--resume", "--threads", threads});
+  };
+  ASSERT_EQ(setting.Train(options("whole", "4", "2")).exit_code, 0);
+  ASSERT_EQ(setting.Train(options("parts", "2", "1")).exit_code, 0);
+  const Outcome resumed = setting.Train(options("parts", "4", "3"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
+  EXPECT_EQ(ReadFile(setting.folder.File("whole/last/model.safetensors")),
+            ReadFile(setting.folder.File("parts/last/model.safetensors")));
+  // Another augmentation is another run.
+  const Outcome refused = setting.Train(With(options("parts", "6", "1"), {"--mixup", "0"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("augmentation"));
+}
+
+TEST(TrainPictures, ShowsThePicturesThatItLearnsFrom) {
+  const Setting setting;
+  const std::string page = setting.folder.File("page.html");
+  const Outcome trained =
+      setting.Train(With(setting.Small("model"), {"--steps", "1", "--augment", "strong", "--show-augmented", page}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string text = ReadFile(page);
+  std::size_t pictures = 0;
+  for (std::size_t at = 0; (at = text.find("<img src=\"data:image/png;base64,", at)) != std::string::npos; ++at)
+    ++pictures;
+  EXPECT_GE(pictures, 4U);  // of the first batch, which may be the smallest
+  EXPECT_THAT(text, testing::ContainsRegex("<figcaption>[37]( 0[.][0-9], [37] 0[.][0-9])?</figcaption>"));
+  const Outcome refused =
+      setting.Train(With(setting.Small("other"), {"--steps", "1", "--show-augmented", setting.pictures}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--show-augmented"));
+}
+
+TEST(TrainPictures, PresetsLeaveWhatIsGiven) {
+  const Setting setting;
+  const Outcome trained = setting.Train({"--validate-split", "0.3", "--out", setting.folder.File("model"), "--preset",
+                                         "small-grey-pictures", "--layers", "2", "--model-dim", "32", "--steps", "2"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const auto model = LoadModel<Vit>(setting.folder.File("model"));
+  EXPECT_EQ(model->config().layers, 2);
+  EXPECT_EQ(model->config().picture, (Grid{28, 28}));
+  EXPECT_EQ(model->config().ffn, 256);
+}
+
+TEST(TrainPictures, RefusesWhatCannotBe) {
+  const Setting setting;
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    const Outcome outcome = setting.Train(With(setting.Small("model"), more));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal({"--patch-size", "3"}), HasSubstr("--image-size 8: is not a multiple of --patch-size 3"));
+  EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("heads"));
+  EXPECT_THAT(refusal({"--valid", setting.pictures, setting.labels}), HasSubstr("--validate-split"));
+  EXPECT_THAT(refusal({"--from", "."}), HasSubstr("--from"));
+  EXPECT_THAT(refusal({"--augment", "much"}), HasSubstr("--augment must be none, light, standard or strong"));
+  std::filesystem::create_directory(setting.folder.File("empty"));
+  EXPECT_THAT(RefusalOf({"train", "image-classification", "--train", setting.folder.File("empty"), "--validate-split",
+                         "0.1", "--out", setting.folder.File("model")}),
+              HasSubstr("there is no folder of a class in it"));
+  EXPECT_FALSE(std::filesystem::exists(setting.folder.File("model")));
+}
+
+}  // namespace
+}  // namespace headlight

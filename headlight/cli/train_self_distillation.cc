@@ -1,0 +1,196 @@
+// headlight train self-distillation: features of pictures without labels, by DINO.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/picture_training.h"
+#include "headlight/data/batches.h"
+#include "headlight/data/pictures.h"
+#include "headlight/image/augment.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/models/family.h"
+#include "headlight/train/tasks/self_distillation.h"
+
+namespace headlight {
+namespace {
+
+struct Options : PictureTrainingOptions {
+  SelfDistillationOptions distillation;
+  MultiCrop crops{.global_size = 0, .local_size = 0};  // 0: by the model
+  double final_weight_decay = 0.4;
+  std::vector<std::string> labelled;
+};
+
+// DINO's own (Caron et al., 2021, section 3.2), but for the prototypes: the paper's 65,536 are for a million pictures.
+void SetDefaults(Options& options) {
+  options.drop_path = 0.1;
+  options.batches.batch_tokens = 64;
+  options.distillation.head.prototypes = 4096;
+  options.training.adam.clip_parameter_norm = 3;
+}
+
+std::unique_ptr<PictureEncoder> NewModel(const Options& options) {
+  if (options.from_scratch()) return NewVit(options, {});
+  const auto model = LoadModel<PictureEncoder>(options.from, {.dropout = options.chosen_dropout()});
+  Check(model->limits().channels == 3, "{}: the model reads {} channels, and pictures have 3", options.from,
+        model->limits().channels);
+  return GiveClasses(*model, {}, options.training.seed);
+}
+
+// The sizes that are not given, and whether the model reads them.
+void CompleteCrops(const PictureEncoder::Limits& limits, MultiCrop& crops) {
+  const std::int64_t patch = std::max(limits.patch.height, limits.patch.width);
+  if (crops.global_size == 0) crops.global_size = std::min(limits.picture.height, limits.picture.width);
+  if (crops.local_size == 0) crops.local_size = std::max(patch, crops.global_size * 3 / 7 / patch * patch);
+  for (const auto& [option, size] :
+       {std::pair("--global-size", crops.global_size), std::pair("--local-size", crops.local_size)})
+    Check(size >= patch, "{} {}: a crop is smaller than a patch of {} pixels", option, size, patch);
+}
+
+DistilledPictures CropsOf(const PictureSet& pictures, const PictureProcessor& processor, const Options& options) {
+  return {.count = pictures.size(),
+          .crops =
+              [&](std::int64_t picture, std::int64_t epoch) {
+                Random random = RandomOfExample(options.training.seed, epoch, picture);
+                std::vector<Tensor> crops;
+                for (const Picture& crop : RandomCrops(pictures[picture], options.crops, random))
+                  crops.push_back(processor.Values(crop));
+                return crops;
+              },
+          .whole = [&](std::int64_t picture) { return processor.Values(processor.Fit(pictures[picture])); }};
+}
+
+void Run(Options& options) {
+  const auto given = [&](const char* name) { return !options.command->get_option(name)->empty(); };
+  for (const char* name : {"--average-decay", "--average-last"})
+    Check(!given(name), "{}: the teacher, which is kept, is an average already (--teacher-momentum)", name);
+  for (const char* name : {"--patience", "--validate-metric"})
+    Check(!given(name) || !options.labelled.empty(), "{}: only --labelled pictures tell which model is the better one",
+          name);
+  const TrainingFolder folder = BeginPictureTraining(options);
+  TrainingOptions& training = options.training;
+  Check(!given("--final-weight-decay") || FallsToZero(training.schedule.kind),
+        "--final-weight-decay: only with --schedule cosine or linear the training's end is known");
+  if (!given("--learning-rate") && options.from_scratch())
+    training.schedule.peak = 5e-4 * static_cast<double>(options.batches.batch_tokens) / 256;
+  training.final_weight_decay = options.final_weight_decay;
+  options.distillation.drop_path = options.drop_path;
+  options.distillation.batches = options.batches;
+  CheckSelfDistillation(options.distillation);
+
+  TrainingProgress progress(Quiet(), "pictures");
+  const auto decode = [](std::span<const std::byte> file, const std::string& name) {
+    return DecodePicture(file, name);
+  };
+  const PictureSet train({ListPictures(options.train), {}}, decode);
+  progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
+  std::vector<std::string> labels;
+  PictureList list;
+  if (!options.labelled.empty()) list = ListLabelledPictures(options.labelled, labels, NewLabels::added);
+  const PictureSet labelled(list, decode);
+  const std::unique_ptr<PictureEncoder> student = NewModel(options), teacher = NewModel(options);
+  CompleteCrops(student->limits(), options.crops);
+  const PictureProcessor processor = ProcessorOf(options);
+
+  SelfDistillation distillation(*student, *teacher, options.distillation);
+  teacher->parameters().SetCompute(Chosen(options.compute));
+  const DistilledPictures learned = CropsOf(train, processor, options);
+  DistilledPictures validated = learned;
+  if (options.labelled.empty()) {
+    validated.count = std::min<std::int64_t>(learned.count, 256);
+  } else {
+    validated = CropsOf(labelled, processor, options);
+    validated.classes = list.labels;
+    progress.Note(fmt::format("{}: {} pictures of {} classes to validate on", fmt::join(options.labelled, ", "),
+                              labelled.size(), labels.size()));
+  }
+  const SelfDistillationOptions& d = options.distillation;
+  Json of = Json::Object{{"final_weight_decay", options.final_weight_decay},
+                         {"clip_parameter_norm", training.adam.clip_parameter_norm},
+                         {"global_size", options.crops.global_size},
+                         {"local_size", options.crops.local_size},
+                         {"local_crops", options.crops.locals},
+                         {"prototypes", d.head.prototypes},
+                         {"head_dim", d.head.hidden},
+                         {"teacher_temperature", d.teacher_temperature},
+                         {"teacher_warmup", d.warmup_epochs},
+                         {"teacher_momentum", d.teacher_momentum},
+                         {"frozen_prototypes", d.frozen_epochs},
+                         {"labelled_hash", fmt::format("{:016x}", labelled.hash())}};
+  RunPictureTraining(distillation.Task(learned, validated), options, "self-distillation", "headlight embed",
+                     train.hash(), std::move(of), *teacher, progress);
+}
+
+}  // namespace
+
+void AddTrainSelfDistillation(CLI::App& train) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *train.add_subcommand("self-distillation",
+                                            "Learn features of pictures without labels, by DINO (from scratch a ViT)");
+  SetDefaults(*options);
+  AddPictureTrainingOptions(command, *options, "files, folders, patterns or IDX files; labels are not read",
+                            /*validates=*/false);
+  options->training.adam.weight_decay = 0.04;
+  options->training.adam.clip_norm = 0;
+  const auto describe = [&](const char* name, const char* value, const char* description) {
+    command.get_option(name)->default_str(value)->description(description);
+  };
+  describe("--learning-rate", "", "Peak learning rate [0.0005 for 256 pictures per batch; with --from 0.0001]");
+  describe("--weight-decay", "0.04", "AdamW's weight decay at the start");
+  describe("--clip-norm", "0", "Clip the gradient of all parameters together to this norm; 0: do not clip");
+  command
+      .add_option("--labelled", options->labelled,
+                  "Pictures with classes, as image-classification reads them: after each epoch their features are "
+                  "judged by nearest neighbours")
+      ->type_name("FILE");
+  const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
+    const char* const unit = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
+    return command.add_option(name, value, description)->check(check)->type_name(unit)->group("Self-distillation");
+  };
+  const auto add_with_default = [&](const char* name, auto& value, const CLI::Validator& check,
+                                    const char* description) {
+    add(name, value, check, description)->capture_default_str();
+  };
+  SelfDistillationOptions& distillation = options->distillation;
+  add("--global-size", options->crops.global_size, Between(1, 1 << 15),
+      "Pixels of the two global crops' sides [the model's pictures]");
+  add("--local-size", options->crops.local_size, Between(1, 1 << 15),
+      "Pixels of the local crops' sides [3/7 of the global ones', in whole patches]");
+  add_with_default("--local-crops", options->crops.locals, Between(0, 64), "Local crops of each picture");
+  add_with_default("--prototypes", distillation.head.prototypes, Between(2, 1 << 20),
+                   "Outputs of the head, by which student and teacher are compared; the paper's ImageNet: 65536");
+  add_with_default("--head-dim", distillation.head.hidden, Between(1, 1 << 16), "Inner size of the head");
+  add_with_default("--teacher-temperature", distillation.teacher_temperature, NumberAbove(0),
+                   "Temperature of the teacher's outputs");
+  add_with_default("--teacher-warmup", distillation.warmup_epochs, AtLeast(0),
+                   "Epochs in which that rises from 0.04; 0: from the start");
+  add_with_default("--teacher-momentum", distillation.teacher_momentum, NumberBelow(0, 1),
+                   "Share of the teacher that a step keeps, at the start; a cosine leads to 1");
+  add_with_default("--frozen-prototypes", distillation.frozen_epochs, AtLeast(0),
+                   "Epochs at the start in which the last layer does not learn");
+  add_with_default("--final-weight-decay", options->final_weight_decay, NumberFrom(0),
+                   "Weight decay at the end, to which a cosine leads");
+  add_with_default("--clip-parameter-norm", options->training.adam.clip_parameter_norm, NumberFrom(0),
+                   "Clip each parameter's gradient to this norm; 0: do not clip");
+  command.footer(
+      "\nThe student sees random crops of a picture and learns to give what the teacher, an average of its own past,\n"
+      "says of the two large ones. The teacher is kept: a folder of a ViT, or of --from's kind, for `embed`, and as\n"
+      "--from of `train image-classification`. Without --labelled the loss of 256 of the pictures is reported.\n\n"
+      "Examples:\n"
+      "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
+      "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 --out "
+      "features\n"
+      "  headlight embed features cat.jpg");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

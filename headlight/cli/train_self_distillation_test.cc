@@ -1,0 +1,115 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "headlight/base/random.h"
+#include "headlight/cli/testing.h"
+#include "headlight/image/processor.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/picture_encoder.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+// IDX files of grey pictures of 8 x 8, bright in the upper half (0) or in the lower one (1).
+struct Setting {
+  TemporaryFolder folder;
+  std::string pictures = folder.File("images-idx3-ubyte"), classes = folder.File("labels-idx1-ubyte");
+
+  Setting() {
+    constexpr int count = 24;
+    std::string images = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8};
+    std::string labels = {0, 0, 8, 1, 0, 0, 0, count};
+    Random random(1);
+    for (int i = 0; i < count; ++i) {
+      labels += static_cast<char>(i % 2);
+      for (int y = 0; y < 8; ++y)
+        for (int x = 0; x < 8; ++x)
+          images += static_cast<char>(random.Below(100) + ((y < 4) == (i % 2 == 0) ? 100 : 0));
+    }
+    WriteFile(pictures, images);
+    WriteFile(classes, labels);
+  }
+
+  std::vector<std::string> Arguments(const std::string& out, const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {
+        "train", "self-distillation", "--train", pictures,     "--out", folder.File(out), "--batch-size",
+        "8",     "--prototypes",      "32",      "--head-dim", "16",    "--local-crops",  "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  std::vector<std::string> FromScratch(const std::string& out, std::vector<std::string> more) const {
+    more.insert(more.end(),
+                {"--image-size", "8", "--patch-size", "4", "--layers", "2", "--model-dim", "16", "--heads", "2"});
+    return Arguments(out, more);
+  }
+  std::string Weights(const std::string& out) const { return ReadFile(folder.File(out) + "/model.safetensors"); }
+};
+
+TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
+  const Setting setting;
+  const Outcome trained =
+      RunProgram(setting.FromScratch("vit", {"--epochs", "2", "--labelled", setting.pictures, setting.classes}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("24 pictures of 2 classes to validate on"));
+  EXPECT_THAT(trained.err, HasSubstr("knn_accuracy"));
+  const auto model = LoadModel<PictureEncoder>(setting.folder.File("vit"));
+  EXPECT_EQ(model->limits().picture, (Grid{8, 8}));
+  EXPECT_FALSE(model->heads().classes);
+  EXPECT_EQ(LoadPictureProcessor(setting.folder.File("vit")).resize.size, (PictureSize{8, 8}));
+
+  // From any encoder of pictures, here one of DINOv2.
+  for (const std::string& from :
+       {setting.folder.File("vit"), std::string(HEADLIGHT_SOURCE_DIR "/tests/testdata/pictures/dinov2_classes")}) {
+    const TemporaryFolder copy;
+    std::filesystem::copy(from, copy.path(), std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(setting.folder.File("vit") + "/preprocessor_config.json",
+                               copy.File("preprocessor_config.json"),
+                               std::filesystem::copy_options::overwrite_existing);
+    const std::string out = fmt::format("from_{}", std::filesystem::path(from).filename().string());
+    const Outcome further = RunProgram(setting.Arguments(out, {"--from", copy.path(), "--steps", "2"}));
+    ASSERT_EQ(further.exit_code, 0) << further.err;
+    const auto encoder = LoadModel<PictureEncoder>(setting.folder.File(out));
+    EXPECT_EQ(encoder->limits().model, from.ends_with("vit") ? 16 : 12);
+    EXPECT_TRUE(std::filesystem::exists(setting.folder.File(out) + "/preprocessor_config.json"));
+  }
+}
+
+TEST(TrainSelfDistillation, AResumedTrainingIsTheSame) {
+  const Setting setting;
+  const auto run = [&](const std::string& out, const char* steps, const char* threads) {
+    const Outcome outcome =
+        RunProgram(setting.FromScratch(out, {"--steps", steps, "--schedule", "inverse-square-root", "--warmup", "2",
+                                             "--resume", "--threads", threads, "--validate-every", "2"}));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  };
+  run("whole", "7", "2");
+  run("parts", "3", "1");
+  run("parts", "7", "3");
+  EXPECT_EQ(setting.Weights("whole/last"), setting.Weights("parts/last"));
+  EXPECT_EQ(setting.Weights("whole"), setting.Weights("whole/last"));  // the last is the best
+  const std::string refused =
+      RunProgram(setting.FromScratch("parts", {"--resume", "--steps", "9", "--teacher-momentum", "0.9"})).err;
+  EXPECT_THAT(refused, HasSubstr("teacher_momentum"));
+}
+
+TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
+  const Setting setting;
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    const std::string refused = RefusalOf(setting.FromScratch("out", more));
+    EXPECT_FALSE(std::filesystem::exists(setting.folder.File("out")));
+    return refused;
+  };
+  EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("an average already"));
+  EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labelled"));
+  EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("smaller than a patch of 4"));
+  EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}), HasSubstr("end is known"));
+  EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
+}
+
+}  // namespace
+}  // namespace headlight

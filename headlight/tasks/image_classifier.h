@@ -1,0 +1,58 @@
+// Classification of pictures.
+//   const ImageClassifier classifier = ImageClassifier::Load("vit-base-patch16-224");
+//   Tensor scores = classifier.Classify({ReadPicture("cat.jpg"), ReadPicture("dog.png")});  // [2, labels]
+//   classifier.labels()[0]  // the label of column 0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/image/picture.h"
+#include "headlight/nn/problem.h"
+#include "headlight/tasks/load_options.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+struct ImageOptions {
+  std::int64_t batch_pixels = 4 * 224 * 224;  // of pictures that are encoded at once, as resized; at least 1
+  std::function<std::string(std::size_t picture)> name_of = {};  // in errors; "picture 1" unless given
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once. A picture's scores do not depend
+// on what it is classified with.
+class HEADLIGHT_API ImageClassifier {
+ public:
+  // A folder of an encoder of pictures with classes, and its preprocessor_config.json. Throws Error naming the file and
+  // what is wrong with it or not supported.
+  static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
+
+  // The scores of every label for each picture, [pictures, labels]: probabilities, or for Problem::number the outputs.
+  // Throws Error naming the picture where one has no pixels or cannot be resized.
+  Tensor Classify(std::span<const Picture> pictures, const ImageOptions& options = {}) const;
+  Tensor Classify(std::initializer_list<Picture> pictures, const ImageOptions& options = {}) const {
+    return Classify(std::span(pictures.begin(), pictures.size()), options);
+  }
+
+  // Classify in two steps, of which the first can be done ahead while the second computes: the picture as resized and
+  // cropped for the model, and the scores of such pictures.
+  Picture Fit(const Picture& picture) const;
+  Tensor ClassifyFitted(std::span<const Picture> fitted, const ImageOptions& options = {}) const;
+
+  const std::vector<std::string>& labels() const;  // by column of the scores
+  Problem problem() const;                         // one label for each picture, any number, or a number
+
+ private:
+  struct State;
+  explicit ImageClassifier(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

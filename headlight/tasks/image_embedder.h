@@ -1,0 +1,48 @@
+// Vectors of pictures that are near one another where the pictures look alike.
+//   const ImageEmbedder embedder = ImageEmbedder::Load("dino-vits16");
+//   Tensor vectors = embedder.Embed({ReadPicture("cat.jpg"), ReadPicture("dog.png")});  // [2, dimension]
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/image/picture.h"
+#include "headlight/tasks/image_classifier.h"
+#include "headlight/tasks/load_options.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+// Immutable and cheap to copy; every method may be called from many threads at once. A picture's vector does not depend
+// on what it is embedded with.
+class HEADLIGHT_API ImageEmbedder {
+ public:
+  // A folder of any encoder of pictures, with or without classes, and its preprocessor_config.json. Throws Error naming
+  // the file and what is wrong with it or not supported.
+  static ImageEmbedder Load(const std::string& folder, const LoadOptions& options = {});
+
+  // The state of each picture's class token after the last norm, or of a model without one the mean of all states:
+  // [pictures, dimension]. Throws Error naming the picture where one has no pixels or cannot be resized.
+  Tensor Embed(std::span<const Picture> pictures, const ImageOptions& options = {}) const;
+  Tensor Embed(std::initializer_list<Picture> pictures, const ImageOptions& options = {}) const {
+    return Embed(std::span(pictures.begin(), pictures.size()), options);
+  }
+
+  // Embed in two steps, of which the first can be done ahead while the second computes: the picture as resized and
+  // cropped for the model, and the vectors of such pictures.
+  Picture Fit(const Picture& picture) const;
+  Tensor EmbedFitted(std::span<const Picture> fitted, const ImageOptions& options = {}) const;
+
+  std::int64_t dimension() const;  // numbers of a vector
+
+ private:
+  struct State;
+  explicit ImageEmbedder(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,127 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/image/processor.h"
+#include "headlight/image/testing.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/picture_encoder.h"
+#include "headlight/tasks/image_classifier.h"
+#include "headlight/tasks/image_embedder.h"
+#include "headlight/tasks/picture_testing.h"
+#include "headlight/tasks/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+struct ImageTasks : testing::Test {
+  ImageTasks() { SaveTinyVit(folder.path()); }
+  // The logits and the class token's state of a picture.
+  std::pair<std::vector<float>, std::vector<float>> Direct(const Picture& picture) const {
+    const auto model = LoadModel<PictureEncoder>(folder.path());
+    const PictureProcessor processor = LoadPictureProcessor(folder.path());
+    const Tensor values[] = {processor.Values(processor.Fit(picture))};
+    Context context;
+    const EncodedPictures encoded = model->Encode(context, values);
+    return {model->ClassLogits(context, encoded).ToVector<float>(), encoded.hidden.ViewRows(0, 1).ToVector<float>()};
+  }
+  void SetProblem(const std::string& problem) const {
+    SaveTinyVit(folder.path());
+    std::string config = ReadFile(folder.File("config.json"));
+    WriteFile(folder.File("config.json"), config.insert(1, "\"problem_type\": \"" + problem + "\","));
+  }
+
+  TemporaryFolder folder;
+  const std::vector<Picture> pictures = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8), Pattern(3, 40), Pattern(12, 5)};
+};
+
+TEST_F(ImageTasks, ComputeWhatTheModelDoes) {
+  const ImageClassifier classifier = ImageClassifier::Load(folder.path());
+  EXPECT_THAT(classifier.labels(), testing::ElementsAre("cat", "dog", "bird"));
+  const Tensor scores = classifier.Classify(pictures);
+  const Tensor vectors = ImageEmbedder::Load(folder.path()).Embed(pictures);
+  ASSERT_EQ(scores.shape(), (Shape{5, 3}));
+  ASSERT_EQ(vectors.shape(), (Shape{5, 16}));
+  for (std::int64_t i = 0; i < 5; ++i) {
+    const auto [logits, state] = Direct(pictures[static_cast<std::size_t>(i)]);
+    EXPECT_THAT(vectors.ViewRows(i, 1).ToVector<float>(), testing::ElementsAreArray(state));
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(logit);
+    for (std::size_t label = 0; label < 3; ++label)
+      EXPECT_NEAR(scores.ViewRows(i, 1).ToVector<float>()[label], std::exp(logits[label]) / sum, 1e-6);
+  }
+}
+
+TEST_F(ImageTasks, GiveAPictureTheSameBitsAloneAndInAnyBatch) {
+  const auto same = [](const std::vector<Picture>& read, const auto& task, const auto& run) {
+    const std::vector<float> all = run(task, std::span(read), ImageOptions()).template ToVector<float>();
+    for (const std::int64_t pixels : {1, 64, 130, 1000})
+      EXPECT_EQ(run(task, std::span(read), ImageOptions{.batch_pixels = pixels}).template ToVector<float>(), all);
+    std::vector<float> alone;
+    for (const Picture& picture : read) {
+      const std::vector<float> one = run(task, std::span(&picture, 1), ImageOptions()).template ToVector<float>();
+      alone.insert(alone.end(), one.begin(), one.end());
+    }
+    EXPECT_EQ(alone, all);
+  };
+  for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
+    same(pictures, ImageClassifier::Load(folder.path(), {.compute = compute}),
+         [](const auto& task, auto which, const ImageOptions& options) { return task.Classify(which, options); });
+    same(pictures, ImageEmbedder::Load(folder.path(), {.compute = compute}),
+         [](const auto& task, auto which, const ImageOptions& options) { return task.Embed(which, options); });
+  }
+  // Also of sizes that differ.
+  WriteFile(folder.File("preprocessor_config.json"),
+            R"({"image_processor_type": "ViTImageProcessor", "do_resize": false})");
+  same({pictures[0], pictures[1], pictures[2], pictures[4]}, ImageEmbedder::Load(folder.path()),
+       [](const auto& task, auto which, const ImageOptions& options) { return task.Embed(which, options); });
+}
+
+TEST_F(ImageTasks, ComputeTheSameInTwoSteps) {
+  const ImageClassifier classifier = ImageClassifier::Load(folder.path());
+  std::vector<Picture> fitted;
+  for (const Picture& picture : pictures) fitted.push_back(classifier.Fit(picture));
+  EXPECT_EQ(classifier.ClassifyFitted(fitted).ToVector<float>(), classifier.Classify(pictures).ToVector<float>());
+}
+
+TEST_F(ImageTasks, ReadScoresAsTheProblemAsks) {
+  const std::vector<float> logits = Direct(pictures[0]).first;
+  SetProblem("multi_label_classification");
+  EXPECT_NEAR(ImageClassifier::Load(folder.path()).Classify({pictures[0]}).ToVector<float>()[1],
+              1 / (1 + std::exp(-logits[1])), 1e-6);
+  SetProblem("regression");
+  EXPECT_EQ(ImageClassifier::Load(folder.path()).Classify({pictures[0]}).ToVector<float>(), logits);
+}
+
+TEST_F(ImageTasks, RefuseWhatTheyCannotDo) {
+  const ImageClassifier classifier = ImageClassifier::Load(folder.path());
+  EXPECT_THAT(ErrorOf([&] {
+                classifier.Classify({pictures[0], Picture{}});
+              }),
+              EndsWith("picture 2: 0 x 0 pixels of 3 bytes, and 0 bytes"));
+  EXPECT_THAT(ErrorOf([&] { classifier.Classify(pictures, {.batch_pixels = 0}); }), HasSubstr("batch_pixels"));
+  EXPECT_EQ(classifier.Classify(std::span<const Picture>()).rows(), 0);
+  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path(), {.draft = true}); }), HasSubstr("draft"));
+  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify"); }),
+              HasSubstr("encoder of pictures"));
+  DamageWeights(folder.path());
+  EXPECT_THAT(
+      ErrorOf([&] {
+        ImageClassifier::Load(folder.path()).Classify(pictures, {.name_of = [](std::size_t) { return "a.jpg"; }});
+      }),
+      HasSubstr("classifying a.jpg"));
+  SaveTinyVit(folder.path(), /*classes=*/false);
+  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), EndsWith("no head for classes of pictures"));
+  ImageEmbedder::Load(folder.path());
+  std::filesystem::remove(folder.File("preprocessor_config.json"));
+  EXPECT_THAT(ErrorOf([&] { ImageEmbedder::Load(folder.path()); }), HasSubstr("preprocessor_config.json"));
+}
+
+}  // namespace
+}  // namespace headlight

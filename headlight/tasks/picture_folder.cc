@@ -1,0 +1,78 @@
+#include "headlight/tasks/picture_folder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+
+PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options) {
+  Check(!options.shortlist, "{}: shortlist is for a Translator: an encoder of pictures chooses no words", folder);
+  Check(!options.draft, "{}: draft is for a Translator or a Generator: an encoder of pictures writes no text", folder);
+  auto model = LoadModel<PictureEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  PictureProcessor processor = LoadPictureProcessor(folder);
+  Check(processor.clusters.empty(),
+        "{}: its preprocessor_config.json makes colours of a palette, which this model does "
+        "not read",
+        folder);
+  Check(model->limits().channels == 3, "{}: the model reads pictures of {} channels; red, green and blue are 3", folder,
+        model->limits().channels);
+  return {std::move(model), std::move(processor)};
+}
+
+std::string NameOfPicture(const PictureName& name, std::size_t picture) {
+  return name ? name(picture) : fmt::format("picture {}", picture + 1);
+}
+
+std::vector<Picture> FitPictures(const PictureProcessor& processor, std::span<const Picture> pictures,
+                                 const PictureName& name) {
+  std::vector<Picture> fitted(pictures.size());
+  ParallelFor(std::ssize(pictures), [&](std::int64_t index) {
+    const auto i = static_cast<std::size_t>(index);
+    const Picture& picture = pictures[i];
+    Check(picture.height > 0 && picture.width > 0 && picture.height * picture.width * 3 == std::ssize(picture.pixels),
+          "{}: {} x {} pixels of 3 bytes, and {} bytes", NameOfPicture(name, i), picture.width, picture.height,
+          picture.pixels.size());
+    try {
+      fitted[i] = processor.Fit(picture);
+    } catch (const Error& error) {
+      throw Error(NameOfPicture(name, i) + ": " + error.what(), error.blame());
+    }
+  });
+  return fitted;
+}
+
+void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted, std::int64_t batch_pixels,
+                    const EncodedBatch& done) {
+  Check(batch_pixels >= 1, "batch_pixels must be at least 1, not {}", batch_pixels);
+  const auto pixels = [&](std::size_t i) { return fitted[i].height * fitted[i].width; };
+  for (std::size_t begin = 0, end; begin < fitted.size(); begin = end) {
+    std::int64_t sum = pixels(begin);
+    for (end = begin + 1; end < fitted.size() && sum + pixels(end) <= batch_pixels; ++end) sum += pixels(end);
+    std::vector<Tensor> values(end - begin);
+    ParallelFor(std::ssize(values), [&](std::int64_t i) {
+      values[static_cast<std::size_t>(i)] = folder.processor.Values(fitted[begin + static_cast<std::size_t>(i)]);
+    });
+    Context context;
+    const EncodedPictures encoded = folder.model->Encode(context, values);
+    done(context, encoded, begin);
+  }
+}
+
+Tensor PictureVectors(const PictureEncoder& model, const EncodedPictures& encoded) {
+  if (model.limits().special > 0) return encoded.RowOfEach(0);
+  const Tensor means = Tensor::Zeros({std::ssize(encoded.pictures), encoded.hidden.columns()});
+  const Matrix<float> states = encoded.hidden.matrix<float>(), out = means.matrix<float>();
+  for (std::int64_t i = 0; i < out.rows; ++i) {
+    const Sequence& picture = encoded.pictures[static_cast<std::size_t>(i)];
+    for (std::int32_t row = 0; row < picture.length; ++row)
+      for (std::int64_t column = 0; column < out.columns; ++column)
+        out.row(i)[column] += states.row(picture.row(row))[column] / static_cast<float>(picture.length);
+  }
+  return means;
+}
+
+}  // namespace headlight
