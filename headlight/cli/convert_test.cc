@@ -6,6 +6,8 @@
 #include "headlight/cli/testing.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
@@ -93,6 +95,12 @@ void Append(std::vector<float>& numbers, const Tensor& more) {
   numbers.insert(numbers.end(), values.begin(), values.end());
 }
 
+Tensor SomePicture(const Grid& size, std::int64_t channels) {
+  std::vector<float> pixels;
+  for (std::int64_t i = 0; i < size.cells() * channels; ++i) pixels.push_back(static_cast<float>(i * i % 23) / 10 - 1);
+  return Tensor::From(std::span<const float>(pixels), {size.height, size.width, channels});
+}
+
 std::vector<float> OutputsOf(const Model& model) {
   const std::vector<std::int32_t> ids = {5, 9, 3, 2}, targets = {2, 7, 11};
   const Sequences text = {{0, 4}}, target = {{0, 3}};
@@ -112,17 +120,22 @@ std::vector<float> OutputsOf(const Model& model) {
     Append(outputs, pair->Logits(context, pair->Decode(context, targets, target, {memory, text})));
   } else if (const auto* pictures = dynamic_cast<const PictureEncoder*>(&model)) {
     const PictureEncoder::Limits& limits = pictures->limits();
-    std::vector<float> pixels;
-    for (std::int64_t i = 0; i < limits.picture.cells() * limits.channels; ++i)
-      pixels.push_back(static_cast<float>(i * i % 23) / 10 - 1);
-    const Tensor picture =
-        Tensor::From(std::span<const float>(pixels), {limits.picture.height, limits.picture.width, limits.channels});
+    const Tensor picture = SomePicture(limits.picture, limits.channels);
     const EncodedPictures encoded = pictures->Encode(context, {&picture, 1});
     Append(outputs, encoded.hidden);
     if (!pictures->labels().empty()) Append(outputs, pictures->ClassLogits(context, encoded));
+  } else if (const auto* detector = dynamic_cast<const ObjectDetector*>(&model)) {
+    const Tensor picture = SomePicture({40, 33}, detector->limits().channels);
+    const DetectedPictures found = detector->Detect(context, {&picture, 1});
+    Append(outputs, found.memory);
+    Append(outputs, found.layers.back().logits);
+    Append(outputs, found.layers.back().boxes);
   } else {
     const auto& words = dynamic_cast<const LanguageModel&>(model);
-    Append(outputs, words.Logits(context, words.Decode(context, ids, text)));
+    const Tensor hidden = words.Decode(context, ids, text);
+    if (words.outputs() > 0) Append(outputs, words.Logits(context, hidden));
+    if (const auto* colours = dynamic_cast<const ImageGpt*>(&model); colours != nullptr && colours->config().classes)
+      Append(outputs, colours->ClassLogits(context, hidden, text));
   }
   return outputs;
 }

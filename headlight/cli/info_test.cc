@@ -128,7 +128,7 @@ TEST_P(InfoOfKind, ShowsSizesAndLimits) {
     EXPECT_EQ(*info.Find(name), value) << name << ": " << info.Find(name)->Line();
   }
   for (const char* name : {"parameters", "memory_bytes", "stored"}) EXPECT_NE(info.Find(name), nullptr) << name;
-  const bool of_texts = info.Find("picture_height") == nullptr;
+  const bool of_texts = info.Find("channels") == nullptr;
   for (const char* name : {"positions", "vocabulary"}) EXPECT_EQ(info.Find(name) != nullptr, of_texts) << name;
 }
 

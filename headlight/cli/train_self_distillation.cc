@@ -86,6 +86,8 @@ void Run(Options& options) {
   options.distillation.drop_path = options.drop_path;
   options.distillation.batches = options.batches;
   CheckSelfDistillation(options.distillation);
+  const std::unique_ptr<PictureEncoder> student = NewModel(options), teacher = NewModel(options);
+  CompleteCrops(student->limits(), options.crops);
 
   TrainingProgress progress(Quiet(), "pictures");
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
@@ -97,8 +99,6 @@ void Run(Options& options) {
   PictureList list;
   if (!options.labelled.empty()) list = ListLabelledPictures(options.labelled, labels, NewLabels::added);
   const PictureSet labelled(list, decode);
-  const std::unique_ptr<PictureEncoder> student = NewModel(options), teacher = NewModel(options);
-  CompleteCrops(student->limits(), options.crops);
   const PictureProcessor processor = ProcessorOf(options);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);

@@ -66,7 +66,7 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   for (const std::string& from :
        {setting.folder.File("vit"), std::string(HEADLIGHT_SOURCE_DIR "/tests/testdata/pictures/dinov2_classes")}) {
     const TemporaryFolder copy;
-    std::filesystem::copy(from, copy.path(), std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy(from, copy.path(), std::filesystem::copy_options::recursive);
     std::filesystem::copy_file(setting.folder.File("vit") + "/preprocessor_config.json",
                                copy.File("preprocessor_config.json"),
                                std::filesystem::copy_options::overwrite_existing);
