@@ -23,9 +23,8 @@ struct PictureList {
 
 // The pictures of `paths` with their classes, of which each path, or pair of paths, is one of
 // - a folder with a folder for each class, named so, of pictures (at any depth);
-// - .csv, .tsv or .jsonl (perhaps .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class");
-// of
-//   .tsv lines of a path, a tab and a class. Paths are relative to the file's folder;
+// - .csv or .jsonl (perhaps .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class"), or
+//   .tsv: lines of a path, a tab and a class. Paths are relative to the file's folder;
 // - an IDX file of pictures, and behind it that of their classes' numbers.
 // Labels are added, or refused, as `rule` says; where they are added all are put in order (SortLabels). Throws Error
 // naming the file and line for what is not that, and where there is no picture.

@@ -6,16 +6,10 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/image/crop.h"
 
 namespace headlight {
 namespace {
-
-Picture Crop(const Picture& picture, std::int64_t height, std::int64_t width) {
-  Picture cropped{height, width};
-  for (std::int64_t y = 0; y < height; ++y)
-    cropped.pixels.insert(cropped.pixels.end(), picture.row(y), picture.row(y) + 3 * width);
-  return cropped;
-}
 
 // Adds the maps of a pass to a record: of all layers or of one, and no more weights than a page may have.
 class MapCollector {
@@ -68,7 +62,7 @@ AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor&
     for (std::int64_t column = 0; column < grid.width; ++column)
       record.source_tokens.push_back(fmt::format("{}·{}", row + 1, column + 1));
   // The rest at the right and below, which fills no patch, is not read.
-  record.source_picture = {Crop(fitted, grid.height * limits.patch.height, grid.width * limits.patch.width),
+  record.source_picture = {Crop(fitted, {0, 0, grid.height * limits.patch.height, grid.width * limits.patch.width}),
                            limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
   Context context;
   context.sink = [&](const LayerAttention& one) { maps.Add(one); };
