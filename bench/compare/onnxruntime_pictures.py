@@ -90,8 +90,12 @@ def export(folder, to):
     model.set_attn_implementation("eager") if hasattr(model.config, "num_attention_heads") else None
 
     class Scores(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
         def forward(self, pixels):
-            return model(pixel_values=pixels).logits
+            return self.model(pixel_values=pixels).logits
 
     torch.onnx.export(Scores(), (torch.zeros(2, 3, SIDE, SIDE),), str(to / "exported.onnx"), input_names=["pixels"],
                       output_names=["scores"], dynamic_axes={"pixels": {0: "batch"}, "scores": {0: "batch"}},
@@ -110,7 +114,8 @@ def export(folder, to):
                 kind = f"int8 {source}{' by columns' if per_channel else ''}"
                 kinds[kind] = f"{kind}.onnx"
                 quantize_dynamic(to / f"{source}.onnx", to / kinds[kind], weight_type=QuantType.QInt8,
-                                 per_channel=per_channel, op_types_to_quantize=["MatMul", "Gemm", "Attention"])
+                                 per_channel=per_channel, op_types_to_quantize=["MatMul", "Gemm", "Attention"],
+                                 extra_options={"DefaultTensorType": 1})  # float32, where shapes are not inferred
     else:  # convolutions are fast in int8 only with scales that are known before
 
         class Pictures(CalibrationDataReader):
