@@ -9,6 +9,7 @@ set(user_headers
   headlight/base/file.h
   headlight/base/matrix.h
   headlight/base/parallel.h
+  headlight/image/box.h
   headlight/image/picture.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
@@ -16,6 +17,7 @@ set(user_headers
   headlight/nn/problem.h
   headlight/tasks/answerer.h
   headlight/tasks/classifier.h
+  headlight/tasks/detector.h
   headlight/tasks/embedder.h
   headlight/tasks/generator.h
   headlight/tasks/image_classifier.h

@@ -14,14 +14,17 @@ of one picture after another:
     encoder_last_hidden_state  [cells, model]
     encoder_attentions.L, decoder_attentions.L, cross_attentions.L   one picture's [heads, query, key] after another's
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
+and found.json: the boxes that Transformers finds in the pictures of headlight/image/testing.h, each alone.
 """
 
+import json
 import os
 import pathlib
 import shutil
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
+import numpy  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from safetensors import safe_open  # noqa: E402
@@ -132,6 +135,26 @@ def golden(model, folder, size, seen, seed):
     save_file(tensors, folder / "golden.safetensors")
 
 
+def pattern(width, height):
+    """As in headlight/image/testing.h."""
+    return numpy.array([(i * i // 7 + 31 * i) % 256 for i in range(width * height * 3)], numpy.uint8).reshape(height, width, 3)
+
+
+def find(model, processor, folder):
+    """Boxes in pixels, corner to corner, in the order of the queries."""
+    sizes, outputs = [(50, 30), (20, 41), (33, 33), (8, 70)], []
+    for width, height in sizes:
+        inputs = processor(images=pattern(width, height), return_tensors="pt")
+        outputs.append(model(inputs["pixel_values"].double(), pixel_mask=inputs["pixel_mask"]))
+    scores = sorted(torch.cat([output.logits.softmax(-1)[0, :, :-1].max(-1).values for output in outputs]).tolist())
+    gap = max(range(len(scores) - 1), key=lambda i: scores[i + 1] - scores[i])
+    threshold, pictures = round((scores[gap] + scores[gap + 1]) / 2, 3), []
+    for (width, height), output in zip(sizes, outputs):
+        found = processor.post_process_object_detection(output, threshold=threshold, target_sizes=torch.tensor([(height, width)]))[0]
+        pictures.append({"width": width, "height": height, **{key: value.tolist() for key, value in found.items()}})
+    (folder / "found.json").write_text(json.dumps({"threshold": threshold, "pictures": pictures}) + "\n")
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     for seed, (name, (config, size, seen)) in enumerate(MODELS.items(), start=30):
@@ -141,7 +164,9 @@ def main():
         initialise(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, size, seen, seed)
-        DetrImageProcessorPil(size={"shortest_edge": 32, "longest_edge": 64}).save_pretrained(folder)
+        processor = DetrImageProcessorPil(size={"shortest_edge": 64, "longest_edge": 128})
+        processor.save_pretrained(folder)
+        find(model, processor, folder)
         print(name)
 
 

@@ -36,6 +36,7 @@ struct FoundBox {
   Box box;
   std::int32_t label = 0;
   double score = 0;  // 0 to 1
+  bool operator==(const FoundBox&) const = default;
 };
 
 }  // namespace headlight

@@ -9,17 +9,25 @@
 
 namespace headlight {
 
-PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options) {
-  Check(!options.shortlist, "{}: shortlist is for a Translator: an encoder of pictures chooses no words", folder);
-  Check(!options.draft, "{}: draft is for a Translator or a Generator: an encoder of pictures writes no text", folder);
-  auto model = LoadModel<PictureEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+void CheckPictureOptions(const std::string& folder, const LoadOptions& options) {
+  Check(!options.shortlist, "{}: shortlist is for a Translator: a model of pictures chooses no words", folder);
+  Check(!options.draft, "{}: draft is for a Translator or a Generator: a model of pictures writes no text", folder);
+}
+
+PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels) {
   PictureProcessor processor = LoadPictureProcessor(folder);
   Check(processor.clusters.empty(),
         "{}: its preprocessor_config.json makes colours of a palette, which this model does "
         "not read",
         folder);
-  Check(model->limits().channels == 3, "{}: the model reads pictures of {} channels; red, green and blue are 3", folder,
-        model->limits().channels);
+  Check(channels == 3, "{}: the model reads pictures of {} channels; red, green and blue are 3", folder, channels);
+  return processor;
+}
+
+PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options) {
+  CheckPictureOptions(folder, options);
+  auto model = LoadModel<PictureEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  PictureProcessor processor = LoadColourProcessor(folder, model->limits().channels);
   return {std::move(model), std::move(processor)};
 }
 
@@ -45,8 +53,8 @@ std::vector<Picture> FitPictures(const PictureProcessor& processor, std::span<co
   return fitted;
 }
 
-void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted, std::int64_t batch_pixels,
-                    const EncodedBatch& done) {
+void ForEachBatchOfValues(const PictureProcessor& processor, std::span<const Picture> fitted, std::int64_t batch_pixels,
+                          const ValuesBatch& compute) {
   Check(batch_pixels >= 1, "batch_pixels must be at least 1, not {}", batch_pixels);
   const auto pixels = [&](std::size_t i) { return fitted[i].height * fitted[i].width; };
   for (std::size_t begin = 0, end; begin < fitted.size(); begin = end) {
@@ -54,12 +62,18 @@ void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted
     for (end = begin + 1; end < fitted.size() && sum + pixels(end) <= batch_pixels; ++end) sum += pixels(end);
     std::vector<Tensor> values(end - begin);
     ParallelFor(std::ssize(values), [&](std::int64_t i) {
-      values[static_cast<std::size_t>(i)] = folder.processor.Values(fitted[begin + static_cast<std::size_t>(i)]);
+      values[static_cast<std::size_t>(i)] = processor.Values(fitted[begin + static_cast<std::size_t>(i)]);
     });
-    Context context;
-    const EncodedPictures encoded = folder.model->Encode(context, values);
-    done(context, encoded, begin);
+    compute(values, begin);
   }
+}
+
+void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted, std::int64_t batch_pixels,
+                    const EncodedBatch& done) {
+  ForEachBatchOfValues(folder.processor, fitted, batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {
+    Context context;
+    done(context, folder.model->Encode(context, values), first);
+  });
 }
 
 Tensor PictureVectors(const PictureEncoder& model, const EncodedPictures& encoded) {

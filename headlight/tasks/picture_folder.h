@@ -1,4 +1,4 @@
-// Shared by the tasks of encoders of pictures: a model with its preparation of pictures, and encoding in batches.
+// Shared by the tasks that read pictures: a model with its preparation of pictures, and batches of them.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,13 @@ struct PictureFolder {
   PictureProcessor processor;
 };
 
+// Throws Error naming an option that models of pictures do not have.
+void CheckPictureOptions(const std::string& folder, const LoadOptions& options);
+
+// The folder's processor. Throws Error where it prepares colours of a palette, and where the model does not read three
+// channels.
+PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels);
+
 // Throws Error where the folder does not hold an encoder of coloured pictures and how they are prepared, and for
 // options that such encoders do not have.
 PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options = {});
@@ -33,8 +40,13 @@ std::string NameOfPicture(const PictureName& name, std::size_t picture);
 std::vector<Picture> FitPictures(const PictureProcessor& processor, std::span<const Picture> pictures,
                                  const PictureName& name);
 
-// Encodes pictures from FitPictures in their order, in batches of at most `batch_pixels` pixels or of one picture.
-// `done` receives the states of a batch and the index of its first picture.
+// Calls `compute` for pictures from FitPictures in their order, in batches of at most `batch_pixels` pixels or of one
+// picture, with their values and the index of the first.
+using ValuesBatch = std::function<void(std::span<const Tensor> values, std::size_t first)>;
+void ForEachBatchOfValues(const PictureProcessor& processor, std::span<const Picture> fitted, std::int64_t batch_pixels,
+                          const ValuesBatch& compute);
+
+// Encodes pictures in such batches. `done` receives the states of a batch and the index of its first picture.
 using EncodedBatch = std::function<void(Context& context, const EncodedPictures& encoded, std::size_t first)>;
 void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted, std::int64_t batch_pixels,
                     const EncodedBatch& done);

@@ -8,6 +8,7 @@
 #include "headlight/image/testing.h"
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/classifier.h"
+#include "headlight/tasks/detector.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/tasks/image_classifier.h"
@@ -60,6 +61,17 @@ TEST(FourThreads, ClassifyAndEmbedPictures) {
   const std::vector<Picture> pictures = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8)};
   ExpectSameFromFourThreads([&] { return classifier.Classify(pictures).ToVector<float>(); });
   ExpectSameFromFourThreads([&] { return embedder.Embed(pictures).ToVector<float>(); });
+}
+
+TEST(FourThreads, Detect) {
+  const Detector detector = Detector::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr");
+  const std::vector<Picture> pictures = {Pattern(50, 30), Pattern(20, 41)};
+  ExpectSameFromFourThreads([&] {
+    std::vector<double> scores;
+    for (const auto& found : detector.Detect(pictures, {.threshold = 0}))
+      for (const FoundBox& box : found) scores.push_back(box.score);
+    return scores;
+  });
 }
 
 TEST(FourThreads, Generate) {
