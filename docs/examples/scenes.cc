@@ -1,0 +1,18 @@
+// Drawn scenes with boxes, to learn detection from. FOLDER COUNT SEED writes COUNT of them as pictures (PNG) and
+// FOLDER/annotations.json in COCO's format; without arguments the shapes of one are printed.
+#include <cstdio>
+#include <cstdlib>
+
+#include "headlight/demo/scene_files.h"
+
+int main(int argc, char** argv) {
+  using namespace headlight;
+  if (argc > 3) {
+    WriteScenes(argv[1], std::atoll(argv[2]), std::strtoull(argv[3], nullptr, 10));
+    return 0;
+  }
+  for (const auto& [box, label, area, crowd] : DrawScene(/*seed=*/1, /*number=*/0).boxes)
+    std::printf("%-8s from (%.0f, %.0f) to (%.0f, %.0f)\n", SceneLabels()[static_cast<std::size_t>(label)].c_str(),
+                box.left, box.top, box.right, box.bottom);
+  return 0;
+}

@@ -1,0 +1,15 @@
+// Drawn scenes as files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "headlight/demo/scenes.h"
+
+namespace headlight {
+
+// Writes scenes [0, count) of a seed into a folder, which is made where there is none: NUMBER.png, and their boxes in
+// COCO's format, annotations.json. Throws Error for impossible options, and where a file cannot be written.
+void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options = {});
+
+}  // namespace headlight
