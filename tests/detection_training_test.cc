@@ -21,8 +21,9 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(seed);
-  const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
-                                          {.batches = {.batch_tokens = 4, .seed = seed}, .augment = false});
+  const TrainingTask task =
+      DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
+                    {.batches = {.batch_tokens = 4, .seed = seed}, .augment = BoxAugmentation::none});
   Optimizer optimizer({.beta2 = 0.999, .epsilon = 1e-8, .clip_norm = 0.1}, model.parameters());
   model.parameters().PrepareTraining();
   const auto next = task.batches({});
@@ -77,6 +78,31 @@ TEST(DetectionTraining, ResumesWithTheSamePictures) {
   EXPECT_NE(losses[0], losses[3]);
   const auto resumed = task.batches(after_third);
   for (int i = 3; i < 6; ++i) EXPECT_EQ(loss_of(resumed()), losses[static_cast<std::size_t>(i)]);
+}
+
+// Cells 4 x 3, with a large box over the left half and a small one in it.
+TEST(DetectionTraining, CellsLearnWhatTheyShow) {
+  DetectedPictures found;
+  found.grids = {{3, 4}};
+  found.pictures = PackedSequences(std::vector<std::int32_t>{11});
+  found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last one is hidden
+  const std::vector<TrueObjects> objects = {{{0, 1}, {{0.25, 0.5, 0.5, 1}, {0.3, 0.2, 0.02, 0.02}}}};
+  // A cell that is right is sure of its class and has its box; cell 1 holds the small box's middle.
+  const auto loss = [&](std::size_t wrong) {
+    const QueryAnswers cells = {Tensor::Zeros({11, 3}), Tensor::Zeros({11, 4})};
+    for (std::size_t cell = 0; cell < 11; ++cell) {
+      const std::size_t label = cell == 1 ? 1 : cell % 4 < 2 ? 0 : 2;
+      cells.logits.data<float>()[cell * 3 + (cell == wrong ? (label + 1) % 3 : label)] = 100;
+      for (std::size_t i = 0; i < 4; ++i)
+        cells.boxes.data<float>()[cell * 4 + i] = label == 2 ? 0.5F : static_cast<float>(objects[0].boxes[label][i]);
+    }
+    return CellLoss(cells, found, objects, {}, 1).data<float>()[0];
+  };
+  EXPECT_NEAR(loss(11), 0, 1e-5);
+  const double weights = 6 + 5 * 0.1;  // six cells show something
+  EXPECT_NEAR(loss(0), 100 / weights, 1e-4);
+  EXPECT_NEAR(loss(1), 100 / weights, 1e-4);
+  EXPECT_NEAR(loss(2), 0.1 * 100 / weights, 1e-4);
 }
 
 TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {

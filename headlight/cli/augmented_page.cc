@@ -17,9 +17,9 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-// The bytes of which PictureProcessor::Values made these.
+// The bytes of which PictureProcessor::Values made these, [height, width, 3].
 Picture PictureOf(const Tensor& values, const PictureProcessor& processor) {
-  Picture picture{.height = values.shape()[1], .width = values.shape()[2]};
+  Picture picture{.height = values.shape()[0], .width = values.shape()[1]};
   for (const float value : values.span<float>()) {
     const std::size_t channel = picture.pixels.size() % 3;
     const double byte =
@@ -38,24 +38,55 @@ std::string ClassesOf(const float* targets, const std::vector<std::string>& labe
   return fmt::format("{} {:.1f}, {} {:.1f}", labels[order[0]], targets[order[0]], labels[order[1]], targets[order[1]]);
 }
 
+constexpr std::int64_t kMostPictures = 96;
+
+std::string Page(const std::string& figures) {
+  return "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Pictures of the training</title>\n"
+         "<meta name=\"viewport\" content=\"width=device-width\">\n"
+         "<style>:root{color-scheme:light dark}body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}"
+         "figure{margin:0;min-width:128px}div{position:relative}img{display:block;min-width:128px;image-rendering:"
+         "pixelated}h1{width:100%;font-size:18px}i{position:absolute;border:1px solid #f0f;font:10px sans-serif;color:"
+         "#f0f;text-shadow:0 0 2px #000}</style>\n"
+         "<h1>Pictures of the first batch, as the model sees them</h1>\n" +
+         figures + "</html>\n";
+}
+
+// `over`: HTML that lies over the picture.
+std::string Figure(const Tensor& values, const PictureProcessor& processor, const std::string& over,
+                   const std::string& caption) {
+  const std::string png = EncodePng(PictureOf(values, processor));
+  return fmt::format(
+      "<figure><div><img src=\"data:image/png;base64,{}\" alt=\"\">{}</div><figcaption>{}</figcaption></figure>\n",
+      EncodeBase64(png), over, caption);
+}
+
 }  // namespace
 
 std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& processor,
                           const std::vector<std::string>& labels) {
-  constexpr std::int64_t most = 96;
-  std::string page =
-      "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Pictures of the training</title>\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<style>:root{color-scheme:light dark}body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}"
-      "figure{margin:0;width:128px}img{width:100%;image-rendering:pixelated}h1{width:100%;font-size:18px}</style>\n"
-      "<h1>Pictures of the first batch, as the model sees them</h1>\n";
-  for (std::int64_t i = 0; i < std::min(most, batch.values.shape()[0]); ++i) {
-    const std::string png = EncodePng(PictureOf(batch.values.ViewRows(i, 1), processor));
-    const std::string classes = Escaped(ClassesOf(batch.targets.matrix<float>().row(i), labels));
-    page += fmt::format("<figure><img src=\"data:image/png;base64,{}\" alt=\"\"><figcaption>{}</figcaption></figure>\n",
-                        EncodeBase64(png), classes);
+  std::string figures;
+  const Shape& shape = batch.values.shape();
+  for (std::int64_t i = 0; i < std::min(kMostPictures, shape[0]); ++i)
+    figures += Figure(batch.values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}), processor, "",
+                      Escaped(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
+  return Page(figures);
+}
+
+std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& processor,
+                          const std::vector<std::string>& labels) {
+  std::string figures;
+  for (std::size_t i = 0; i < std::min<std::size_t>(kMostPictures, batch.pictures.size()); ++i) {
+    const auto& [classes, boxes] = batch.objects[i];
+    std::string over;
+    for (std::size_t object = 0; object < boxes.size(); ++object) {
+      const auto& [x, y, width, height] = boxes[object];
+      over += fmt::format("<i style=\"left:{:.2f}%;top:{:.2f}%;width:{:.2f}%;height:{:.2f}%\">{}</i>",
+                          100 * (x - width / 2), 100 * (y - height / 2), 100 * width, 100 * height,
+                          Escaped(labels[static_cast<std::size_t>(classes[object])]));
+    }
+    figures += Figure(batch.pictures[i], processor, over, "");
   }
-  return page + "</html>\n";
+  return Page(figures);
 }
 
 }  // namespace headlight

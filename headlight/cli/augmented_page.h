@@ -5,12 +5,17 @@
 #include <vector>
 
 #include "headlight/image/processor.h"
+#include "headlight/train/tasks/detection.h"
 #include "headlight/train/tasks/image_classification.h"
 
 namespace headlight {
 
 // The page, whole: of a batch the pictures as they are after all changes, and under each the classes that it counts as.
 std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& processor,
+                          const std::vector<std::string>& labels);
+
+// The same for detection, with the boxes and their classes over the pictures.
+std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& processor,
                           const std::vector<std::string>& labels);
 
 }  // namespace headlight

@@ -14,6 +14,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/object_detector.h"
 
 namespace headlight {
 namespace {
@@ -34,8 +35,9 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
           "{}: {} is not for this model, which is {} {}", options.folder, name,
           kind.starts_with("encoder") ? "an" : "a", kind);
   }
+  const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind;
   Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
-        kind == ImageGpt::kKind ? "pictures" : "texts", kind.starts_with("encoder") ? "an" : "a", kind);
+        pictures ? "pictures" : "texts", kind.starts_with("encoder") ? "an" : "a", kind);
 }
 
 void Run(const Options& options) {
@@ -49,10 +51,14 @@ void Run(const Options& options) {
   } else if (kind == ImageGpt::kKind) {
     CheckOptions(options, kind, {});
     EvaluateImageGenerator(options);
+  } else if (kind == ObjectDetector::kKind) {
+    CheckOptions(options, kind, {"--pictures"});
+    EvaluateDetector(options);
   } else {
     Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
           "{}: either FILE, pairs of texts, or --source and --reference", options.folder);
     Check(!options.end, "{}: --end is for language models", options.folder);
+    Check(options.pictures.empty(), "{}: --pictures is for detectors", options.folder);
     Check(!options.stemmer || options.rouge, "--stemmer is for --rouge");
     Check(!options.lowercase || !options.rouge, "--lowercase is for BLEU and chrF; ROUGE has no case");
     EvaluatePairs(options);
@@ -63,11 +69,14 @@ void Run(const Options& options) {
 
 void AddEvaluate(CLI::App& program) {
   const auto [command, options] = NewCommand(
-      program, "evaluate", "Score a model on a test set: accuracy, F1, perplexity, BLEU, ROUGE, by its task", Run);
+      program, "evaluate", "Score a model on a test set: accuracy, F1, perplexity, AP, BLEU, ROUGE, by its task", Run);
   options.command = &command;
   command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
   command.add_option("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   command.add_flag("--json", options.json, "Print one JSON object");
+  command.add_option("--pictures", options.pictures, "Detectors: folders of the pictures, unless they lie beside FILE")
+      ->check(Folder())
+      ->type_name("DIR");
   command.add_flag("--end", options.end, "Language models: count the token that ends each text, too");
   command.add_option("--source", options.source, "Instead of FILE: texts to read, one per line")
       ->check(NotEmpty())
@@ -93,6 +102,8 @@ void AddEvaluate(CLI::App& program) {
       "counted\n"
       "                        with --end only\n"
       "  generators of pictures  bits per pixel of pictures, as the model reads them: in its size and colours\n"
+      "  detectors             COCO's AP, at all overlaps, at 0.5 and 0.75, and of small, medium and large things, as\n"
+      "                        pycocotools has them; FILE as `train detection` reads it\n"
       "  encoder and decoder   BLEU and chrF as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L and -Lsum as the\n"
       "                        rouge-score package has them; FILE holds pairs as `train seq2seq` reads them\n"
       "The loss is the mean negative log-probability (natural logarithm) of what is right, without label smoothing "
@@ -104,6 +115,7 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate answerer dev-v2.0.json\n"
       "  headlight evaluate gpt2 wiki.test.txt --end\n"
       "  headlight evaluate imagegpt t10k-images-idx3-ubyte.gz\n"
+      "  headlight evaluate detr-resnet-50 instances_val2017.json --pictures val2017\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
       "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer");
 }

@@ -10,7 +10,8 @@ namespace headlight {
 
 struct EvaluateOptions {
   std::string folder;
-  std::vector<std::string> files;  // labelled texts, or pairs of texts
+  std::vector<std::string> files;     // labelled texts, pairs of texts, or pictures
+  std::vector<std::string> pictures;  // of a detector: folders of the pictures that FILE names
   bool json = false;
   LoadOptions load;
   bool end = false;  // of a language model: counts the end of each text

@@ -17,23 +17,10 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
-const std::set<std::string> kOtherValues = {"FILE",
-                                            "FILE ...",
-                                            "FILE.npy",
-                                            "FILE.safetensors",
-                                            "DIR",
-                                            "TEXT",
-                                            "QUERY",
-                                            "TOKEN",
-                                            "NAME",
-                                            "PATTERN",
-                                            "PATTERN ...",
-                                            "PATTERN=FACTOR",
-                                            "PATTERN=FACTOR ...",
-                                            "FROM:TO",
-                                            "ROW:COLUMN",
-                                            "SRC TGT",
-                                            "SOURCE TARGET"};
+const std::set<std::string> kOtherValues = {
+    "FILE",    "FILE ...",   "FILE.npy", "FILE.safetensors", "DIR",         "DIR ...",        "TEXT",
+    "QUERY",   "TOKEN",      "NAME",     "PATTERN",          "PATTERN ...", "PATTERN=FACTOR", "PATTERN=FACTOR ...",
+    "FROM:TO", "ROW:COLUMN", "SRC TGT",  "SOURCE TARGET"};
 
 bool IsNumber(const CLI::Option& option) {
   const std::string value = ValueOf(option);
@@ -146,7 +133,7 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
   for (const std::string task :
        {"language-model", "classification", "tagging", "question-answering", "masked-language-model", "seq2seq",
-        "span-corruption", "denoising", "image-classification"})
+        "span-corruption", "denoising", "image-classification", "detection"})
     for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
       EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
                   testing::AllOf(HasSubstr("--from"), HasSubstr(size)));

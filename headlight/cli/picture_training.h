@@ -60,7 +60,8 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
 
 // Values of options by their names, which hold where the user gives none.
 using OptionValues = std::map<std::string, std::string>;
-// Sizes are left out where the model is not from scratch, and --epochs where another end is given.
+// Those of a model from scratch are left out where it is not, and --epochs where another end is given.
+void SetUnlessGiven(CLI::App& command, const TrainingOptions& training, bool from_scratch, const OptionValues& values);
 void SetUnlessGiven(const PictureTrainingOptions& options, const OptionValues& values);
 
 // Completes them, and checks all that can be known before pictures are read. Throws Error for options that exclude each

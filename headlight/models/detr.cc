@@ -374,4 +374,20 @@ void Detr::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }
 
+std::unique_ptr<Detr> GiveClasses(const Detr& model, const std::vector<std::string>& labels, std::uint64_t seed) {
+  DetrConfig config = model.config();
+  config.labels = labels;
+  auto made = std::make_unique<Detr>(config);
+  made->parameters().Initialise(seed);
+  made->parameters().Unpack();
+  auto kept = model.parameters().all().begin();  // in the same order
+  for (const Parameter& parameter : made->parameters().all()) {
+    Ensure(kept->names == parameter.names, "{} is not kept", kept->names.front());
+    if (!parameter.names.front().starts_with("class_labels_classifier.")) parameter.value.CopyFrom(kept->value);
+    ++kept;
+  }
+  made->parameters().Pack();
+  return made;
+}
+
 }  // namespace headlight

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -106,6 +107,7 @@ class HEADLIGHT_API Detr : public ObjectDetector {
 
   DetectedPictures Detect(Context& context, std::span<const Tensor> pictures, std::span<const PixelMask> masks = {},
                           bool all_layers = false) const override;
+  QueryAnswers Answer(Context& context, const Tensor& states) const override;
   const DetectionLossOptions& loss() const override { return config_.loss; }
 
   const DetrConfig& config() const { return config_; }
@@ -113,7 +115,6 @@ class HEADLIGHT_API Detr : public ObjectDetector {
 
  private:
   Tensor CellPositions(Context& context, const DetectedPictures& pictures) const;
-  QueryAnswers Answer(Context& context, const Tensor& states) const;
 
   DetrConfig config_;
   ResnetBackbone backbone_;
@@ -126,5 +127,9 @@ class HEADLIGHT_API Detr : public ObjectDetector {
   std::optional<Linear> classes_;
   std::vector<Linear> boxes_;
 };
+
+// The model with a new head for other classes, which begins by the seed; all else is kept.
+HEADLIGHT_API std::unique_ptr<Detr> GiveClasses(const Detr& model, const std::vector<std::string>& labels,
+                                                std::uint64_t seed);
 
 }  // namespace headlight

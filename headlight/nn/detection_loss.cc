@@ -60,9 +60,8 @@ Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> p
       "DetectionLoss: logits {} and boxes {} are not answers for {} pictures", ToString(answers.logits.shape()),
       ToString(answers.boxes.shape()), pictures.size());
   const std::int64_t queries = rows / std::ssize(pictures);
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(rows), static_cast<std::int32_t>(classes - 1)), matched;
-  std::vector<ops::CentredBox> targets;
-  std::vector<double> numbers;  // of the targets
+  MatchedObjects matches = {
+      std::vector(static_cast<std::size_t>(rows), static_cast<std::int32_t>(classes - 1)), {}, {}};
   for (std::size_t picture = 0; picture < pictures.size(); ++picture) {
     const TrueObjects& objects = pictures[picture];
     Check(objects.labels.size() == objects.boxes.size(), "DetectionLoss: {} labels of {} boxes", objects.labels.size(),
@@ -71,22 +70,30 @@ Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> p
       Check(label >= 0 && label < classes - 1, "DetectionLoss: class {} of {}", label, classes - 1);
     const std::int64_t first = static_cast<std::int64_t>(picture) * queries;
     const std::vector<std::int32_t> query = MatchQueries(answers, first, queries, objects, options);
-    for (std::size_t object = 0; object < query.size(); ++object) {
-      if (query[object] < 0) continue;
-      matched.push_back(static_cast<std::int32_t>(first) + query[object]);
-      labels[static_cast<std::size_t>(matched.back())] = objects.labels[object];
-      targets.push_back(objects.boxes[object]);
-      numbers.insert(numbers.end(), targets.back().begin(), targets.back().end());
-    }
+    for (std::size_t object = 0; object < query.size(); ++object)
+      if (query[object] >= 0) matches.Add(first + query[object], objects, object);
   }
-  std::vector<double> class_weights(static_cast<std::size_t>(classes), 1);
+  return MatchedLoss(answers, matches, sums, options, scale);
+}
+
+void MatchedObjects::Add(std::int64_t row, const TrueObjects& objects, std::size_t object) {
+  labels[static_cast<std::size_t>(row)] = objects.labels[object];
+  rows.push_back(static_cast<std::int32_t>(row));
+  boxes.push_back(objects.boxes[object]);
+}
+
+Tensor MatchedLoss(const QueryAnswers& answers, const MatchedObjects& matches, const DetectionLossSums& sums,
+                   const DetectionLossOptions& options, double scale) {
+  std::vector<double> class_weights(static_cast<std::size_t>(answers.logits.columns()), 1);
   class_weights.back() = options.nothing_weight;
-  const Tensor of_classes = ops::CrossEntropy(answers.logits, labels, scale / sums.weights, class_weights);
-  if (matched.empty()) return of_classes;
-  const Tensor boxes = ops::Embedding(answers.boxes, matched);
+  const Tensor of_classes = ops::CrossEntropy(answers.logits, matches.labels, scale / sums.weights, class_weights);
+  if (matches.rows.empty()) return of_classes;
+  std::vector<double> numbers;
+  for (const ops::CentredBox& box : matches.boxes) numbers.insert(numbers.end(), box.begin(), box.end());
+  const Tensor boxes = ops::Embedding(answers.boxes, matches.rows);
   return ops::Add(of_classes,
                   ops::Add(ops::AbsoluteError(boxes, numbers, scale * options.box_weight / sums.boxes),
-                           ops::GeneralizedIouLoss(boxes, targets, scale * options.giou_weight / sums.boxes)));
+                           ops::GeneralizedIouLoss(boxes, matches.boxes, scale * options.giou_weight / sums.boxes)));
 }
 
 }  // namespace headlight

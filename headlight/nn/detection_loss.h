@@ -53,4 +53,15 @@ HEADLIGHT_API std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers
 HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> pictures,
                                    const DetectionLossSums& sums, const DetectionLossOptions& options, double scale);
 
+// The same for answers of any number of rows whose objects are known.
+struct MatchedObjects {
+  std::vector<std::int32_t> labels;    // of each row, the last class where there is nothing
+  std::vector<std::int32_t> rows;      // those that are to find an object
+  std::vector<ops::CentredBox> boxes;  // of each of these
+
+  void Add(std::int64_t row, const TrueObjects& objects, std::size_t object);
+};
+HEADLIGHT_API Tensor MatchedLoss(const QueryAnswers& answers, const MatchedObjects& matches,
+                                 const DetectionLossSums& sums, const DetectionLossOptions& options, double scale);
+
 }  // namespace headlight

@@ -49,6 +49,9 @@ class HEADLIGHT_API ObjectDetector : public Model {
   virtual DetectedPictures Detect(Context& context, std::span<const Tensor> pictures,
                                   std::span<const PixelMask> masks = {}, bool all_layers = false) const = 0;
 
+  // The answers of states [states, model] in the queries' place: of a memory's cells.
+  virtual QueryAnswers Answer(Context& context, const Tensor& states) const = 0;
+
   // The settings of its training.
   virtual const DetectionLossOptions& loss() const = 0;
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,20 +11,13 @@
 #include "headlight/generate/hypothesis.h"
 #include "headlight/image/augment_boxes.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
 namespace {
 
 // Pixels of the pictures whose activations exist at the same time.
 constexpr std::int64_t kPixelsOfPart = 1 << 20;
-
-// One of TrainingBatch::parts: pictures as the model reads them, and what is in them.
-struct DetectionPart {
-  std::vector<Tensor> pictures;  // [height, width, 3]
-  std::vector<TrueObjects> objects;
-  DetectionLossSums sums;           // of the whole batch
-  std::int64_t batch_pictures = 0;  // as many
-};
 
 // As shares of the picture, without crowds and what lies outside of it.
 TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, std::int64_t height, std::int64_t width) {
@@ -67,12 +58,11 @@ class Preparation {
     const std::size_t count = plan.examples.size();
     std::vector<Tensor> pictures(count);
     std::vector<TrueObjects> objects(count);
-    ParallelFor(std::ssize(plan.examples), [&](std::int64_t index) {
-      const auto i = static_cast<std::size_t>(index);
+    for (std::size_t i = 0; i < count; ++i) {
       const BoxedPicture boxed = Prepared(plan, plan.examples[i]);
       pictures[i] = processor_.Values(boxed.picture);
       objects[i] = ObjectsOf(boxed.boxes, boxed.picture.height, boxed.picture.width);
-    });
+    }
     const DetectionLossSums sums = DetectionLossSums::Of(objects, model_.limits().queries, model_.loss());
     TrainingBatch batch;
     batch.labels = std::ssize(plan.examples);
@@ -101,9 +91,9 @@ class Preparation {
     const DetectionExample& example = set_.examples[index];
     BoxedPicture boxed = {read_(example.picture), example.boxes};
     Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, index);
-    const bool scaled = options_.augment && processor_.resize.kind == ResizeRule::Kind::shortest;
-    if (scaled) return RandomScaleAndCrop(boxed, SizesFor(processor_.resize), random);
-    if (options_.augment && random.Below(2) == 0) boxed = FlipBoxed(boxed);
+    if (options_.augment == BoxAugmentation::scale && processor_.resize.kind == ResizeRule::Kind::shortest)
+      return RandomScaleAndCrop(boxed, SizesFor(processor_.resize), random);
+    if (options_.augment != BoxAugmentation::none && random.Below(2) == 0) boxed = FlipBoxed(boxed);
     const PictureSize size = ResizedSize(processor_.resize, {boxed.picture.height, boxed.picture.width});
     return ResizeBoxed(boxed, size.height, size.width);
   }
@@ -139,6 +129,37 @@ void CheckProcessor(const PictureProcessor& processor) {
 }
 
 }  // namespace
+
+Tensor CellLoss(const QueryAnswers& cells, const DetectedPictures& found, const std::vector<TrueObjects>& objects,
+                const DetectionLossOptions& options, double scale) {
+  const auto nothing = static_cast<std::int32_t>(cells.logits.columns() - 1);
+  MatchedObjects matches = {std::vector(found.cells.size(), nothing), {}, {}};
+  for (std::size_t picture = 0; picture < objects.size(); ++picture) {
+    const auto& [labels, boxes] = objects[picture];
+    const auto [height, width] = found.grids[picture];
+    const Sequence& rows = found.pictures[picture];
+    for (std::int32_t i = 0; i < rows.length; ++i) {
+      const std::int64_t cell = found.cells[static_cast<std::size_t>(rows.row(i))];
+      const auto column = static_cast<double>(cell % width), row = static_cast<double>(cell / width);
+      const auto across = static_cast<double>(width), down = static_cast<double>(height);
+      std::size_t smallest = boxes.size();
+      for (std::size_t object = 0; object < boxes.size(); ++object) {
+        const auto [x, y, box_width, box_height] = boxes[object];
+        const bool holds_middle = std::floor(x * across) == column && std::floor(y * down) == row;
+        const bool inside =
+            std::abs((column + 0.5) / across - x) < box_width / 2 && std::abs((row + 0.5) / down - y) < box_height / 2;
+        if ((holds_middle || inside) &&
+            (smallest == boxes.size() || box_width * box_height < boxes[smallest][2] * boxes[smallest][3]))
+          smallest = object;
+      }
+      if (smallest < boxes.size()) matches.Add(rows.row(i), objects[picture], smallest);
+    }
+  }
+  const auto shown = static_cast<double>(matches.rows.size());
+  const double others = static_cast<double>(found.cells.size()) - shown;
+  const DetectionLossSums sums = {.boxes = std::max(1.0, shown), .weights = shown + options.nothing_weight * others};
+  return MatchedLoss(cells, matches, sums, options, scale);
+}
 
 DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const PictureProcessor& processor,
                                       const DetectionSet& valid, const PictureReader& read, const PassWatch& watch) {
@@ -182,7 +203,7 @@ DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const Picture
   const auto per_cent = [](double score) { return std::isnan(score) ? 0 : 100 * score; };
   report.score_name = "ap";
   report.score = per_cent(evaluation.scores.ap);
-  report.more_scores = {{"ap50", per_cent(evaluation.scores.ap50)}};
+  report.more_scores = {{"ap50", per_cent(evaluation.scores.ap50)}, {"ap75", per_cent(evaluation.scores.ap75)}};
   return evaluation;
 }
 
@@ -192,33 +213,22 @@ TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& proces
   CheckSet(model, train, "learn from");
   CheckSet(model, valid, "validate on");
   CheckProcessor(processor);
-  const auto prepare = std::make_shared<const Preparation>(model, processor, train, read, options);
   TrainingTask task;
   task.model = &model;
-  task.batches = [prepare, &train, batches = options.batches](const BatchPosition& position) {
-    const auto stream = std::make_shared<BatchStream>(
-        std::ssize(train.examples),
-        [](std::int64_t) {
-          return ExampleLength{1, 0};
-        },
-        batches, position);
-    return [prepare, stream] {
-      const BatchPlan plan = stream->Next();
-      TrainingBatch batch = (*prepare)(plan);
-      batch.next = plan.next;
-      batch.batches_in_epoch = plan.batches_in_epoch;
-      return batch;
-    };
-  };
-  task.loss = [&model](Context& context, const std::any& part, double scale) {
+  task.batches =
+      PreparedBatches(std::ssize(train.examples), options.batches, Preparation(model, processor, train, read, options));
+  task.loss = [&model, cell_weight = options.cell_weight](Context& context, const std::any& part, double scale) {
     const auto& [pictures, objects, sums, batch_pictures] = std::any_cast<const DetectionPart&>(part);
-    return LossOf(model.Detect(context, pictures, {}, /*all_layers=*/true), objects, sums, model.loss(),
-                  scale * static_cast<double>(batch_pictures));
+    const DetectedPictures found = model.Detect(context, pictures, {}, /*all_layers=*/true);
+    const Tensor loss = LossOf(found, objects, sums, model.loss(), scale * static_cast<double>(batch_pictures));
+    if (cell_weight == 0) return loss;
+    return ops::Add(loss, CellLoss(model.Answer(context, found.memory), found, objects, model.loss(),
+                                   scale * cell_weight * static_cast<double>(objects.size())));
   };
   task.validate = [&model, processor, &valid, read](const CancelCheck& cancelled) {
     return EvaluateDetection(model, processor, valid, read, cancelled).report;
   };
-  task.scores = {"ap", "ap50"};
+  task.scores = {"ap", "ap50", "ap75"};
   // The running averages of batch norms, where the backbone's are trained.
   for (const Parameter& parameter : model.parameters().all())
     if (!parameter.trained) task.state.push_back({parameter.names.front(), parameter.value});

@@ -1,8 +1,10 @@
 // Detection: what is in pictures, and where.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
@@ -10,24 +12,49 @@
 #include "headlight/image/metrics/detection_scores.h"
 #include "headlight/image/picture.h"
 #include "headlight/image/processor.h"
+#include "headlight/nn/detection_loss.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {
 
+enum class BoxAugmentation {
+  none,
+  flip,   // left to right, every second picture
+  scale,  // flipped, scaled and cropped at random as DETR's were (image/augment_boxes.h), with sides in proportion to
+          // the processor's; where it gives all pictures one size they are only flipped
+};
+
 struct DetectionTrainingOptions {
   BatchOptions batches;  // tokens are pictures
-  // Pictures are flipped, scaled and cropped at random as DETR's were (image/augment_boxes.h), with sides in proportion
-  // to the processor's; where it gives all pictures one size they are only flipped.
-  bool augment = true;
+  BoxAugmentation augment = BoxAugmentation::scale;
+  // Of a loss of the encoder's cells, which DETR does not have (CellLoss).
+  double cell_weight = 0;
+};
+
+// [1]: scale times the pictures' mean loss of the cells of the encoder's memory, which the queries' heads ask what they
+// show: each cell whose middle is in a box that object's class and box, of several the smallest one's, and so the cell
+// with a box's middle; others nothing. The cells learn with every step and each object, the queries only as far as
+// they are matched, so that a detector from scratch learns much sooner what is where (as the dense heads of Zong et
+// al., "DETRs with Collaborative Hybrid Assignments Training", 2023).
+HEADLIGHT_API Tensor CellLoss(const QueryAnswers& cells, const DetectedPictures& found,
+                              const std::vector<TrueObjects>& objects, const DetectionLossOptions& options,
+                              double scale);
+
+// One of TrainingBatch::parts: pictures as the model reads them, and what is in them.
+struct DetectionPart {
+  std::vector<Tensor> pictures;  // [height, width, 3]
+  std::vector<TrueObjects> objects;
+  DetectionLossSums sums;           // of the whole batch
+  std::int64_t batch_pictures = 0;  // as many
 };
 
 // Reads a picture's file: ReadPicture of image/decoding/decode.h.
 using PictureReader = std::function<Picture(const std::string& path)>;
 
 // The loss is that of every layer of the decoder (nn/detection_loss.h), of a batch divided by its pictures' number. A
-// validation's score is COCO's AP, beside it the AP at an overlap of 0.5, in per cent. Model and sets must outlive the
-// task. Throws Error where a set has no picture, and for a class that the model does not have.
+// validation's score is COCO's AP, beside it the AP at overlaps of 0.5 and 0.75, in per cent. Model and sets must
+// outlive the task. Throws Error where a set has no picture, and for a class that the model does not have.
 HEADLIGHT_API TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& processor,
                                          const DetectionSet& train, const DetectionSet& valid,
                                          const PictureReader& read, const DetectionTrainingOptions& options);
