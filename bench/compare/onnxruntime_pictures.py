@@ -3,8 +3,8 @@ prints how fast each was.
 
 ONNX Runtime gets each model exported, as it is and with its transformer optimisations where they know the model, and for
 int8 quantized in several ways; what is fastest counts. PyTorch runs the model as Transformers gives it, with its fused
-attention, in float32 and bfloat16. The models score 1,000 classes; before any timing, the scores of a few pictures must
-agree in float32.
+attention, in float32 and bfloat16; DETR compiled. The models score 1,000 classes, DETR 91 for each of 100 queries in
+pictures of 1066 x 800 pixels; before any timing, the scores of a few pictures must agree in float32.
 """
 
 import argparse
@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 
 HEADLIGHT = "build/release/headlight"
-MODELS = ("vit-b16", "dinov2-s", "resnet-50")
+MODELS = ("vit-b16", "dinov2-s", "resnet-50", "detr-r50")
 SIDE = 224
+DETECTED = (800, 1066)  # height and width of what DETR reads
 # What runs beside each type that headlight computes in.
 PEERS = {"float32": ("onnx float32", "torch float32"), "bfloat16": ("onnx float32", "torch bfloat16"),
          "int8": ("onnx int8", "onnx float32")}
@@ -48,32 +49,45 @@ def make(name, folder):
     elif name == "dinov2-s":
         model = transformers.Dinov2ForImageClassification(transformers.Dinov2Config(
             hidden_size=384, num_attention_heads=6, image_size=SIDE, patch_size=14, num_labels=1000))
-    else:
+    elif name == "resnet-50":
         model = transformers.ResNetForImageClassification(transformers.ResNetConfig(num_labels=1000))
-        for module in model.modules():  # running statistics of a trained network are not 0 and 1
-            if isinstance(module, torch.nn.BatchNorm2d):
-                module.running_mean.normal_(0, 0.1)
-                module.running_var.uniform_(0.5, 1.5)
+    else:
+        model = transformers.DetrForObjectDetection(transformers.DetrConfig(
+            use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, num_labels=91,
+            backbone_config=transformers.ResNetConfig(out_features=["stage4"])))
+    for module in model.modules():  # running statistics of a trained network are not 0 and 1
+        if hasattr(module, "running_var"):
+            module.running_mean.normal_(0, 0.1)
+            module.running_var.uniform_(0.5, 1.5)
     with torch.no_grad():  # so that the scores of pictures differ
         for parameter_name, parameter in model.named_parameters():
-            if parameter_name.startswith("classifier") and parameter.dim() == 2:
+            if "classifier" in parameter_name and parameter.dim() == 2:
                 parameter.normal_(0, 0.5)
     model.eval().save_pretrained(folder)
     (folder / "preprocessor_config.json").write_text(json.dumps(
         {"image_processor_type": "ViTImageProcessor", "do_resize": False}))
 
 
+def detects(folder):
+    return Path(folder).name.startswith("detr")
+
+
+def size_of(folder):
+    return DETECTED if detects(folder) else (SIDE, SIDE)
+
+
 def load(folder):
-    from transformers import AutoModelForImageClassification
+    import transformers
 
-    return AutoModelForImageClassification.from_pretrained(folder).eval()
+    of = transformers.DetrForObjectDetection if detects(folder) else transformers.AutoModelForImageClassification
+    return of.from_pretrained(folder).eval()
 
 
-def random_pixels(count, seed=1):
-    """[count, 3, SIDE, SIDE] in -1..1, as the processor gives them, and the bytes that they are of."""
+def random_pixels(count, seed=1, size=(SIDE, SIDE)):
+    """[count, 3, height, width] in -1..1, as the processor gives them, and the bytes that they are of."""
     import numpy
 
-    pixels = numpy.random.default_rng(seed).integers(0, 256, (count, SIDE, SIDE, 3), dtype=numpy.uint8)
+    pixels = numpy.random.default_rng(seed).integers(0, 256, (count, *size, 3), dtype=numpy.uint8)
     return ((pixels.transpose(0, 3, 1, 2) / numpy.float32(255) - 0.5) / 0.5).astype(numpy.float32), pixels
 
 
@@ -87,7 +101,9 @@ def export(folder, to):
         return json.loads((to / "done").read_text())
     to.mkdir(exist_ok=True)
     model = load(folder)
-    model.set_attn_implementation("eager") if hasattr(model.config, "num_attention_heads") else None
+    encodes = hasattr(model.config, "num_attention_heads") and not detects(folder)
+    if encodes or detects(folder):
+        model.set_attn_implementation("eager")
 
     class Scores(torch.nn.Module):
         def __init__(self):
@@ -97,11 +113,13 @@ def export(folder, to):
         def forward(self, pixels):
             return self.model(pixel_values=pixels).logits
 
-    torch.onnx.export(Scores(), (torch.zeros(2, 3, SIDE, SIDE),), str(to / "exported.onnx"), input_names=["pixels"],
+    torch.onnx.export(Scores(), (torch.zeros(2, 3, *size_of(folder)),), str(to / "exported.onnx"), input_names=["pixels"],
                       output_names=["scores"], dynamic_axes={"pixels": {0: "batch"}, "scores": {0: "batch"}},
                       dynamo=False)  # whose graphs the optimiser knows
     kinds = {"float32": "exported.onnx"}
-    if hasattr(model.config, "num_attention_heads"):
+    if detects(folder):
+        pass
+    elif encodes:
         from onnxruntime.transformers import optimizer
 
         fused = optimizer.optimize_model(str(to / "exported.onnx"), model_type="vit",
@@ -137,7 +155,7 @@ def export(folder, to):
 
 def worker(job):
     """One turn: batches of random pictures, over and over until the time is up; in no time the scores of the pictures."""
-    pixels, _ = random_pixels(max(job["batch"], 1))
+    pixels, _ = random_pixels(job["batch"], size=size_of(job["folder"]))
     if job["file"]:
         import onnxruntime
 
@@ -153,6 +171,8 @@ def worker(job):
         torch.set_num_threads(job["threads"])
         dtype = getattr(torch, job["dtype"])
         model = load(job["folder"]).to(dtype)
+        if detects(job["folder"]) and job["seconds"] > 0:
+            model = torch.compile(model)
         values = torch.from_numpy(pixels).to(dtype)
 
         def read():
@@ -161,7 +181,8 @@ def worker(job):
 
     if job["seconds"] == 0:
         return print(json.dumps(read().tolist()))
-    read()
+    for _ in range(2):
+        read()
     pictures, began = 0, time.perf_counter()
     while pictures == 0 or time.perf_counter() - began < job["seconds"]:
         read()
@@ -180,15 +201,22 @@ def run(command):
 def probabilities(scores):
     import numpy
 
-    powers = numpy.exp(scores - scores.max(1, keepdims=True))
-    return powers / powers.sum(1, keepdims=True)
+    powers = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
 
 
 def scores_of_ours(folder, compute, threads, pictures, work):
-    """[pictures, labels], from the files that headlight reads."""
+    """[pictures, labels], from the files that headlight reads; of a detector [pictures, queries, labels]."""
     import numpy
     from PIL import Image
 
+    if detects(folder):
+        from safetensors.numpy import load_file, save_file
+
+        save_file({"pixel_values": random_pixels(len(pictures), size=DETECTED)[0]}, work / "in.safetensors")
+        run([HEADLIGHT, "forward", folder, work / "in.safetensors", work / "out.safetensors", "--compute", compute,
+             "--threads", threads, "--quiet"])
+        return probabilities(load_file(work / "out.safetensors")["logits"])
     shown = work / "shown"
     shown.mkdir(exist_ok=True)
     for number, pixels in enumerate(pictures):
@@ -233,22 +261,23 @@ def main():
                        "batch": batch, "threads": options.threads, "seconds": seconds}
                 return json.loads(run([sys.executable, __file__, "--worker", json.dumps(job)]))
 
-            few = 3
+            few = 1 if detects(folder) else 3
+            computes = [compute for compute in options.compute if compute != "int8" or not detects(folder)]
             reference = probabilities(numpy.array(theirs("torch float32", None, few, 0)))
             off = {}
-            for compute in options.compute:
+            for compute in computes:
                 scores = scores_of_ours(folder, compute, options.threads, random_pixels(few)[1], work)
                 off[compute] = float(numpy.abs(scores - reference).max() / reference.max())
             if off.get("float32", 0) > 1e-3:
                 sys.exit(f"onnxruntime_pictures: {name}: the two do not compute the same thing, {off['float32']:.2g} off")
-            for batch in options.batches:
+            for batch in options.batches if not detects(folder) else [1]:
                 best = {}  # the fastest kind of each peer of ONNX Runtime
-                for peer in sorted({peer for compute in options.compute for peer in PEERS[compute]}):
+                for peer in sorted({peer for compute in computes for peer in PEERS[compute]}):
                     runtime, dtype = peer.split()
                     ways = [kind for kind in kinds if kind.startswith(dtype)] if runtime == "onnx" else [None]
                     speeds = {kind: theirs(peer, kind, batch, 1) for kind in ways} if len(ways) > 1 else {ways[0]: 0}
                     best[peer] = max(speeds, key=speeds.get)
-                for compute in options.compute:
+                for compute in computes:
                     repetitions = max(1, round(options.seconds * 1000 / ours(batch, compute, 1)["latency_ms"]["p50"]))
                     mine, shares, others = [], [], {peer: [] for peer in PEERS[compute]}
                     for _ in range(options.repeats):

@@ -12,6 +12,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/image_classifier.h"
@@ -19,6 +20,9 @@
 
 namespace headlight {
 namespace {
+
+// Of a photograph as a detector reads it: its shorter side has 800 pixels.
+constexpr Grid kDetectedSize = {800, 1066};
 
 struct Options {
   std::string folder, length, states;
@@ -104,16 +108,12 @@ void EncodeRandomTexts(const Options& options) {
   PrintBench(result, options.json);
 }
 
-void EncodeRandomPictures(const Options& options) {
+// Batches of random pictures of a size, of which `compute` gives the results.
+template <class Compute>
+void MeasurePictures(const Options& options, const Parameters& parameters, const Grid& size, const Compute& compute) {
   for (const auto& [name, value] : {std::pair("--length", &options.length), std::pair("--states", &options.states)})
     Check(value->empty(), "{}: {} is for texts, and this model reads pictures", options.folder, name);
-  // The folder needs no preprocessor_config.json: bytes become numbers around 0.
-  const PictureFolder loaded{
-      LoadModel<PictureEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}),
-      {.resize = {}, .crop = {}, .scale = 1 / 127.5, .mean = {1, 1, 1}}};
-  const PictureEncoder& model = *loaded.model;
-  const Grid size = model.limits().picture;
-  BenchResult result = ResultFor(options, model.parameters(), "pictures");
+  BenchResult result = ResultFor(options, parameters, "pictures");
   result.settings.push_back({"picture", fmt::format("{}x{}", size.width, size.height)});
   Random random(options.seed);
   MeasureBatches(
@@ -126,21 +126,45 @@ void EncodeRandomPictures(const Options& options) {
             picture.pixels.push_back(static_cast<std::uint8_t>(random.Below(256)));
         return pictures;
       },
-      [&](const std::vector<Picture>& pictures) {
-        std::vector<Tensor> results;
-        EncodePictures(loaded, pictures, ImageOptions().batch_pixels,
-                       [&](Context& context, const EncodedPictures& encoded, std::size_t) {
-                         results.push_back(model.heads().classes ? model.ClassLogits(context, encoded)
-                                                                 : PictureVectors(model, encoded));
-                       });
-        return results;
-      },
+      compute,
       [&](const std::vector<Picture>& pictures, const auto&) { result.counted_tokens += std::ssize(pictures); });
   PrintBench(result, options.json);
 }
 
+// The folders need no preprocessor_config.json: bytes become numbers around 0.
+PictureProcessor AroundZero() { return {.resize = {}, .crop = {}, .scale = 1 / 127.5, .mean = {1, 1, 1}}; }
+
+void EncodeRandomPictures(const Options& options) {
+  const PictureFolder loaded{
+      LoadModel<PictureEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}),
+      AroundZero()};
+  const PictureEncoder& model = *loaded.model;
+  MeasurePictures(options, model.parameters(), model.limits().picture, [&](const std::vector<Picture>& pictures) {
+    std::vector<Tensor> results;
+    EncodePictures(loaded, pictures, ImageOptions().batch_pixels,
+                   [&](Context& context, const EncodedPictures& encoded, std::size_t) {
+                     results.push_back(model.heads().classes ? model.ClassLogits(context, encoded)
+                                                             : PictureVectors(model, encoded));
+                   });
+    return results;
+  });
+}
+
+void DetectInRandomPictures(const Options& options) {
+  const auto model =
+      LoadModel<ObjectDetector>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  MeasurePictures(options, model->parameters(), kDetectedSize, [&](const std::vector<Picture>& pictures) {
+    std::vector<Tensor> values;
+    for (const Picture& picture : pictures) values.push_back(AroundZero().Values(picture));
+    Context context;
+    return model->Detect(context, values).layers;
+  });
+}
+
 void Run(const Options& options) {
-  if (FamilyOf(OpenModelFolder(options.folder)).kind == PictureEncoder::kKind) return EncodeRandomPictures(options);
+  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  if (kind == PictureEncoder::kKind) return EncodeRandomPictures(options);
+  if (kind == ObjectDetector::kKind) return DetectInRandomPictures(options);
   EncodeRandomTexts(options);
 }
 
@@ -148,7 +172,7 @@ void Run(const Options& options) {
 
 void AddBenchEncode(CLI::App& bench) {
   const auto [command, options] =
-      NewCommand(bench, "encode", "Measure how fast an encoder reads random texts or pictures", Run);
+      NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or pictures", Run);
   command
       .add_option("DIR", options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json")
       ->required()
@@ -174,7 +198,7 @@ void AddBenchEncode(CLI::App& bench) {
       ->type_name("FILE");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
-      "\nPictures have the size that the model was trained on.\n\n"
+      "\nPictures have the size that the model was trained on; those of a detector are 1066 x 800 pixels.\n\n"
       "Examples:\n"
       "  headlight bench encode bert-base --batch 32 --length 8:128 --compute int8 --threads 2\n"
       "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2");

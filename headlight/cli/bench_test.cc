@@ -95,6 +95,13 @@ TEST_F(BenchTest, ReadsRandomPictures) {
     EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("vit"), option, "5"}), HasSubstr("reads pictures"));
 }
 
+TEST_F(BenchTest, DetectsInRandomPictures) {
+  const JsonView json = Bench(
+      {"encode", HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr_learned", "--batch", "2", "--repetitions", "1"});
+  ExpectMeasured(json, "pictures_per_second");
+  EXPECT_EQ(json["picture"].String(), "1066x800");
+}
+
 TEST_F(BenchTest, PreparesPictures) {
   const std::string picture = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png";
   std::filesystem::create_directory(folder.File("vit"));
