@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
+#include "headlight/cli/checks.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/data/prefetch.h"
@@ -23,16 +26,20 @@ constexpr std::size_t kChunksAhead = 2;
 // Pictures that have been read, and of each the error in its place, or nothing.
 struct ReadPictures {
   std::vector<Picture> fitted;
+  std::vector<PictureSize> sizes;
   std::vector<std::optional<Error>> errors;
 };
 
 ReadPictures Read(std::span<const PictureSource> sources, const FitPicture& fit) {
-  ReadPictures read{std::vector<Picture>(sources.size()), std::vector<std::optional<Error>>(sources.size())};
+  ReadPictures read{std::vector<Picture>(sources.size()), std::vector<PictureSize>(sources.size()),
+                    std::vector<std::optional<Error>>(sources.size())};
   ParallelFor(std::ssize(sources), [&](std::int64_t index) {
     const auto i = static_cast<std::size_t>(index);
     const std::string start = sources[i].name() + ": ";
     try {
-      read.fitted[i] = fit(ReadPicture(sources[i]));
+      const Picture picture = ReadPicture(sources[i]);
+      read.sizes[i] = {picture.height, picture.width};
+      read.fitted[i] = fit(picture);
     } catch (const Error& bad) {
       const std::string message = bad.what();
       read.errors[i].emplace(message.starts_with(start) ? message : start + message, bad.blame());
@@ -50,9 +57,11 @@ class PicturePrinter {
 
   void Print(std::span<const PictureSource> sources, const ReadPictures& read) {
     const std::span<const Picture> fitted = read.fitted;
+    const std::span<const PictureSize> sizes = read.sizes;
     for (std::size_t begin = 0, end; begin < sources.size(); begin = end) {
       for (end = begin; end < sources.size() && !read.errors[end]; ++end) continue;
-      PrintRows(sources.subspan(begin, end - begin), fitted.subspan(begin, end - begin));
+      const std::size_t count = end - begin;
+      PrintRows(sources.subspan(begin, count), fitted.subspan(begin, count), sizes.subspan(begin, count));
       if (end == sources.size()) break;
       PrintError(sources[end], *read.errors[end]);
       ++end;
@@ -61,12 +70,13 @@ class PicturePrinter {
 
  private:
   // The pictures of a batch that fails are tried one by one.
-  void PrintRows(std::span<const PictureSource> sources, std::span<const Picture> fitted) {
+  void PrintRows(std::span<const PictureSource> sources, std::span<const Picture> fitted,
+                 std::span<const PictureSize> sizes) {
     if (sources.empty()) return;
     std::vector<std::string> printed;
     std::optional<Error> error;
     try {
-      printed = rows_({sources, fitted, done_, [=](std::size_t picture) { return sources[picture].name(); }});
+      printed = rows_({sources, fitted, sizes, done_, [=](std::size_t picture) { return sources[picture].name(); }});
     } catch (const Error& bad) {
       error = bad;
     }
@@ -77,7 +87,8 @@ class PicturePrinter {
       PrintError(sources[0], *error);
     } else {
       if (!options_.skip_errors) throw Error(*error);
-      for (std::size_t i = 0; i < sources.size(); ++i) PrintRows(sources.subspan(i, 1), fitted.subspan(i, 1));
+      for (std::size_t i = 0; i < sources.size(); ++i)
+        PrintRows(sources.subspan(i, 1), fitted.subspan(i, 1), sizes.subspan(i, 1));
     }
   }
 
@@ -134,6 +145,36 @@ void CheckNoPicture(const std::string& option, const std::string& path, const st
   for (const PictureSource& source : sources)
     if (source.index == 0) files.push_back(source.path);
   CheckOutputs({{option, path}}, files);
+}
+
+std::vector<std::string> PictureOutputs(const std::string& option, const std::string& out,
+                                        const std::vector<PictureSource>& sources,
+                                        const std::vector<std::string>& endings) {
+  namespace fs = std::filesystem;
+  std::string ending = fs::path(out).extension();
+  if (std::ranges::find(endings, ending) != endings.end()) {
+    Check(sources.size() == 1, "{} {}: a file is for one picture, and there are {}: name a folder", option, out,
+          sources.size());
+    CheckNoPicture(option, out, sources);
+    CheckWritable(out);
+    return {out};
+  }
+  Check(!fs::exists(out) || fs::is_directory(out), "{} {}: neither a folder nor a file whose name ends in {}", option,
+        out, Alternatives(endings));
+  std::map<fs::path, std::string> taken;  // by what: the name of a picture
+  for (const PictureSource& source : sources)
+    if (source.path != "-") taken.emplace(fs::weakly_canonical(source.path), "");
+  std::vector<std::string> paths;
+  for (const PictureSource& source : sources) {
+    const fs::path name = fs::path(source.name()).filename();
+    paths.push_back(out + "/" + (IsPicturePath(name.string()) ? name.stem() : name).string() + ".png");
+    const auto [other, is_new] = taken.emplace(fs::weakly_canonical(paths.back()), source.name());
+    Check(is_new || !other->second.empty(), "{} {}: {} is read by this command: name another folder", option, out,
+          paths.back());
+    Check(is_new, "{} {}: {} and {} would both become {}", option, out, other->second, source.name(), paths.back());
+  }
+  fs::create_directories(out);
+  return paths;
 }
 
 }  // namespace headlight

@@ -16,6 +16,7 @@ namespace headlight {
 struct FittedBatch {
   std::span<const PictureSource> sources;
   std::span<const Picture> fitted;
+  std::span<const PictureSize> sizes;               // of the pictures as they were read
   std::int64_t first = 0;                           // index of the first among all
   std::function<std::string(std::size_t)> name_of;  // of a picture by its index in the batch
 };
@@ -39,5 +40,12 @@ std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inp
 
 // Throws Error where an output is one of the pictures.
 void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources);
+
+// Where a command writes a picture for each that it reads: `out` itself, a file with one of these endings, for a
+// command that reads one; else NAME.png in the folder `out`, which it makes. Throws Error that begins with the option
+// where two go to the same file, and where one is a picture that is read.
+std::vector<std::string> PictureOutputs(const std::string& option, const std::string& out,
+                                        const std::vector<PictureSource>& sources,
+                                        const std::vector<std::string>& endings);
 
 }  // namespace headlight

@@ -1,0 +1,184 @@
+// headlight detect: what is in pictures, and where.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/data/detection.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/inspect/drawing/box_drawing.h"
+#include "headlight/tasks/detector.h"
+
+namespace headlight {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::vector<std::string> inputs;
+  double threshold = 0.5;
+  std::string out, coco, annotations;
+  std::optional<Compute> compute;
+};
+
+Json JsonOf(const FoundBox& found, const std::vector<std::string>& labels) {
+  const Box& box = found.box;
+  Json::Array sides;
+  for (const double side : {box.left, box.top, box.right, box.bottom}) sides.push_back(static_cast<float>(side));
+  return Json::Object{{"label", labels[static_cast<std::size_t>(found.label)]},
+                      {"score", static_cast<float>(found.score)},
+                      {"box", std::move(sides)}};
+}
+
+// Results as COCO's evaluation reads them, under the ids of an annotation file.
+class CocoResults {
+ public:
+  CocoResults(const std::string& annotations, const std::vector<PictureSource>& sources,
+              const std::vector<std::string>& labels) {
+    const CocoNames names = ReadCocoNames(annotations);
+    const std::map<std::string, std::int64_t> pictures(names.pictures.begin(), names.pictures.end());
+    for (const PictureSource& source : sources) {
+      const auto picture = pictures.find(std::filesystem::path(source.name()).filename());
+      Check(picture != pictures.end(), "--annotations {}: it has no picture of the name of {}", annotations,
+            source.name());
+      pictures_.push_back(picture->second);
+    }
+    bool any = false;
+    for (const std::string& label : labels) {
+      const auto category = std::ranges::find(names.categories, label, &std::pair<std::string, std::int64_t>::first);
+      categories_.push_back(category == names.categories.end() ? std::nullopt : std::optional(category->second));
+      any = any || categories_.back();
+    }
+    Check(any, "--annotations {}: none of its categories is a label of the model", annotations);
+  }
+
+  // Boxes of classes that the annotations do not have are left out, which COCO's evaluation would do, too.
+  void Add(std::size_t picture, const std::vector<FoundBox>& found) {
+    for (const auto& [box, label, score] : found) {
+      const std::optional<std::int64_t> category = categories_[static_cast<std::size_t>(label)];
+      if (!category) continue;
+      Json::Array corner_and_size;
+      for (const double number : {box.left, box.top, box.width(), box.height()})
+        corner_and_size.push_back(static_cast<float>(number));
+      results_.push_back(Json::Object{{"image_id", pictures_[picture]},
+                                      {"category_id", *category},
+                                      {"bbox", std::move(corner_and_size)},
+                                      {"score", static_cast<float>(score)}});
+    }
+  }
+  void Write(const std::string& path) && { WriteFile(path, Json(std::move(results_)).Line() + "\n"); }
+
+ private:
+  std::vector<std::int64_t> pictures_;                   // the id of each source
+  std::vector<std::optional<std::int64_t>> categories_;  // the id of each label
+  Json::Array results_;
+};
+
+std::string RowsOf(const std::string& name, const std::vector<FoundBox>& found, const std::vector<std::string>& labels,
+                   bool json) {
+  if (json) {
+    Json::Array boxes;
+    for (const FoundBox& one : found) boxes.push_back(JsonOf(one, labels));
+    return Json(Json::Object{{"picture", name}, {"boxes", std::move(boxes)}}).Line() + "\n";
+  }
+  std::string rows;
+  for (const auto& [box, label, score] : found)
+    rows += fmt::format("{}\t{}\t{:.4f}\t{:.1f}\t{:.1f}\t{:.1f}\t{:.1f}\n", name,
+                        labels[static_cast<std::size_t>(label)], score, box.left, box.top, box.right, box.bottom);
+  return rows;
+}
+
+void Run(const Options& options) {
+  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  std::vector<std::string> inputs = {options.folder};
+  if (!options.annotations.empty()) inputs.push_back(options.annotations);
+  CheckOutputs({{"--coco", options.coco}, {"--out", options.out}}, inputs);
+  if (!options.coco.empty()) CheckNoPicture("--coco", options.coco, sources);
+  const Detector detector = Detector::Load(options.folder, {.compute = options.compute});
+  const std::vector<std::string>& labels = detector.labels();
+  std::optional<CocoResults> coco;
+  if (!options.coco.empty()) {
+    coco.emplace(options.annotations, sources, labels);
+    CheckWritable(options.coco);
+  }
+  std::vector<std::string> drawings;
+  if (!options.out.empty()) drawings = PictureOutputs("--out", options.out, sources, {".png", ".svg", ".pdf"});
+
+  // Standard input is read but once; other pictures are read again to be drawn.
+  std::optional<Picture> only;
+  const auto fit = [&](const Picture& picture) {
+    if (sources.size() == 1 && !drawings.empty()) only = picture;
+    return detector.Fit(picture);
+  };
+  const auto rows = [&](const FittedBatch& batch) {
+    const std::vector<std::vector<FoundBox>> found =
+        detector.DetectFitted(batch.fitted, batch.sizes, {.threshold = options.threshold, .name_of = batch.name_of});
+    const auto first = static_cast<std::size_t>(batch.first);
+    std::vector<std::string> printed;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!drawings.empty())
+        DrawBoxes(only ? *only : ReadPicture(batch.sources[i]), found[i], labels, drawings[first + i]);
+      printed.push_back(RowsOf(batch.sources[i].name(), found[i], labels, options.json));
+    }
+    if (coco)
+      for (std::size_t i = 0; i < found.size(); ++i) coco->Add(first + i, found[i]);
+    return printed;
+  };
+  ForEachPictureBatch(options, sources, "pictures searched", fit, rows);
+  if (coco) std::move(*coco).Write(options.coco);
+}
+
+}  // namespace
+
+void AddDetect(CLI::App& program) {
+  const auto [command, options] = NewCommand(program, "detect", "Find what is in pictures, and where", Run);
+  command.add_option("DIR", options.folder, "Folder of DETR")->required()->check(Folder());
+  command.add_option("FILE", options.inputs,
+                     "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
+  command
+      .add_option("--threshold", options.threshold, "Only boxes with a score above this; 0 for COCO's evaluation [0.5]")
+      ->check(NumberFrom(0, 1))
+      ->type_name("P");
+  command
+      .add_option("--out", options.out,
+                  "Draw the boxes on the picture (.png, .svg or .pdf), or on each picture into a folder as PNG")
+      ->check(NotEmpty())
+      ->type_name("FILE|DIR");
+  command.add_flag("--json", options.json, "Print one JSON object per picture");
+  auto* coco = command.add_option("--coco", options.coco, "Write all boxes as COCO's results, too")
+                   ->check(NotEmpty())
+                   ->type_name("FILE");
+  auto* annotations = command
+                          .add_option("--annotations", options.annotations,
+                                      "JSON file in COCO's format whose ids of pictures and classes --coco uses")
+                          ->check(NotEmpty())
+                          ->type_name("FILE");
+  coco->needs(annotations);
+  annotations->needs(coco);
+  AddSkipErrors(command, options);
+  AddComputeOption(command, options.compute);
+  command.footer(
+      "\nPrints a line for each box, the best of a picture first: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, BOTTOM, with\n"
+      "tabs between them, in the picture's own pixels from its upper left corner. A picture's boxes do not depend on\n"
+      "the pictures beside it.\n\n"
+      "Examples:\n"
+      "  headlight detect detr-resnet-50 street.jpg\n"
+      "  headlight detect detr-resnet-50 street.jpg --threshold 0.8 --out boxes.png\n"
+      "  headlight detect detr-resnet-50 photos/ --json --out drawn/ > boxes.jsonl\n"
+      "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations "
+      "instances_val2017.json");
+}
+
+}  // namespace headlight

@@ -1,0 +1,25 @@
+// What a detector has found, on the picture.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/image/box.h"
+#include "headlight/image/picture.h"
+#include "headlight/inspect/color_ramp.h"
+
+namespace headlight {
+
+// The colour of a class, or of another thing that is numbered from 0: neighbours differ.
+HEADLIGHT_API Color ColorOfClass(int index);
+
+// Draws the picture and on it the boxes, each with its label and its score in the colour of its class, the best on top,
+// to `path` (.png, .svg or .pdf). A PNG has the picture's own pixels, unless the picture is so small that labels would
+// not fit. Throws Error for a box whose label is not among `labels`, for a picture without pixels, and as WritePicture
+// (canvas.h) does.
+HEADLIGHT_API void DrawBoxes(const Picture& picture, std::span<const FoundBox> found,
+                             const std::vector<std::string>& labels, const std::string& path);
+
+}  // namespace headlight

@@ -1,0 +1,54 @@
+#include "headlight/inspect/drawing/box_drawing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headlight/base/test_support.h"
+#include "headlight/inspect/drawing/drawing_testing.h"
+
+namespace headlight {
+namespace {
+
+Picture Grey(std::int64_t width, std::int64_t height) {
+  return {height, width, std::vector<std::uint8_t>(static_cast<std::size_t>(width * height * 3), 128)};
+}
+
+const std::vector<std::string> kLabels = {"cat", "dog"};
+
+TEST(DrawBoxes, OutlinesThemInThePicturesOwnPixels) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("a.png");
+  DrawBoxes(Grey(1200, 900), std::vector<FoundBox>{{{100, 200, 500, 600}, 1, 0.9}, {{-50, 700, 300, 2000}, 0, 0.8}},
+            kLabels, path);
+  const Png drawn(path);
+  EXPECT_EQ(drawn.width(), 1200);
+  EXPECT_EQ(drawn.height(), 900);
+  const Color grey = {128, 128, 128};
+  const Color dog = ColorOfClass(1), cat = ColorOfClass(0);
+  EXPECT_NE(dog, cat);
+  for (const auto& [x, y] : {std::pair{100, 400}, {500, 400}, {300, 200}, {300, 600}}) EXPECT_EQ(drawn.At(x, y), dog);
+  EXPECT_EQ(drawn.At(300, 400), grey);
+  EXPECT_EQ(drawn.At(110, 195), dog);  // behind the label, above the box
+  EXPECT_EQ(drawn.At(200, 899), cat);  // a box beyond the edge ends at it
+  EXPECT_EQ(drawn.At(1100, 800), grey);
+}
+
+TEST(DrawBoxes, EnlargesSmallPictures) {
+  const TemporaryFolder folder;
+  DrawBoxes(Grey(48, 24), {}, kLabels, folder.File("a.png"));
+  EXPECT_EQ(Png(folder.File("a.png")).width(), 960);
+  EXPECT_EQ(Png(folder.File("a.png")).height(), 480);
+}
+
+TEST(DrawBoxes, RefusesWhatItCannotDraw) {
+  const TemporaryFolder folder;
+  const std::vector<FoundBox> foreign = {{{0, 0, 1, 1}, 2, 0.5}};
+  EXPECT_THAT(ErrorOf([&] { DrawBoxes(Grey(9, 9), foreign, kLabels, folder.File("a.png")); }),
+              testing::HasSubstr("class 2 is none of 2"));
+  EXPECT_THAT(ErrorOf([&] { DrawBoxes(Grey(9, 9), {}, kLabels, folder.File("a.gif")); }),
+              testing::HasSubstr("must end in"));
+  EXPECT_THAT(ErrorOf([&] { DrawBoxes({}, {}, kLabels, folder.File("a.png")); }), testing::HasSubstr("without pixels"));
+}
+
+}  // namespace
+}  // namespace headlight
