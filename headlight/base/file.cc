@@ -184,11 +184,28 @@ void PutInPlace(const std::string& fresh, const std::string& target, const std::
   FailErrno(path, mounted ? "is where a disk is mounted, name a folder in it" : "cannot put the new folder in place");
 }
 
+// Standard input may be a pipe, which cannot be mapped: it is copied to a file in memory.
+void CopyStandardInput(int to) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  char bytes[1 << 16];
+  for (std::size_t size = 0;;) {
+    const ssize_t got = read(STDIN_FILENO, bytes, sizeof(bytes));
+    if (got == 0) return;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 || write(to, bytes, static_cast<std::size_t>(got)) != got) FailErrno("standard input", "cannot read");
+    Check((size += static_cast<std::size_t>(got)) <= most, "standard input: more than {} bytes, the limit here", most);
+  }
+}
+
 }  // namespace
 
 MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
-  const Descriptor opened(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const bool input = path_ == "-";
+  const Descriptor opened(input ? memfd_create("standard input", MFD_CLOEXEC)
+                                : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (input) path_ = "standard input";
   if (opened.number < 0) FailErrno(path_, "cannot open");
+  if (input) CopyStandardInput(opened.number);
   struct stat status {};
   if (fstat(opened.number, &status) != 0) FailErrno(path_, "cannot read");
   Check(!S_ISDIR(status.st_mode), "{}: is a folder, not a file", path_);
@@ -251,7 +268,7 @@ void WriteFile(const std::string& path, std::string_view text) {
 
 std::string ReadFile(const std::string& path, std::uint64_t limit) {
   const MappedFile file(path);
-  Check(file.bytes().size() <= limit, "{}: {} bytes, more than the {} that such a file may have", path,
+  Check(file.bytes().size() <= limit, "{}: {} bytes, more than the {} that such a file may have", file.path(),
         file.bytes().size(), limit);
   return std::string(file.text());
 }

@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-// A file's bytes, mapped for reading. Throws Error naming the path where it is missing, unreadable or not a file.
+// A file's bytes, mapped for reading; - is standard input, to its end. Throws Error naming what cannot be read.
 // Truncating a mapped file kills its reader (SIGBUS); replacing it, as below, is safe.
 class HEADLIGHT_API MappedFile {
  public:

@@ -12,8 +12,8 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/data/lines.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/tasks/answerer.h"
@@ -23,18 +23,6 @@ namespace headlight {
 namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
-
-std::string ReadPassage(const std::string& path) {
-  if (Input(path) != "-") return ReadFile(path, kLongestPassage);
-  std::string passage;
-  LineReader lines(path);
-  while (const auto line = lines.Next()) {
-    passage += fmt::format("{}\n", *line);
-    Check(passage.size() <= kLongestPassage, "standard input: more than the {} bytes that a passage may have",
-          kLongestPassage);
-  }
-  return passage;
-}
 
 struct Options : LineOptions {
   std::string folder, question, context;
@@ -67,7 +55,7 @@ using Reply = std::function<std::vector<std::string>(const std::vector<Question>
 
 // For a model that finds answers in passages.
 Reply Finds(const Options& options) {
-  const Answerer answerer = Answerer::Load(options.folder, {.compute = options.compute});
+  const Answerer answerer = Loaded([&] { return Answerer::Load(options.folder, {.compute = options.compute}); });
   AnswerOptions ask{.may_decline = !options.always};
   ask.longest_answer = options.max_length.value_or(ask.longest_answer);
   return [answerer, ask, json = options.json](const std::vector<Question>& questions, std::int64_t first,
@@ -83,7 +71,7 @@ Reply Finds(const Options& options) {
 // For a model that writes answers, from T5's input for SQuAD (Raffel et al., 2020, appendix D).
 Reply Writes(const Options& options) {
   Check(!options.always, "--always is for models that find an answer or none; this one writes one always");
-  const Translator translator = Translator::Load(options.folder, {.compute = options.compute});
+  const Translator translator = Loaded([&] { return Translator::Load(options.folder, {.compute = options.compute}); });
   TranslateOptions how;
   Check(options.max_length.value_or(1) <= translator.model().limits().positions,
         "--max-length {}: the model writes at most {} tokens", options.max_length.value_or(1),
@@ -117,7 +105,7 @@ void Run(const Options& options) {
   const bool writes = FamilyOf(OpenModelFolder(options.folder)).kind == EncoderDecoder::kKind;
   const Reply reply = writes ? Writes(options) : Finds(options);
   if (!options.context.empty()) {
-    const std::string passage = ReadPassage(options.context);
+    const std::string passage = ReadFile(Input(options.context), kLongestPassage);
     for (const std::string& row : reply({{options.question, passage}}, 1, [&](std::size_t) { return options.context; }))
       WriteResult(row);
     return;

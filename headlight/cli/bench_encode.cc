@@ -60,11 +60,16 @@ BenchResult ResultFor(const Options& options, const Parameters& parameters, cons
   return result;
 }
 
+template <typename Kind>
+std::unique_ptr<Kind> LoadToMeasure(const Options& options) {
+  return Loaded(
+      [&] { return LoadModel<Kind>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}); });
+}
+
 void EncodeRandomTexts(const Options& options) {
   CheckOutputs({{"--states", options.states}}, {options.folder});
   if (!options.states.empty()) CheckWritable(options.states);
-  const auto model =
-      LoadModel<TextEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const auto model = LoadToMeasure<TextEncoder>(options);
   const TextEncoder::Limits& limits = model->limits();
   const std::string length = options.length.empty() ? "8:128" : options.length;
   const LengthRange lengths = ReadLengths("--length", length, limits.positions);
@@ -135,9 +140,7 @@ void MeasurePictures(const Options& options, const Parameters& parameters, const
 PictureProcessor AroundZero() { return {.resize = {}, .crop = {}, .scale = 1 / 127.5, .mean = {1, 1, 1}}; }
 
 void EncodeRandomPictures(const Options& options) {
-  const PictureFolder loaded{
-      LoadModel<PictureEncoder>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}),
-      AroundZero()};
+  const PictureFolder loaded{LoadToMeasure<PictureEncoder>(options), AroundZero()};
   const PictureEncoder& model = *loaded.model;
   MeasurePictures(options, model.parameters(), model.limits().picture, [&](const std::vector<Picture>& pictures) {
     std::vector<Tensor> results;
@@ -151,8 +154,7 @@ void EncodeRandomPictures(const Options& options) {
 }
 
 void DetectInRandomPictures(const Options& options) {
-  const auto model =
-      LoadModel<ObjectDetector>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const auto model = LoadToMeasure<ObjectDetector>(options);
   MeasurePictures(options, model->parameters(), kDetectedSize, [&](const std::vector<Picture>& pictures) {
     std::vector<Tensor> values;
     for (const Picture& picture : pictures) values.push_back(AroundZero().Values(picture));

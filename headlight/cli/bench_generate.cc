@@ -78,9 +78,11 @@ void Run(const Options& options) {
   Check(!options.draft || options.batch == 1, "--draft is for --batch 1: several texts are written without");
   CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
-  const auto model = LoadModel<LanguageModel>(
-      options.folder,
-      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  const auto model = Loaded([&] {
+    return LoadModel<LanguageModel>(
+        options.folder,
+        {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  });
   const LanguageModel::Limits& limits = model->limits();
   Check(options.prompt_length >= 1 && options.length >= 1 &&
             std::int64_t{options.prompt_length} + options.length <= limits.positions,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/checks.h"
@@ -26,6 +27,7 @@ struct Options {
 
 void Run(const Options& options) {
   const PictureProcessor processor = LoadPictureProcessor(options.folder);
+  Check(std::ranges::count(options.files, "-") == 0, "standard input (-) cannot be read repeatedly: name files");
   const std::vector<PictureSource> sources = ListPictures(options.files);
   Progress progress("repetitions");
   std::vector<double> rates;  // of each repetition, after one that is not measured

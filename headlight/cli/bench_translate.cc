@@ -55,9 +55,11 @@ void Run(const Options& options) {
         "--draft is for --batch 1 and --beam-size 1: several sentences or beams are written without");
   CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
-  const auto model = LoadModel<EncoderDecoder>(
-      options.folder,
-      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  const auto model = Loaded([&] {
+    return LoadModel<EncoderDecoder>(
+        options.folder,
+        {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  });
   const EncoderDecoder::Limits& limits = model->limits();
   Check(limits.source_vocabulary > 3, "{}: a vocabulary of {} has no words", options.folder, limits.source_vocabulary);
   Check(options.target_length >= 1 && options.target_length <= limits.positions,

@@ -20,6 +20,9 @@ struct Options {
 };
 
 void Run(const Options& options) {
+  std::vector<std::string> inputs = options.references;
+  inputs.emplace_back("-");
+  CheckOutputs({}, inputs);
   std::vector<std::vector<std::string>> references;
   for (const std::string& path : options.references) references.push_back(ReadLines(path));
   const std::vector<std::string> hypotheses = ReadLines(Input("-"));

@@ -12,6 +12,7 @@
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/picture_encoder.h"
@@ -65,7 +66,7 @@ Row RowOf(const float* scores, const std::vector<std::string>& labels, Problem p
 }
 
 void ClassifyTexts(const Options& options) {
-  const Classifier classifier = Classifier::Load(options.folder, {.compute = options.compute});
+  const Classifier classifier = Loaded([&] { return Classifier::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const LineBatch& batch) {
     std::vector<TextOrPair> texts;
     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
@@ -94,7 +95,8 @@ void ClassifyTexts(const Options& options) {
 
 void ClassifyPictures(const Options& options) {
   const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
-  const ImageClassifier classifier = ImageClassifier::Load(options.folder, {.compute = options.compute});
+  const ImageClassifier classifier =
+      Loaded([&] { return ImageClassifier::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const FittedBatch& batch) {
     const Tensor scores = classifier.ClassifyFitted(batch.fitted, {.name_of = batch.name_of});
     std::vector<std::string> printed;

@@ -1,11 +1,10 @@
 #include "headlight/cli/colour_pictures.h"
 
-#include <fmt/ranges.h>
-
 #include <string_view>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/cli/training_options.h"
 #include "headlight/image/colours.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/picture_files.h"
@@ -17,15 +16,13 @@ std::vector<Picture> ReadFittedPictures(const std::vector<std::string>& sources,
   const std::vector<PictureSource> listed = ListPictures(sources);
   std::vector<Picture> pictures(listed.size());
   ParallelFor(std::ssize(listed), [&](std::int64_t i) {
-    const PictureSource& source = listed[static_cast<std::size_t>(i)];
-    pictures[static_cast<std::size_t>(i)] =
-        processor.Fit(source.idx != nullptr ? (*source.idx)[source.index] : ReadPicture(source.path));
+    const auto index = static_cast<std::size_t>(i);
+    pictures[index] = processor.Fit(ReadPicture(listed[index]));
   });
   std::erase_if(pictures, [&](const Picture& picture) {
     return !share.Has({reinterpret_cast<const char*>(picture.pixels.data()), picture.pixels.size()});
   });
-  Check(!pictures.empty(), "{}: there is no picture {}", fmt::join(sources, ", "),
-        share.held_out ? "to validate on" : "to learn from");
+  CheckNotEmpty(pictures.size(), "pictures", sources, share);
   return pictures;
 }
 

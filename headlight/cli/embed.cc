@@ -18,6 +18,7 @@
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/models/family.h"
@@ -77,7 +78,7 @@ std::string Numbers(const float* vector, std::int64_t columns) {
 }
 
 void EmbedTexts(const Options& options) {
-  const Embedder embedder = Embedder::Load(options.folder, {.compute = options.compute});
+  const Embedder embedder = Loaded([&] { return Embedder::Load(options.folder, {.compute = options.compute}); });
   const std::int64_t columns = embedder.dimension();
   std::vector<float> query;
   if (!options.search.empty()) query = embedder.Embed({&options.search, 1}).vectors.ToVector<float>();
@@ -125,10 +126,11 @@ void EmbedTexts(const Options& options) {
 void EmbedPictures(const Options& options) {
   const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
   if (!options.out.empty()) CheckNoPicture("--out", options.out, sources);
-  const ImageEmbedder embedder = ImageEmbedder::Load(options.folder, {.compute = options.compute});
+  const ImageEmbedder embedder =
+      Loaded([&] { return ImageEmbedder::Load(options.folder, {.compute = options.compute}); });
   const std::int64_t columns = embedder.dimension();
   std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Embed({ReadPicture(options.search)}).ToVector<float>();
+  if (!options.search.empty()) query = embedder.Embed({ReadPicture(Input(options.search))}).ToVector<float>();
 
   // A picture that cannot be processed has a row of NaN.
   std::vector<float> all;
@@ -170,7 +172,11 @@ void Run(const Options& options) {
   Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
   Options own = options;
   if (!pictures) own.input = OneInput(options.folder, options.inputs);
-  CheckOutputs({{"--out", own.out}}, {own.folder, pictures && !own.search.empty() ? own.search : own.input});
+  std::vector<std::string> inputs = {own.folder};
+  if (!pictures) inputs.push_back(own.input);
+  if (pictures) inputs.insert(inputs.end(), own.inputs.begin(), own.inputs.end());
+  if (pictures && !own.search.empty()) inputs.push_back(own.search);
+  CheckOutputs({{"--out", own.out}}, inputs);
   if (!own.out.empty()) CheckWritable(own.out);
   return pictures ? EmbedPictures(own) : EmbedTexts(own);
 }

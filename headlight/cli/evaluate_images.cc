@@ -24,8 +24,9 @@
 namespace headlight {
 
 void EvaluateImageGenerator(const EvaluateOptions& options) {
-  const auto model =
-      LoadModel<ImageGpt>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
+  const auto model = Loaded([&] {
+    return LoadModel<ImageGpt>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
+  });
   const PictureProcessor processor = LoadColourProcessor(options.folder);
   Progress progress("pictures evaluated");
   const ColourPictures pictures = InColours(ReadFittedPictures(options.files, processor), processor);

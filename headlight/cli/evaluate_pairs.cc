@@ -130,13 +130,13 @@ Scores ScoresOf(const std::vector<std::string>& written, const Texts& texts, con
 }  // namespace
 
 void EvaluatePairs(const EvaluateOptions& options) {
-  const Texts texts = ReadTestSet(options);
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.folder, options.source, options.reference});
   std::erase(inputs, "");
   CheckOutputs({{"--output", options.output}}, inputs);
   if (!options.output.empty()) CheckWritable(options.output);
-  const Translator translator = Translator::Load(options.folder, options.load);
+  const Texts texts = ReadTestSet(options);
+  const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
         "{}: the loss of a model whose texts have more behind them than an end is not supported", options.folder);
   if (options.rouge) RefuseLongTexts(translator, texts, options.translate);

@@ -77,7 +77,7 @@ void NoteWarnings(const TextExamples& read, const EvaluateOptions& options) {
 }  // namespace
 
 void EvaluateEncoder(const EvaluateOptions& options) {
-  const EncoderFolder encoder = LoadEncoderFolder(options.folder, options.load);
+  const EncoderFolder encoder = Loaded([&] { return LoadEncoderFolder(options.folder, options.load); });
   const TextEncoder& model = *encoder.model;
   const TextHeadsConfig& heads = model.heads();
   const std::int64_t longest = model.limits().positions;
@@ -120,7 +120,7 @@ void EvaluateEncoder(const EvaluateOptions& options) {
 }
 
 void EvaluateLanguageModel(const EvaluateOptions& options) {
-  const Generator generator = Generator::Load(options.folder, options.load);
+  const Generator generator = Loaded([&] { return Generator::Load(options.folder, options.load); });
   Progress progress("texts evaluated");
   TextScore all;
   std::int64_t texts = 0;

@@ -9,6 +9,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/mask_filler.h"
 
@@ -22,7 +23,7 @@ struct Options : LineOptions {
 };
 
 void Run(const Options& options) {
-  const MaskFiller filler = MaskFiller::Load(options.folder, {.compute = options.compute});
+  const MaskFiller filler = Loaded([&] { return MaskFiller::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const LineBatch& batch) {
     const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
     std::vector<std::string> printed(filled.size());

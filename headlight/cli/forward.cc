@@ -180,7 +180,7 @@ constexpr KindForward kForward[] = {{EncoderDecoder::kKind, ForwardEncoderDecode
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
-  const Safetensors in(options.in);
+  const Safetensors in(Input(options.in));
   const auto kind = std::ranges::find(kForward, FamilyOf(OpenModelFolder(options.folder)).kind, &KindForward::kind);
   Check(kind != std::end(kForward), "{}: this kind of model has no raw inputs here", options.folder);
   const Progress progress("running the model");
@@ -195,7 +195,9 @@ void Run(const Options& options) {
 void AddForward(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "forward", "Run the model on a file of tensors", Run);
   command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
-  command.add_option("IN", options.in, "Safetensors file with the inputs")->required()->check(NotEmpty());
+  command.add_option("IN", options.in, "Safetensors file with the inputs; - is standard input")
+      ->required()
+      ->check(NotEmpty());
   command.add_option("OUT", options.out, "Safetensors file to write the outputs to")->required()->check(NotEmpty());
   command.footer(
       "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding\n"

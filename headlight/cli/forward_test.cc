@@ -36,6 +36,15 @@ struct ForwardTest : ProgramTest {
   const Ids target = {59, 4, 5, 59, 9, 9}, target_mask = {1, 1, 1, 1, 0, 0};
 };
 
+TEST_F(ForwardTest, ReadsStandardInput) {
+  ASSERT_EQ(Forward({{"input_ids", ids}, {"attention_mask", mask}}).exit_code, 0);
+  const std::string expected = ReadFile(out), other = folder.File("other.safetensors");
+  const Outcome outcome = RunProgram({"forward", model, "-", other}, ReadFile(in));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(ReadFile(other) == expected);
+  EXPECT_THAT(RefusalOf({"forward", model, "-", other}, "short"), HasSubstr("standard input: 5 bytes are too few"));
+}
+
 TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
   Ids padded = ids, shown = mask;
   padded.insert(padded.begin() + 5, {9, 8, 0, 9, 9});  // the second row, with one padding before its two tokens

@@ -13,6 +13,7 @@
 #include "headlight/cli/generate_images.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
@@ -130,7 +131,8 @@ void Run(const Options& options) {
   for (const std::string& name : options.of_images)
     Check(options.command->get_option(name)->count() == 0, "{}: {} is for models of pictures, and this is none",
           options.folder, name);
-  const Generator generator = Generator::Load(options.folder, {.compute = options.compute, .draft = options.draft});
+  const Generator generator =
+      Loaded([&] { return Generator::Load(options.folder, {.compute = options.compute, .draft = options.draft}); });
   generator.Generate({}, options.generate);  // refuses impossible options before anything is read
   options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
 }

@@ -17,9 +17,10 @@ std::vector<std::string> AddGenerateImagesOptions(CLI::App& command, GenerateIma
   added.push_back(command.add_option("--out", options.out, "PNG file to write: a sheet of the pictures")
                       ->check(NotEmpty())
                       ->type_name("FILE"));
-  added.push_back(command.add_option("--from", options.from, "Complete these pictures: JPEG, PNG or WebP")
-                      ->check(NotEmpty())
-                      ->type_name("FILE"));
+  added.push_back(
+      command.add_option("--from", options.from, "Complete these pictures: JPEG, PNG or WebP; - is standard input")
+          ->check(NotEmpty())
+          ->type_name("FILE"));
   added.push_back(command.add_option("--rows", options.rows, "Rows of pixels to keep of them [half of the picture's]")
                       ->check(AtLeast(1))
                       ->type_name("N")
@@ -48,11 +49,11 @@ void GenerateImages(const std::string& folder, const GenerateImagesOptions& opti
   inputs.push_back(folder);
   CheckOutputs({{"--out", options.out}}, inputs);
   CheckWritable(options.out);
-  const ImageGenerator generator = ImageGenerator::Load(folder, {.compute = compute});
+  const ImageGenerator generator = Loaded([&] { return ImageGenerator::Load(folder, {.compute = compute}); });
   Check(!options.rows || *options.rows < generator.height(),
         "--rows {}: a picture has {}, of which at least one is drawn", options.rows.value_or(0), generator.height());
   std::vector<Picture> begun;
-  for (const std::string& path : options.from) begun.push_back(ReadPicture(path));
+  for (const std::string& path : options.from) begun.push_back(ReadPicture(Input(path)));
 
   Progress progress("pixels drawn");
   generate.progress = [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); };

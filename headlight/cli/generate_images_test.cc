@@ -46,6 +46,10 @@ TEST_F(GenerateImages, CompletesPictures) {
   EXPECT_EQ(Generated({"--from", one}), generator.Complete({begun.data(), 1}, 2, 1).front());
   EXPECT_EQ(Generated({"--from", one, two, "--rows", "3", "--count", "3"}),
             SheetOf(generator.Complete(begun, 3, 3), 3));
+  MustRun({"generate", model, "--from", one, "--out", out});
+  const Outcome piped = RunProgram({"generate", model, "--from", "-", "--out", files.File("p.png")}, ReadFile(one));
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  EXPECT_EQ(ReadPicture(files.File("p.png")), ReadPicture(out));
   EXPECT_THAT(RefusalOf({"generate", model, "--from", one, "--out", one}), HasSubstr("--out"));
   EXPECT_THAT(RefusalOf({"generate", model, "--from", one, "--rows", "4", "--out", out}),
               HasSubstr("--rows 4: a picture has 4"));

@@ -12,6 +12,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/training_moments.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/image/decoding/decode.h"
@@ -191,6 +192,7 @@ void Run(const Options& options) {
 
   ModelInput input{options};
   if (options.picture) input.picture = ReadOne(Input(*options.picture));
+  const Progress progress("looking");
   const std::vector<AttentionRecord> records = RecordsOf(input, choice);
   const AttentionRecord& record = records[0];
   const int query = FirstQuery(options, record);
@@ -210,7 +212,7 @@ void Run(const Options& options) {
       Draw(record, options, query, path);
     }
     const auto maps = std::ranges::count(record.maps, options.attention == "rollout", &AttentionMap::rollout);
-    Note("{} shows {} attentions of {}", path, maps, tokens);
+    Note("{} shows {} attention{} of {}", path, maps, maps == 1 ? "" : "s", tokens);
   }
 }
 

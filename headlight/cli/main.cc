@@ -4,28 +4,16 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 
 #include "headlight/base/error.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/program.h"
-#include "headlight/cli/training_run.h"
 #include "headlight/kernels/cpu.h"
 
 namespace headlight {
 namespace {
-
-constexpr int kOurMistake = 1, kUsersMistake = 2, kOutputClosed = 128 + SIGPIPE;  // the last as a shell reports it
-
-// Prints the error as one line.
-int Refuse(int exit_code, std::string message) {
-  for (char& c : message)
-    if (c == '\n' || c == '\r') c = ' ';
-  WriteNote("headlight: " + message);
-  return exit_code;
-}
 
 void LimitCpu() {
   const char* const limit = std::getenv("HEADLIGHT_CPU");
@@ -49,19 +37,8 @@ int Run(int argc, char** argv) {
     }
     FlushResults();
     return 0;
-  } catch (const CLI::ParseError& error) {
-    return Refuse(kUsersMistake, MessageOf(*program, error));
-  } catch (const Error& error) {
-    if (error.blame() != Blame::user) return Refuse(kOurMistake, error.what());
-    return Refuse(kUsersMistake, NameFlags(*program, error.what()));
-  } catch (const EndedBySignal& end) {
-    return 128 + end.signal;
-  } catch (const OutputClosed&) {
-    return kOutputClosed;
-  } catch (const std::bad_alloc&) {
-    return Refuse(kUsersMistake, "there is not enough memory for this");
-  } catch (const std::exception& error) {
-    return Refuse(kOurMistake, error.what());
+  } catch (...) {
+    return ExitCodeOf(*program, std::current_exception());
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/cli/command_tree.h"
+#include "headlight/cli/output.h"
 
 namespace headlight {
 namespace {
@@ -98,6 +99,7 @@ std::vector<CLI::ConfigItem> OptionsFile::from_config(std::istream& input) const
     for (const CLI::Option* option : group.options)
       for (const std::string& name : option->get_lnames()) known.push_back(name);
   const std::string file = program_.get_config_ptr()->as<std::string>();
+  SetOptionsFile(file);
   std::vector<CLI::ConfigItem> read;
   std::string line;
   std::size_t bytes = 0;

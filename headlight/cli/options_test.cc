@@ -18,9 +18,10 @@ using testing::StartsWith;
 
 // Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
 const std::set<std::string> kOtherValues = {
-    "FILE",    "FILE ...",   "FILE.npy", "FILE.safetensors", "DIR",         "DIR ...",        "TEXT",
-    "QUERY",   "TOKEN",      "NAME",     "PATTERN",          "PATTERN ...", "PATTERN=FACTOR", "PATTERN=FACTOR ...",
-    "FROM:TO", "ROW:COLUMN", "SRC TGT",  "SOURCE TARGET"};
+    "FILE",    "FILE ...",   "FILE.html",   "FILE.npy",       "FILE.safetensors",
+    "DIR",     "DIR ...",    "TEXT",        "QUERY",          "TOKEN",
+    "NAME",    "PATTERN",    "PATTERN ...", "PATTERN=FACTOR", "PATTERN=FACTOR ...",
+    "FROM:TO", "ROW:COLUMN", "SRC TGT",     "SOURCE TARGET"};
 
 bool IsNumber(const CLI::Option& option) {
   const std::string value = ValueOf(option);
@@ -71,6 +72,19 @@ TEST_F(Options, RefuseWhatIsNoNumberInTheirRange) {
         }
       }
   EXPECT_GT(numbers, 200);
+}
+
+TEST_F(Options, OfTwoValuesNeedBoth) {
+  int pairs = 0;
+  for (const CLI::App* command : LeavesOf(*program))
+    for (const OptionGroup& group : OptionGroupsOf(*command))
+      for (const CLI::Option* option : group.options) {
+        if (option->get_expected_min() != 2) continue;
+        ++pairs;
+        EXPECT_THAT(MessageFor(*command, option->get_name(), "a"), HasSubstr(" needs two values: "))
+            << FullName(*command);
+      }
+  EXPECT_GE(pairs, 4);
 }
 
 TEST_F(Options, RefuseEmptyValues) {

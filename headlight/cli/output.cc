@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool quiet = false;
+std::string options_file;  // of --config
 
 // Where results go to a terminal, they take the place of the progress line.
 std::unique_lock<std::mutex> MakeRoom() {
@@ -132,7 +133,11 @@ void CheckWritable(const std::string& path) {
   const AtomicFile probe(path);  // without Commit an existing file stays as it is
 }
 
-void CheckOutputs(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs) {
+void SetOptionsFile(const std::string& path) { options_file = path; }
+
+void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs) {
+  Check(std::ranges::count(inputs, "-") <= 1, "standard input (-) can only be one of the files");
+  if (!options_file.empty()) inputs.push_back(options_file);
   std::vector<std::pair<std::string, FileIdentity>> all = {{"standard output", IdentityOf(STDOUT_FILENO)}};
   for (const auto& [option, path] : outputs)
     if (!path.empty()) all.emplace_back(fmt::format("{} {}", option, path), IdentityOf(path));

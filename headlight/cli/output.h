@@ -28,8 +28,10 @@ struct OutputFile {
 
 // Throws Error where an output, or standard output if it goes to a file, is one of `inputs` or another output, by
 // whatever path or link: it would be overwritten. An input is a file, a model's folder, whose files count, or - for
-// standard input. An output of an empty path is none. For use before anything is written.
-void CheckOutputs(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
+// standard input, which can be given once; the file of --config is one, too. An output of an empty path is none. For
+// use before anything is written.
+void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs);
+void SetOptionsFile(const std::string& path);
 
 // Returns `path` after a note, once, where it is - and standard input is a terminal, at which the program now waits.
 const std::string& Input(const std::string& path);

@@ -92,6 +92,15 @@ TEST_F(OverwritingTest, IsRefusedForTwoOutputs) {
   EXPECT_EQ(ReadFile(folder.File("a.svg")), "before");
 }
 
+TEST_F(OverwritingTest, IsRefusedForTheOptionsFile) {
+  const std::string options = Write("options.svg", "quiet = true\n");
+  EXPECT_THAT(RefusalOf({"look", model, "--source", "Hund", "--config", options, "--out", options}),
+              HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"embed", kEncoder, text, "--config", options, "--out", folder.File("inner/../options.svg")}),
+              HasSubstr("this command reads the same file"));
+  EXPECT_EQ(ReadFile(options), "quiet = true\n");
+}
+
 TEST_F(OverwritingTest, IsRefusedForStandardOutput) {
   for (const std::string& input : PathsToText()) {
     const Outcome outcome = RunProgram({"translate", model, input}, "", text);

@@ -123,6 +123,8 @@ TEST_F(PictureCommands, EmbedPrintsWritesOrSearches) {
       Lines(RunProgram({"embed", model, files[0], files[1], files[2], "--search", files[1], "--top", "2"}).out);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0], "1.0000\t" + files[1]);
+  EXPECT_EQ(Lines(RunProgram({"embed", model, photos, "--search", "-", "--skip-errors"}, ReadFile(files[1])).out)[0],
+            found[0]);
   EXPECT_THAT(RunProgram({"embed", model, files[1], "--search", files[1], "--json"}).out,
               StartsWith(R"({"picture":")" + files[1] + R"(","score":)"));
 }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
+#include <filesystem>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +18,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/options_file.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/training_run.h"
 
 namespace headlight {
 namespace {
@@ -35,7 +39,7 @@ void AddCommonOptions(CLI::App& command) {
           "--quiet", [] { SetQuiet(true); }, "Print nothing but results and errors")
       ->group(kCommonOptions);
   for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
-    if (option->get_expected_max() < CLI::detail::expected_max_vector_size)
+    if (option->get_expected_max() <= 1)  // of two values CLI11 would then take one alone, too
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     if (option->get_expected_max() == 0) option->disable_flag_override();
   }
@@ -150,6 +154,34 @@ std::string MessageOf(const CLI::App& program, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
     return fmt::format("{}: unexpected argument {}; usage: {}", of, program.remaining(true).front(), UsageOf(command));
   return message;
+}
+
+int ExitCodeOf(const CLI::App& program, const std::exception_ptr& end) {
+  constexpr int our_mistake = 1, users_mistake = 2;
+  const auto refuse = [](int exit_code, std::string message) {
+    std::ranges::replace_if(
+        message, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    WriteNote("headlight: " + message);
+    return exit_code;
+  };
+  try {
+    std::rethrow_exception(end);
+  } catch (const CLI::ParseError& error) {
+    return refuse(users_mistake, MessageOf(program, error));
+  } catch (const Error& error) {
+    if (error.blame() != Blame::user) return refuse(our_mistake, error.what());
+    return refuse(users_mistake, NameFlags(program, error.what()));
+  } catch (const EndedBySignal& signal) {
+    return 128 + signal.signal;
+  } catch (const OutputClosed&) {
+    return 128 + SIGPIPE;
+  } catch (const std::bad_alloc&) {
+    return refuse(users_mistake, "there is not enough memory for this");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return refuse(users_mistake, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::exception& error) {
+    return refuse(our_mistake, error.what());
+  }
 }
 
 std::string NameFlags(const CLI::App& program, const std::string& message) {

@@ -158,7 +158,8 @@ TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
   EXPECT_THAT(refusal({"--source", " ", "--out", page}), HasSubstr("the source has no words"));
   EXPECT_THAT(refusal({"--source", "H\xff", "--out", page}), HasSubstr("the source: byte 1 is not UTF-8"));
   EXPECT_THAT(refusal({"--source", std::string(100, 'a'), "--out", page}), HasSubstr("at most 39"));
-  EXPECT_THAT(refusal({"--source", "Hund", "--layer", "4", "--out", page}), HasSubstr("layer 4: there is none"));
+  EXPECT_THAT(refusal({"--source", "Hund", "--layer", "4", "--out", page}),
+              HasSubstr("layer 4: the model has no such attention"));
   EXPECT_THAT(refusal({"--source", "Hund", "--layer", "0", "--out", page}),
               HasSubstr("--layer must be at least 1, not 0"));
   EXPECT_THAT(refusal({"--source", "Hund", "--attention", "self", "--out", page}),

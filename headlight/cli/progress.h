@@ -56,6 +56,13 @@ class Progress {
   std::thread thread_;
 };
 
+// What load() returns, which reads a model.
+template <typename Load>
+auto Loaded(const Load& load) {
+  const Progress progress("loading the model");
+  return load();
+}
+
 // Erases the line, and keeps it from being drawn while what it returns lives: for others who write to the terminal.
 std::unique_lock<std::mutex> HideProgress();
 

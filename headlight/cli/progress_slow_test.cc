@@ -1,11 +1,35 @@
 // The program's progress line, which comes after two seconds.
 #include <gmock/gmock.h>
 #include <pty.h>
+#include <sys/stat.h>
 
 #include "headlight/cli/testing.h"
 
 namespace headlight {
 namespace {
+
+// A training that waits for its texts, from a pipe.
+TEST(ProgressOfProgram, TellsThatATrainingIsPrepared) {
+  int screen = -1, terminal = -1;
+  ASSERT_EQ(openpty(&screen, &terminal, nullptr, nullptr, nullptr), 0);
+  const TemporaryFolder folder;
+  const std::string text = folder.File("text"), tokens = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
+  ASSERT_EQ(mkfifo(text.c_str(), 0600), 0);
+  const int writer = open(text.c_str(), O_RDWR | O_CLOEXEC), nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const pid_t process = StartProgram({"train", "masked-language-model", "--train", text, "--valid", text, "--tokenizer",
+                                      tokens, "--out", folder.File("out")},
+                                     nowhere, nowhere, terminal);
+  std::string drawn;
+  char byte = 0;
+  for (pollfd ready{screen, POLLIN, 0}; poll(&ready, 1, 6000) > 0 && read(screen, &byte, 1) == 1;) {
+    drawn += byte;
+    if (drawn.ends_with("preparing the training, 0:02")) break;
+  }
+  EXPECT_THAT(drawn, testing::EndsWith("preparing the training, 0:02"));
+  kill(process, SIGKILL);
+  AwaitProgram(process);
+  for (const int descriptor : {screen, terminal, nowhere, writer}) close(descriptor);
+}
 
 TEST(ProgressOfProgram, ComesAfterTwoSeconds) {
   int screen = -1, terminal = -1, to_program[2];

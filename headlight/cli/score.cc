@@ -10,6 +10,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/text/token_label.h"
@@ -65,7 +66,7 @@ std::string Rows(const Generator& generator, const std::string& text, const Text
 }
 
 void Run(const Options& options) {
-  const Generator generator = Generator::Load(options.folder, {.compute = options.compute});
+  const Generator generator = Loaded([&] { return Generator::Load(options.folder, {.compute = options.compute}); });
   generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
   TextScore all;
   const auto rows = [&](const LineBatch& batch) {

@@ -1,4 +1,5 @@
 // headlight shortlist: learns a lexical shortlist, which limits the output vocabulary of translation.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/data/lines.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/encoder_decoder.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/train/learn_shortlist.h"
 
@@ -28,7 +31,10 @@ std::int64_t CountLines(LineReader& lines) {
 void Run(const Options& options) {
   const std::string path = options.folder + "/" + kShortlistName;
   CheckOutputs({{"shortlist", path}}, options.train);
-  const MarianTokenizer tokenizer = MarianTokenizer::Load(options.folder);
+  CheckKind<EncoderDecoder>(options.folder);
+  const auto loaded = std::dynamic_pointer_cast<const MarianTokenizer>(LoadTokenizer(options.folder));
+  Check(loaded != nullptr, "{}: a shortlist is for MarianMT's tokenizers", options.folder);
+  const MarianTokenizer& tokenizer = *loaded;
   CheckWritable(path);
   LineReader sources(Input(options.train[0])), targets(Input(options.train[1]));
   Progress progress("pairs read");

@@ -8,6 +8,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/tagger.h"
 
@@ -20,7 +21,7 @@ struct Options : LineOptions {
 };
 
 void Run(const Options& options) {
-  const Tagger tagger = Tagger::Load(options.folder, {.compute = options.compute});
+  const Tagger tagger = Loaded([&] { return Tagger::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const LineBatch& batch) {
     const auto tagged = tagger.Tag(batch.lines, {.name_of = batch.name_of});
     std::vector<std::string> printed(tagged.size());

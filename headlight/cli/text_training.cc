@@ -86,6 +86,7 @@ TrainingFolder BeginTextTraining(TextTrainingOptions& options) {
         "either --from DIR, to go on from a model, or --tokenizer DIR, for one from scratch");
   CheckValidation(!options.valid.empty(), options.validate_split);
   Chosen(options.compute);
+  if (options.validate_split > 0) CheckNoPipe(options.train);
   CheckReadable(options.train);
   CheckReadable(options.valid);
   options.batches.seed = options.training.seed;
@@ -106,11 +107,11 @@ void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& fol
     if (tokenizer.IsSpecial(id)) masking.special_ids.push_back(id);
 }
 
-void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read) {
-  const std::string names = fmt::format("{}", fmt::join(paths, ", "));
-  Check(!read.texts.empty(), "{}: there is no text in it", names);
+void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextShare& share,
+               const TextExamples& read) {
+  CheckNotEmpty(read.texts.size(), "texts", paths, share);
   progress.Note(
-      fmt::format("{}: {} texts, {} tokens{}", names, read.texts.size(), read.tokens,
+      fmt::format("{}: {} texts, {} tokens{}", fmt::join(paths, ", "), read.texts.size(), read.tokens,
                   read.cut > 0 ? fmt::format("; {} longer than the model are cut into pieces", read.cut) : ""));
   for (const std::string& warning : read.warnings) progress.Note("warning: " + warning);
 }

@@ -67,7 +67,8 @@ std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& fold
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
 
 // Reports what was read. Throws Error where that is nothing.
-void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextExamples& read);
+void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextShare& share,
+               const TextExamples& read);
 
 // Trains. `name` and `of` say what the run is, with the hash of what it learns from; `use` is as TrainingRun's.
 void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name, const std::string& use,

@@ -113,7 +113,7 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
   const auto read = [&](const Paths& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, reading.tokenizer, reading.longest, /*for_encoder=*/true, share);
-    NoteTexts(reading.progress, paths, found);
+    NoteTexts(reading.progress, paths, share, found);
     return found.texts;
   };
   sets->train = read(options.train, options.learned());
@@ -130,7 +130,7 @@ PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
   const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
     TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
-    NoteTexts(reading.progress, paths, found);
+    NoteTexts(reading.progress, paths, share, found);
     return found.texts;
   };
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
@@ -146,7 +146,7 @@ PreparedTask ReadTags(const Reading& reading) {
   const auto sets = std::make_shared<TaggedSets>();
   const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
     TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
-    NoteTexts(reading.progress, paths, found.texts);
+    NoteTexts(reading.progress, paths, share, found.texts);
     return found;
   };
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
@@ -161,7 +161,7 @@ PreparedTask ReadAnswers(const Reading& reading) {
   const auto sets = std::make_shared<QuestionSets>();
   const auto read = [&](const Paths& paths, const TextShare& share, bool to_be_scored) {
     QuestionTexts found = ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored, share);
-    NoteTexts(reading.progress, paths, found.texts);
+    NoteTexts(reading.progress, paths, share, found.texts);
     return found;
   };
   sets->train = read(reading.options.train, reading.options.learned(), false);

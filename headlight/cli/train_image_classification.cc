@@ -104,10 +104,8 @@ void Run(Options& options) {
   if (options.preset.empty() || names_augmentation) CompleteAugmentOptions(options, options.augment);
   const TrainingFolder folder = BeginPictureTraining(options);
   if (!options.show_augmented.empty()) {
-    std::vector<std::string> inputs = options.train;
-    inputs.insert(inputs.end(), options.valid.begin(), options.valid.end());
-    if (!options.from_scratch()) inputs.push_back(options.from);
-    CheckOutputs({{"--show-augmented", options.show_augmented}}, inputs);
+    Check(options.show_augmented.ends_with(".html"), "--show-augmented {}: a page's name must end in .html",
+          options.show_augmented);
     CheckWritable(options.show_augmented);
   }
   TrainingProgress progress(Quiet(), "pictures");
@@ -125,7 +123,7 @@ void Run(Options& options) {
   const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
     PictureSet set(from, decode, share);
-    Check(set.size() > 0, "{}: there is no picture to {}", fmt::join(paths, ", "), purpose);
+    CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures to {}", fmt::join(paths, ", "), set.size(), purpose));
     return set;
   };
@@ -178,9 +176,9 @@ void AddTrainImageClassification(CLI::App& train) {
   AddAugmentOptions(command, options->augment);
   command
       .add_option("--show-augmented", options->show_augmented,
-                  "Write a page (HTML) of pictures as the model sees them, before the training starts")
+                  "Write a page of pictures as the model sees them, before the training starts")
       ->check(NotEmpty())
-      ->type_name("FILE")
+      ->type_name("FILE.html")
       ->group("Augmentation");
   command.footer(
       "\nJPEG, PNG and WebP are read. Pictures are resized, and validated on without changes. Up to 1 GiB of decoded\n"

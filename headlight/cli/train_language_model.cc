@@ -43,7 +43,7 @@ void Run(Options& options) {
   TrainingProgress progress(Quiet());
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
-    NoteTexts(progress, paths, found);
+    NoteTexts(progress, paths, share, found);
     return found;
   };
   TextSets texts;

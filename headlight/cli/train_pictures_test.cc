@@ -122,6 +122,7 @@ TEST(TrainPictures, ShowsThePicturesThatItLearnsFrom) {
       setting.Train(With(setting.Small("other"), {"--steps", "1", "--show-augmented", setting.pictures}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--show-augmented"));
+  EXPECT_THAT(refused.err, HasSubstr("must end in .html"));  // and so is no picture of a folder to learn from
 }
 
 TEST(TrainPictures, PresetsLeaveWhatIsGiven) {

@@ -118,7 +118,7 @@ void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& t
       tokens[1] += std::ssize(example.target) + 1;
       if (sources != nullptr) sources->push_back(options.prefix + pair.source);
     }
-    Check(!examples.empty(), "{}: there is no pair in it", fmt::join(paths, ", "));
+    CheckNotEmpty(examples.size(), "pairs", paths, share);
     progress.Note(fmt::format("{}: {} pairs, {} source and {} target tokens", fmt::join(paths, ", "), examples.size(),
                               tokens[0], tokens[1]));
     return examples;
@@ -165,7 +165,7 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
         options.sizes.positions);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
-    Check(!found.texts.empty(), "{}: there is no text in it", fmt::join(paths, ", "));
+    CheckNotEmpty(found.texts.size(), "texts", paths, share);
     progress.Note(fmt::format(
         "{}: {} texts, {} tokens{}", fmt::join(paths, ", "), found.texts.size(), found.tokens,
         found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));

@@ -201,6 +201,13 @@ TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {
   EXPECT_THAT(RefusalOf(arguments), HasSubstr("--validate-split takes the place of --valid"));
   const auto valid = std::find(arguments.begin(), arguments.end(), "--valid");
   arguments.erase(valid, valid + 3);
+  const auto refusal = [&](const std::string& share) {
+    std::vector<std::string> with_share = arguments;
+    with_share.insert(with_share.end(), {"--quiet", "--validate-split", share});
+    return RefusalOf(with_share);
+  };
+  EXPECT_THAT(refusal("0.00001"), HasSubstr("none are held out, to validate on"));
+  EXPECT_THAT(refusal("0.99999"), HasSubstr("held out no pair is left"));
   const Outcome outcome = RunProgram(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, testing::ContainsRegex("3[0-9][0-9] pairs of 3[0-9][0-9]"));

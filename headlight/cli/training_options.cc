@@ -115,6 +115,14 @@ void CheckValidation(bool has_files, double share) {
   Check(has_files || share > 0, "--valid FILE ... or --validate-split SHARE is needed, to validate on");
 }
 
+void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
+                   const TextShare& share) {
+  const std::string files = fmt::format("{}", fmt::join(paths, ", "));
+  Check(count > 0 || share.share > 0, "{}: there are no {} in it", files, things);
+  Check(count > 0, "--validate-split {}: of the {} in {} none are {}", share.share, things, files,
+        share.held_out ? "held out, to validate on" : "left to learn from");
+}
+
 void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
   command.add_option("--label-smoothing", label_smoothing, "Share of the probability that is spread over all words")
       ->check(NumberBelow(0, 1))

@@ -1,7 +1,11 @@
 // The options of every command that trains.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "headlight/cli/choice.h"
+#include "headlight/data/text_share.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {
@@ -19,6 +23,9 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
 // In the place of --valid, which then is not given; both, or none, is an Error.
 void AddValidateSplit(CLI::App& command, double& share);
 void CheckValidation(bool has_files, double share);
+// Throws Error where of `things`, such as texts, none was read from the files, or none is in the share of them.
+void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
+                   const TextShare& share);
 
 // For the tasks that predict words.
 void AddLabelSmoothing(CLI::App& command, double& label_smoothing);

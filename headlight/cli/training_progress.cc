@@ -31,7 +31,11 @@ std::string ScoreText(const std::string& name, double value) {
 }
 
 TrainingProgress::TrainingProgress(bool quiet, std::string labels)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), labels_(std::move(labels)) {}
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), labels_(std::move(labels)) {
+  if (!quiet) preparing_.emplace("preparing the training");
+}
+
+void TrainingProgress::Begin() { preparing_.reset(); }
 
 std::string TrainingProgress::Summary(const StepReport& report) const {
   return fmt::format("epoch {} step {}  loss {}  learning rate {:.2e}  {:.0f} {}/s  {} left", report.epoch, report.step,

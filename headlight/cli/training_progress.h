@@ -1,8 +1,10 @@
 // How a training shows itself: a bar on a terminal, plain lines in a log.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "headlight/cli/progress.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {
@@ -15,6 +17,7 @@ class TrainingProgress {
   // `labels`: of which the speed is reported, such as "pictures".
   explicit TrainingProgress(bool quiet, std::string labels = "target tokens");
 
+  void Begin();                         // ends the preparations, which have a line of their own
   void Step(const StepReport& report);  // every step: the bar
   void Log(const StepReport& report);   // now and then: a line, where there is no bar
   void Validation(const ValidationReport& report);
@@ -26,6 +29,7 @@ class TrainingProgress {
 
   bool quiet_, terminal_;
   std::string labels_;
+  std::optional<Progress> preparing_;
   double last_drawn_ = -1;  // seconds of training
 };
 

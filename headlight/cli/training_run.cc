@@ -170,6 +170,14 @@ void CheckReadable(const std::vector<std::string>& paths) {
     if (!fs::is_fifo(path, ignored)) LineReader{path};  // a pipe can be read once
 }
 
+void CheckNoPipe(const std::vector<std::string>& paths) {
+  std::error_code ignored;
+  for (const std::string& path : paths)
+    Check(path != "-" && !fs::is_fifo(path, ignored),
+          "{}: it can be read only once, and this training reads its texts again: name a file",
+          path == "-" ? "standard input" : path);
+}
+
 TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, const TrainingRun& run,
                            TrainingProgress& progress) {
   const std::int64_t count = task.model->parameters().count();
@@ -210,6 +218,7 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
                           .save_best = [&] { run.save(run.out); },
                           .save_last = [&] { ReplaceFolder(In(run.out, "last"), run.save); }};
   CatchInterrupts();
+  progress.Begin();
   const TrainingResult result = Train(task, options, keep, run.resume, observer);
   if (metrics) DrawCurves(run.out);
   if (result.end == TrainingEnd::stopped) {

@@ -37,6 +37,8 @@ std::string ForShell(const std::string& word);
 
 // Throws Error where a file of these cannot be opened. For use before any is read, which takes long.
 void CheckReadable(const std::vector<std::string>& paths);
+// Throws Error for a pipe or standard input among files that are read more than once.
+void CheckNoPipe(const std::vector<std::string>& paths);
 
 // out/, whose TrainingFolder is held, becomes a model folder, the best on the validation set; beside it stand last/
 // (the model of the last step), checkpoint/, metrics.jsonl, TensorBoard's event file and training.svg. A schedule that

@@ -233,6 +233,19 @@ TEST_F(TrainingRunTest, AShareOfTheTextsIsHeldOut) {
       HasSubstr("--valid FILE ... or --validate-split SHARE is needed"));
 }
 
+TEST_F(TrainingRunTest, AShareThatLeavesNothingIsTold) {
+  const auto refusal = [&](const std::string& file, const std::string& share) {
+    return RefusalOf({"train", "classification", "--train", file, "--tokenizer", In("tokens"), "--out", In("out"),
+                      "--validate-split", share, "--quiet"},
+                     "a dog\tx\n");
+  };
+  EXPECT_THAT(refusal(In("classes"), "0.0001"), HasSubstr("--validate-split 0.0001: of the texts in "));
+  EXPECT_THAT(refusal(In("classes"), "0.0001"), HasSubstr("none are held out, to validate on"));
+  EXPECT_THAT(refusal(In("classes"), "0.9999"), HasSubstr("none are left to learn from"));
+  EXPECT_THAT(refusal("-", "0.5"), HasSubstr("standard input: it can be read only once"));
+  EXPECT_FALSE(fs::exists(In("out")));
+}
+
 TEST_F(TrainingRunTest, AMissingFileIsToldBeforeAnythingIsRead) {
   const Outcome outcome = RunProgram({"train", "classification", "--train", In("classes"), "--valid", In("missing"),
                                       "--tokenizer", In("tokens"), "--out", In("out")});

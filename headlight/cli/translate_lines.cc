@@ -13,6 +13,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
 #include "headlight/data/lines.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/io/safetensors.h"
@@ -78,7 +79,6 @@ class TargetPrefixes {
  public:
   explicit TargetPrefixes(const LineTranslation& options) {
     if (options.target_prefixes.empty()) return;
-    Check(options.target_prefixes != "-" || options.input != "-", "FILE and --target-prefixes are both standard input");
     reader_.emplace(Input(options.target_prefixes));
   }
 
@@ -177,7 +177,7 @@ void TranslateLines(const LineTranslation& options) {
   std::vector<std::string> inputs = {options.folder, options.input};
   if (!options.target_prefixes.empty()) inputs.push_back(options.target_prefixes);
   CheckOutputs({{"--attention", options.attention_file}}, inputs);
-  const Translator translator = Translator::Load(options.folder, options.load);
+  const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   TranslateOptions translate = options.translate;
   translate.attention = !options.attention_file.empty();
   translator.TranslateBatch({}, translate);  // refuses impossible options before anything is read

@@ -7,6 +7,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
 #include "headlight/cli/training_folder.h"
+#include "headlight/cli/training_options.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/data/lines.h"
 #include "headlight/train/checkpoint.h"
@@ -46,7 +47,7 @@ TranslationValidation HoldOut(const TranslationTraining& settings, const MarianT
     set.sources.push_back(std::move(source_ids));
     set.targets.push_back(std::move(target_ids));
   }
-  Check(!set.sources.empty(), "--validate-split {}: of {} no pair is held out", share.share, settings.train_source);
+  CheckNotEmpty(set.sources.size(), "pairs", {settings.train_source, settings.train_target}, share);
   set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
   return set;
 }
@@ -122,6 +123,7 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
   settings.model.positions = std::max(settings.model.positions, std::int64_t{settings.corpus.max_length} + 1);
   const bool splits = settings.validate_split > 0;
   settings.corpus.share = {settings.validate_split, settings.training.seed, false};
+  CheckNoPipe({settings.train_source, settings.train_target, settings.valid_source, settings.valid_target});
   CheckReadable({settings.train_source, settings.train_target});
   if (!splits) CheckReadable({settings.valid_source, settings.valid_target});
   const TrainingFolder held(settings.out, settings.resume);

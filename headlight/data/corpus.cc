@@ -220,6 +220,8 @@ void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
     writer.Write(records);
   }
   Check(text_hash == TextHash(source, target), "{} or {} changed while it was read", files_.source, files_.target);
+  Check(counts.lines > 0 || options_.share.share == 0, "{} and {}: with a share of {} held out no pair is left",
+        files_.source, files_.target, options_.share.share);
   Check(counts.kept > 0, "{} and {}: no pair is left of {}: {} empty, {} over-long, {} lopsided", files_.source,
         files_.target, counts.lines, counts.empty, counts.over_long, counts.lopsided);
   writer.Pad(alignof(Entry));

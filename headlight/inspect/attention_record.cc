@@ -184,11 +184,12 @@ AttentionRecord SelectAttention(AttentionRecord record, const AttentionChoice& c
     const bool kind = choice.kind ? !map.rollout && map.kind == *choice.kind : choice.rollout ? map.rollout : true;
     if (kind && map.layer == choice.layer.value_or(map.layer)) chosen.push_back(std::move(map));
   }
-  Check(!chosen.empty(), "attention {}, layer {}: there is none; there are: {}",
-        choice.kind      ? AttentionName(*choice.kind)
-        : choice.rollout ? "rollout"
-                         : "of any kind",
-        choice.layer ? std::to_string(*choice.layer + 1) : "any", there.empty() ? "none" : there);
+  const std::string kind = choice.kind      ? fmt::format("attention {}", AttentionName(*choice.kind))
+                           : choice.rollout ? "attention rollout"
+                                            : "";
+  const std::string layer = choice.layer ? fmt::format("layer {}", *choice.layer + 1) : "";
+  Check(!chosen.empty(), "{}{}{}: the model has no such attention; it has: {}", kind,
+        kind.empty() || layer.empty() ? "" : ", ", layer, there.empty() ? "none" : there);
   record.maps = std::move(chosen);
   return record;
 }

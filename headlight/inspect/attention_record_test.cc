@@ -123,9 +123,10 @@ TEST(SelectAttention, KeepsKindAndLayer) {
 
 TEST(SelectAttention, ListsTheMapsWhereNoneIsLeft) {
   const AttentionRecord record = SampleRecord({"a"}, {"b"}, 2, 1);
-  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.kind = AttentionKind::cross, .layer = 6}); }),
-              HasSubstr("attention cross, layer 7: there is none; there are: encoder 1, encoder 2, decoder 1"));
-  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.rollout = true}); }), HasSubstr("attention rollout, layer any"));
+  EXPECT_THAT(
+      Refusal([&] { SelectAttention(record, {.kind = AttentionKind::cross, .layer = 6}); }),
+      HasSubstr("attention cross, layer 7: the model has no such attention; it has: encoder 1, encoder 2, decoder 1"));
+  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.rollout = true}); }), HasSubstr("attention rollout: the model has no such attention"));
 }
 
 TEST(ParseAttentionChoice, ReadsTheNamesOfAll) {

@@ -26,7 +26,8 @@ class MapCollector {
     record_.maps.push_back(MapOf(seen));
   }
   void CheckLayer() const {
-    Check(!layer_ || *layer_ < layers_, "layer {}: the model has {} layers", layer_.value_or(0) + 1, layers_);
+    Check(!layer_ || *layer_ < layers_, "layer {}: the model has {} layer{}", layer_.value_or(0) + 1, layers_,
+          layers_ == 1 ? "" : "s");
   }
 
  private:

@@ -138,9 +138,10 @@ std::map<std::string, std::set<std::string>> ReadSafetensorsIndex(const std::str
   return files;
 }
 
-Safetensors::Safetensors(const std::string& path) : path_(path) {
+Safetensors::Safetensors(const std::string& path) {
   files_.emplace_back(path);
-  SafetensorsContent content = ParseSafetensors(files_.back().bytes(), path);
+  path_ = files_.back().path();
+  SafetensorsContent content = ParseSafetensors(files_.back().bytes(), path_);
   metadata_ = std::move(content.metadata);
   for (StoredTensor& tensor : content.tensors) tensors_.emplace(tensor.name, tensor);
 }

@@ -55,18 +55,18 @@ void ApplyChoices(const Options& options, Settings& settings) {
   set(settings.repetition_penalty, options.repetition_penalty);
   set(settings.no_repeat_ngram_size, options.no_repeat_ngram_size);
   settings.seed = options.seed.value_or(0);
-  Check(settings.sample || !draws, "temperature, top_k and top_p are for sampling, which sample = false excludes");
-  Check(settings.sample || !options.seed, "seed is for sampling, which sample, temperature, top_k or top_p ask for");
+  Check(settings.sample || !draws, "top_k, top_p and the option temperature are for sampling, which is switched off");
+  Check(settings.sample || !options.seed,
+        "seed is for sampling; top_k, top_p, the option temperature or the option sample ask for it");
 }
 
 // Throws Error where the model has a draft and these are not the settings that it is for.
 template <typename Settings>
 void CheckDraft(const Model& model, const Settings& settings) {
-  Check(!model.parameters().have_draft() || (settings.beam_size == 1 && !settings.sample &&
-                                             settings.repetition_penalty == 1 && settings.no_repeat_ngram_size == 0),
-        "draft is for greedy choice: beam_size must be 1, not {}, without sampling, repetition_penalty and "
-        "no_repeat_ngram_size",
-        settings.beam_size);
+  if (!model.parameters().have_draft()) return;
+  Check(settings.beam_size == 1, "draft is for greedy choice: beam_size must be 1, not {}", settings.beam_size);
+  Check(!settings.sample && settings.repetition_penalty == 1 && settings.no_repeat_ngram_size == 0,
+        "draft is for greedy choice, without sampling, repetition_penalty and no_repeat_ngram_size");
 }
 
 // Throws Error naming the first of these settings whose value is not the one given here, since it would change the

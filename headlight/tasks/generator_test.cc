@@ -169,7 +169,7 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(ErrorOf([&] { drafting.Generate(kPrompts, {.beam_size = 2}); }), HasSubstr("draft is for greedy choice"));
   EXPECT_THAT(refusal("a", {.max_new_tokens = 3, .min_new_tokens = 4}),
               HasSubstr("min_new_tokens must be from 0 to max_new_tokens, 3, not 4"));
-  EXPECT_THAT(refusal("a", {.sample = false, .top_k = 3}), HasSubstr("which sample = false excludes"));
+  EXPECT_THAT(refusal("a", {.sample = false, .top_k = 3}), HasSubstr("which is switched off"));
   EXPECT_THAT(refusal("a", {.beam_size = 2, .n_best = 3}), HasSubstr("n_best must be from 1 to beam_size, 2"));
   EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path(), {.shortlist = true}); }),
               HasSubstr("shortlist is for a Translator"));

@@ -256,7 +256,7 @@ TEST_F(TranslatorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(refused("", {.max_length = 5, .min_length = 6}), HasSubstr("min_length must be from 0 to max_length, 5"));
   EXPECT_THAT(refused("", {.beam_size = 2, .top_k = 4}), HasSubstr("sampling is for a beam_size of 1"));
   EXPECT_THAT(refused("", {.seed = 4}), HasSubstr("seed is for sampling"));
-  EXPECT_THAT(refused("", {.sample = false, .temperature = 1}), HasSubstr("which sample = false excludes"));
+  EXPECT_THAT(refused("", {.sample = false, .temperature = 1}), HasSubstr("which is switched off"));
   EXPECT_THAT(refused("", {.target_prefix = {"a", "b"}}), HasSubstr("2 of target_prefix, for 1 texts"));
   EXPECT_THAT(refused("", {.target_prefix = {"\xff"}}), HasSubstr("target prefix 1: byte 0"));
   EXPECT_THAT(refused("", {.target_prefix = {std::string(200, 'a')}}), HasSubstr("leaves no room"));

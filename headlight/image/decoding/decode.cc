@@ -1,11 +1,7 @@
 #include "headlight/image/decoding/decode.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -22,22 +18,6 @@ StoredPicture Decode(std::span<const std::byte> file, const std::string& name, s
   if (text.starts_with("RIFF") && text.size() >= 12 && text.substr(8, 4) == "WEBP")
     return DecodeWebp(file, name, most_pixels);
   Fail("{}: not a picture that can be read: JPEG, PNG or WebP", name);
-}
-
-std::vector<std::byte> ReadStandardInput(const std::string& name) {
-  constexpr std::size_t most = std::size_t{1} << 30, step = std::size_t{1} << 20;
-  std::vector<std::byte> bytes;
-  for (std::size_t end = 0;;) {
-    Check(end < most, "{}: more than {} bytes, the limit of a picture's file", name, most);
-    bytes.resize(end + step);
-    const ssize_t got = read(STDIN_FILENO, bytes.data() + end, step);
-    if (got < 0 && errno == EINTR) continue;
-    Check(got >= 0, "{}: it cannot be read", name);
-    end += static_cast<std::size_t>(got);
-    if (got > 0) continue;
-    bytes.resize(end);
-    return bytes;
-  }
 }
 
 }  // namespace
@@ -59,11 +39,10 @@ Picture DecodePicture(std::span<const std::byte> file, const std::string& name, 
 
 Picture ReadPicture(const std::string& path, std::int64_t most_pixels) {
   const MappedFile file(path);
-  return DecodePicture(file.bytes(), path, most_pixels);
+  return DecodePicture(file.bytes(), file.path(), most_pixels);
 }
 
 Picture ReadPicture(const PictureSource& source, std::int64_t most_pixels) {
-  if (source.path == "-") return DecodePicture(ReadStandardInput(source.name()), source.name(), most_pixels);
   if (source.idx == nullptr) return ReadPicture(source.path, most_pixels);
   const IdxPictures& idx = *source.idx;
   Check(idx.height() <= most_pixels / idx.width(), "{}: the picture has {} x {} pixels, more than the limit of {}",

@@ -1,0 +1,62 @@
+// What the program's exit codes say to a script.
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <new>
+
+#include "headlight/cli/output.h"
+#include "headlight/cli/program.h"
+#include "headlight/cli/testing.h"
+#include "headlight/cli/training_run.h"
+
+namespace headlight {
+namespace {
+
+struct ExitCodes : ProgramTest {};
+
+TEST_F(ExitCodes, TellSuccessFromMistakes) {
+  const std::string text = Write("text", "Hund\n"), bad = Write("bad", "H\xff\n"), nowhere = folder.File("no/such");
+  const struct {
+    int code;
+    std::vector<std::string> arguments;
+  } cases[] = {{0, {"--help"}},
+               {0, {"--version"}},
+               {0, {"help", "train", "translation"}},
+               {0, {"info", model}},
+               {0, {"translate", model, text}},
+               {0, {"translate", model, bad, "--skip-errors"}},
+               {2, {}},
+               {2, {"no-command"}},
+               {2, {"train"}},
+               {2, {"translate", model, "--no-option"}},
+               {2, {"translate", model, "--beam-size", "0"}},
+               {2, {"translate", model, nowhere}},
+               {2, {"translate", model, bad}},
+               {2, {"translate", nowhere}},
+               {2, {"translate", text}},
+               {2, {"embed", model, text}},
+               {2, {"look", model, "--source", "Hund", "--out", nowhere + ".svg"}},
+               {2, {"help", "--manual", text}}};
+  for (const auto& [code, arguments] : cases) {
+    const Outcome outcome = RunProgram(arguments);
+    EXPECT_EQ(outcome.exit_code, code) << testing::PrintToString(arguments) << outcome.err;
+  }
+}
+
+// The table of `headlight --help`.
+TEST_F(ExitCodes, FollowFromWhatEndedTheProgram) {
+  const auto program = MakeProgram();
+  const auto code_of = [&](const auto& end) { return ExitCodeOf(*program, std::make_exception_ptr(end)); };
+  EXPECT_EQ(code_of(Error("a broken invariant", Blame::internal)), 1);
+  EXPECT_EQ(code_of(std::logic_error("anything unforeseen")), 1);
+  EXPECT_EQ(code_of(Error("a bad file")), 2);
+  EXPECT_EQ(code_of(std::bad_alloc()), 2);
+  EXPECT_EQ(code_of(std::filesystem::filesystem_error("a", "b", std::make_error_code(std::errc::io_error))), 2);
+  EXPECT_EQ(code_of(OutputClosed()), 128 + SIGPIPE);
+  EXPECT_EQ(code_of(EndedBySignal{SIGINT}), 128 + SIGINT);
+  EXPECT_EQ(code_of(EndedBySignal{SIGTERM}), 128 + SIGTERM);
+}
+
+}  // namespace
+}  // namespace headlight
