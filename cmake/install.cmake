@@ -10,7 +10,11 @@ set(user_headers
   headlight/base/matrix.h
   headlight/base/parallel.h
   headlight/image/box.h
+  headlight/image/decoding/decode.h
+  headlight/image/decoding/encode.h
+  headlight/image/idx.h
   headlight/image/picture.h
+  headlight/image/picture_files.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
   headlight/nn/attention_sink.h
@@ -81,6 +85,15 @@ target_link_options(headlight PRIVATE LINKER:--version-script=${PROJECT_SOURCE_D
 set_target_properties(headlight PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 add_library(headlight::headlight ALIAS headlight)
 
+# Picture files are read and written by a library apart, so that who embeds text links no decoder.
+add_library(headlight_pictures SHARED $<TARGET_OBJECTS:headlight_decoding>)
+set_target_properties(headlight_pictures PROPERTIES EXPORT_NAME pictures LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+  SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)  # where libheadlight.so lies
+target_link_libraries(headlight_pictures PUBLIC headlight PRIVATE PkgConfig::picture_formats PkgConfig::pugixml ZLIB::ZLIB)
+target_link_options(headlight_pictures PRIVATE LINKER:--no-undefined
+  LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+add_library(headlight::pictures ALIAS headlight_pictures)
+
 # The same library with the engine's headers, which stand in a folder apart.
 add_library(headlight_engine INTERFACE)
 set_target_properties(headlight_engine PROPERTIES EXPORT_NAME engine)
@@ -90,7 +103,7 @@ target_link_libraries(headlight_engine INTERFACE headlight)
 add_library(headlight::engine ALIAS headlight_engine)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headlight)
-install(TARGETS headlight headlight_engine EXPORT headlight-targets FILE_SET HEADERS
+install(TARGETS headlight headlight_pictures headlight_engine EXPORT headlight-targets FILE_SET HEADERS
   FILE_SET engine_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headlight-engine)
 install(EXPORT headlight-targets NAMESPACE headlight:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/headlight-config.cmake.in headlight-config.cmake INSTALL_DESTINATION ${config_dir})
@@ -98,10 +111,10 @@ write_basic_package_version_file(headlight-config-version.cmake COMPATIBILITY ${
 install(FILES ${PROJECT_BINARY_DIR}/headlight-config.cmake ${PROJECT_BINARY_DIR}/headlight-config-version.cmake
   DESTINATION ${config_dir})
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/headlight.pc.in headlight.pc @ONLY)
-configure_file(cmake/headlight-engine.pc.in headlight-engine.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/headlight.pc ${PROJECT_BINARY_DIR}/headlight-engine.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package headlight headlight-pictures headlight-engine)
+  configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET headlight_program)
   install(TARGETS headlight_program)

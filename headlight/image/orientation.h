@@ -4,18 +4,19 @@
 #include <string>
 #include <string_view>
 
+#include "headlight/base/export.h"
 #include "headlight/image/picture.h"
 
 namespace headlight {
 
 // True where Exif data, with or without "Exif\0\0" before it, begins as it must.
-bool IsExif(std::string_view exif);
+HEADLIGHT_API bool IsExif(std::string_view exif);
 
-// 1 to 8, as in the Exif standard (tag 0x0112); 1 where neither says. `xmp` is
-// a packet of XML, read where Exif has no orientation. Throws Error where `exif` is neither empty nor Exif data.
-int OrientationOf(std::string_view exif, std::string_view xmp, const std::string& name);
+// 1 to 8, as in the Exif standard (tag 0x0112); 1 where neither says. `xmp` is a packet of XML, read where Exif has
+// no orientation. Throws Error where `exif` is neither empty nor Exif data.
+HEADLIGHT_API int OrientationOf(std::string_view exif, std::string_view xmp, const std::string& name);
 
 // The picture as it is to be seen, from one that was stored with this orientation.
-Picture Upright(Picture picture, int orientation);
+HEADLIGHT_API Picture Upright(Picture picture, int orientation);
 
 }  // namespace headlight

@@ -21,7 +21,7 @@ struct PictureSource {
   std::int64_t index = 0;
 
   // The path, with # and the number from 1 behind that of an IDX file: "t10k-images-idx3-ubyte.gz#7".
-  std::string name() const;
+  HEADLIGHT_API std::string name() const;
 };
 
 // Whether a file's name ends as those of JPEG, PNG and WebP do, in small letters or capitals.
