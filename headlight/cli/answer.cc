@@ -139,10 +139,8 @@ void AddAnswer(CLI::App& program) {
       *command.add_option("--context", options.context, "The passage: this whole file; - is standard input");
   question.type_name("TEXT")->needs(&context)->excludes(&input);
   context.type_name("FILE")->needs(&question);
-  command
-      .add_option("--max-length", options.max_length, "Most tokens per answer [15; of a written answer the model's]")
-      ->check(AtLeast(1))
-      ->type_name("N");
+  AddNumber(command, "--max-length", options.max_length, AtLeast(1),
+            "Most tokens per answer [15; of a written answer the model's]");
   command.add_flag("--always", options.always, "Answer even where the model finds no answer more probable");
   command.add_flag("--json", options.json, "Print one JSON object per answer");
   AddSkipErrors(command, options)->excludes(&question);

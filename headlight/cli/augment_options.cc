@@ -1,7 +1,6 @@
 #include "headlight/cli/augment_options.h"
 
 #include <map>
-#include <type_traits>
 
 #include "headlight/cli/checks.h"
 #include "headlight/train/tasks/image_classification.h"
@@ -32,38 +31,34 @@ const std::map<std::string, OptionValues> kAugmentations = {
 }  // namespace
 
 void AddAugmentOptions(CLI::App& command, AugmentOptions& options) {
-  const auto grouped = [](CLI::Option* option, const char* type) {
-    return option->type_name(type)->capture_default_str()->group("Augmentation");
-  };
-  grouped(command
-              .add_option("--augment", options.preset,
-                          "Changes of the pictures that are learned from, new ones in each epoch; those below take "
-                          "precedence")
-              ->check(OneOf({"none", "light", "standard", "strong"})),
-          "none|light|standard|strong");
+  command
+      .add_option("--augment", options.preset,
+                  "Random changes of the training pictures, new in each epoch; the options below take precedence")
+      ->check(OneOf({"none", "light", "standard", "strong"}))
+      ->type_name("none|light|standard|strong")
+      ->capture_default_str()
+      ->group("Augmentation");
   const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    const char* const type = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
-    grouped(command.add_option(name, value, description)->check(check), type)->default_str("");
+    AddNumber(command, name, value, check, description)->group("Augmentation");
   };
   add("--random-resized-crop", options.least_share, NumberAbove(0, 1),
       "Crop a region with this share of the area, or more, to the model's size; 1: all of the picture");
-  add("--random-crop", options.padding, Between(0, 1 << 15),
-      "Move the picture by up to N pixels, with black where it was not");
+  add("--random-crop", options.padding, Between(0, 1 << 15), "Shift the picture by up to N pixels, padded with black");
   add("--horizontal-flip", options.flip, NumberFrom(0, 1), "Probability of a flip");
   add("--rand-augment", options.rand_augment, Between(0, 30),
       "Two operations of RandAugment, of this magnitude; 0: none");
   add("--brightness", options.jitter.brightness, NumberFrom(0, 100), "Brighten or darken by up to this share");
   add("--contrast", options.jitter.contrast, NumberFrom(0, 100), "Change the contrast by up to this share");
   add("--saturation", options.jitter.saturation, NumberFrom(0, 100), "Change the saturation by up to this share");
-  add("--hue", options.jitter.hue, NumberFrom(0, 0.5), "Turn the hue by up to this share of the circle");
-  add("--grayscale", options.grey, NumberFrom(0, 1), "Probability that colours are lost");
+  add("--hue", options.jitter.hue, NumberFrom(0, 0.5), "Shift the hue by up to this share of the colour circle");
+  add("--grayscale", options.grey, NumberFrom(0, 1), "Probability of a conversion to grey");
   add("--gaussian-blur", options.blur, NumberFrom(0, 1), "Probability of a blur");
   add("--solarize", options.solarize, NumberFrom(0, 1), "Probability that bright pixels are inverted");
   add("--random-erasing", options.erasing, NumberFrom(0, 1), "Probability that a region is erased");
   add("--mixup", options.mix.mixup, NumberFrom(0, 1000),
-      "Blend pictures and their classes, with shares of Beta(X, X); 0: do not");
+      "Blend pairs of pictures and their classes, with weights from Beta(X, X); 0: do not");
   add("--cutmix", options.mix.cutmix, NumberFrom(0, 1000),
-      "Put regions of pictures into others, likewise; with --mixup, one of both for each batch");
+      "Paste regions of pictures into others, likewise; with --mixup, one of the two for each batch");
 }
 
 void CompleteAugmentOptions(const PictureTrainingOptions& training, const AugmentOptions& options) {

@@ -179,20 +179,14 @@ void AddBenchEncode(CLI::App& bench) {
       .add_option("DIR", options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json")
       ->required()
       ->check(Folder());
-  command.add_option("--batch", options.batch, "Texts or pictures per batch, divided as `embed` does")
-      ->check(Between(1, 65536))
-      ->type_name("N")
+  AddNumber(command, "--batch", options.batch, Between(1, 65536),
+            "Texts or pictures per batch, divided as `embed` does")
       ->capture_default_str();
   command.add_option("--length", options.length, "Tokens per text [8:128]")->check(NotEmpty())->type_name("FROM:TO");
   AddComputeOption(command, options.compute);
-  command.add_option("--repetitions", options.repetitions, "Batches to measure, after one that is not")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Random seed of the texts or pictures")
-      ->check(Seed())
-      ->type_name("N")
-      ->capture_default_str();
+  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the texts or pictures")->capture_default_str();
   command
       .add_option("--states", options.states,
                   "Write each text's ids and the mean of its hidden states to this file, as JSON lines")

@@ -141,29 +141,16 @@ void AddBenchGenerate(CLI::App& bench) {
   command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
       ->required()
       ->check(Folder());
-  command.add_option("--batch", options.batch, "Texts generated at once")
-      ->check(Between(1, 65536))
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_option("--prompt-length", options.prompt_length, "Tokens per prompt")
-      ->check(AtLeast(1))
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option("--length", options.length, "Tokens generated after the first, which comes with reading the prompt")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--batch", options.batch, Between(1, 65536), "Texts generated at once")->capture_default_str();
+  AddNumber(command, "--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt")->capture_default_str();
+  AddNumber(command, "--length", options.length, AtLeast(1),
+            "Tokens generated after the first, which comes with reading the prompt")
       ->capture_default_str();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  command.add_option("--repetitions", options.repetitions, "Batches to measure, after one that is not")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Random seed of the prompts")
-      ->check(Seed())
-      ->type_name("N")
-      ->capture_default_str();
+  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the prompts")->capture_default_str();
   command.add_option("--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids")
       ->check(NotEmpty())
       ->type_name("FILE");

@@ -64,11 +64,8 @@ void AddBenchPictures(CLI::App& bench) {
       ->required()
       ->check(Folder());
   command.add_option("FILE", options.files, "JPEG, PNG, WebP or IDX files, folders of pictures, patterns")->required();
-  command
-      .add_option("--repetitions", options.repetitions,
-                  "How many times all pictures are read, after one that is not measured")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1),
+            "How many times all pictures are read, after one that is not measured")
       ->capture_default_str();
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(

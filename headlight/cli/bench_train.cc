@@ -128,7 +128,7 @@ void AddBenchTrain(CLI::App& bench) {
       ->type_name("SOURCE TARGET");
   const auto add = [&command = command](const char* name, auto& value, const CLI::Validator& check,
                                         const char* description) {
-    return command.add_option(name, value, description)->check(check)->type_name("N")->capture_default_str();
+    return AddNumber(command, name, value, check, description)->capture_default_str();
   };
   add("--layers", options.layers, AtLeast(1), "Layers of the encoder and of the decoder");
   add("--model-dim", options.model.model, AtLeast(1), "Size of embeddings and layers");

@@ -105,31 +105,21 @@ void AddBenchTranslate(CLI::App& bench) {
   command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
       ->required()
       ->check(Folder());
-  command.add_option("--batch", options.batch, "Sentences translated at once")
-      ->check(Between(1, 65536))
-      ->type_name("N")
+  AddNumber(command, "--batch", options.batch, Between(1, 65536), "Sentences translated at once")
       ->capture_default_str();
-  command.add_option("--beam-size", options.decoding.beam_size, "Beams; 1: greedy")
-      ->check(Between(1, 1024))
-      ->type_name("N")
+  AddNumber(command, "--beam-size", options.decoding.beam_size, Between(1, 1024), "Beams; 1: greedy")
       ->capture_default_str();
   command.add_option("--source-length", options.source_length, "Tokens per source sentence")
       ->type_name("FROM:TO")
       ->capture_default_str();
-  command.add_option("--target-length", options.target_length, "Tokens per translation, which does not end before")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--target-length", options.target_length, AtLeast(1),
+            "Tokens per translation, which does not end before")
       ->capture_default_str();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  command.add_option("--repetitions", options.repetitions, "Batches to measure, after one that is not")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Random seed of the sentences")
-      ->check(Seed())
-      ->type_name("N")
-      ->capture_default_str();
+  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the sentences")->capture_default_str();
   command
       .add_option("--tokens", options.tokens,
                   "Write each sentence and its translation to this file, as JSON lines of ids")

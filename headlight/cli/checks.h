@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace headlight {
@@ -27,6 +29,16 @@ CLI::Validator NotEmpty();
 CLI::Validator OneOf(const std::vector<std::string>& words);
 // The only one that throws Error itself, since its message begins with the folder.
 CLI::Validator Folder();
+
+// Adds an option of one number, shown as N where it is a whole one and else as X.
+template <typename Value>
+CLI::Option* AddNumber(CLI::App& command, const std::string& name, Value& value, const CLI::Validator& check,
+                       const std::string& description) {
+  using Number = std::remove_cvref_t<decltype(*std::optional(value))>;  // of a std::optional what it may hold
+  return command.add_option(name, value, description)
+      ->check(check)
+      ->type_name(std::is_floating_point_v<Number> ? "X" : "N");
+}
 
 // "a, b or c"
 std::string Alternatives(const std::vector<std::string>& words);

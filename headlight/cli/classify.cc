@@ -134,12 +134,9 @@ void AddClassify(CLI::App& program) {
   command.add_option("FILE", options.inputs,
                      "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
                      "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");
-  command
-      .add_option("--top", options.top,
-                  "Print the N most probable classes [the best, with --json all; with several labels those of at least "
-                  "0.5; of a regression all]")
-      ->type_name("N")
-      ->check(AtLeast(1));
+  AddNumber(command, "--top", options.top, AtLeast(1),
+            "Print the N most probable classes [the best, with --json all; with several labels those of at least "
+            "0.5; of a regression all]");
   command.add_flag(
       "--truncate", options.truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
@@ -147,10 +144,11 @@ void AddClassify(CLI::App& program) {
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
-      "\nPrints LABEL<tab>PROBABILITY, further classes behind further tabs, a line for a line; for a picture its path\n"
-      "and a tab before them, with #N behind the path of an IDX file for its Nth picture. How scores are read is\n"
-      "said by problem_type in the folder's config.json: one class is right (they sum to 1), each class is right or\n"
-      "not, or the score itself is the answer.\n\n"
+      "\nPrints LABEL<tab>PROBABILITY, with further classes after further tabs, a line for each line; of a picture "
+      "its\n"
+      "path and a tab come first, with #N after the path of an IDX file for its Nth picture. problem_type in the\n"
+      "folder's config.json says how scores are read: one class is right (they sum to 1), each class is right or not,\n"
+      "or the score itself is the answer.\n\n"
       "Examples:\n"
       "  echo 'What a film!' | headlight classify bert-sentiment\n"
       "  headlight classify bert-mnli pairs.tsv --json\n"

@@ -201,7 +201,7 @@ void AddEmbed(CLI::App& program) {
           .add_option(
               "--out", options.out,
               "Write the vectors to this NumPy file, a row per line or picture, instead of printing each as a JSON "
-              "array, a picture's behind its path and a tab; the paths are printed in the order of the rows")
+              "array (a picture's after its path and a tab); the paths are printed in the order of the rows")
           ->check(NotEmpty())
           ->type_name("FILE.npy");
   auto* search =
@@ -212,10 +212,8 @@ void AddEmbed(CLI::App& program) {
           ->check(NotEmpty())
           ->type_name("QUERY")
           ->excludes(out);
-  command.add_option("--top", options.top, "Lines or pictures that --search prints")
-      ->check(AtLeast(1))
+  AddNumber(command, "--top", options.top, AtLeast(1), "Lines or pictures that --search prints")
       ->capture_default_str()
-      ->type_name("N")
       ->needs(search);
   command.add_flag(
       "--truncate", options.truncate,

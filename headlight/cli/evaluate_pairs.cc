@@ -138,7 +138,7 @@ void EvaluatePairs(const EvaluateOptions& options) {
   const Texts texts = ReadTestSet(options);
   const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
-        "{}: the loss of a model whose texts have more behind them than an end is not supported", options.folder);
+        "{}: the loss of a model whose texts end with more than one token is not supported", options.folder);
   if (options.rouge) RefuseLongTexts(translator, texts, options.translate);
   const std::vector<std::string> written = WriteTexts(translator, texts, options);
   if (!options.output.empty()) {

@@ -54,7 +54,7 @@ void AddFillMask(CLI::App& program) {
       ->required()
       ->check(Folder());
   command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
-  command.add_option("--top", options.top, "Words per mask")->check(AtLeast(1))->capture_default_str()->type_name("N");
+  AddNumber(command, "--top", options.top, AtLeast(1), "Words per mask")->capture_default_str();
   command.add_flag("--json", options.json, "Print one JSON object per line of input");
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);

@@ -152,38 +152,22 @@ void AddGenerate(CLI::App& program) {
       ->check(NotEmpty())
       ->type_name("FILE")
       ->excludes(prompt);
-  command.add_option("--max-new-tokens", generate.max_new_tokens, "Most new tokens [128]")
-      ->check(AtLeast(1))
-      ->type_name("N");
-  command.add_option("--min-new-tokens", generate.min_new_tokens, "Fewest new tokens [0]")
-      ->check(AtLeast(0))
-      ->type_name("N");
-  command.add_option("--beam-size", generate.beam_size, "Beams; 1: greedy or sampling [1]")
-      ->check(Between(1, 1024))
-      ->type_name("N");
-  command
-      .add_option("--length-penalty", generate.length_penalty,
-                  "With beams, score texts by log-probability / length^X [1]")
-      ->check(AnyNumber())
-      ->type_name("X");
-  command
-      .add_option("--n-best", generate.n_best, "Write N texts for each prompt: the best of the beams, or samples [1]")
-      ->type_name("N")
-      ->check(Between(1, 1024));
+  AddNumber(command, "--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Most new tokens [128]");
+  AddNumber(command, "--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Fewest new tokens [0]");
+  AddNumber(command, "--beam-size", generate.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  AddNumber(command, "--length-penalty", generate.length_penalty, AnyNumber(),
+            "With beams, score texts by log-probability / length^X [1]");
+  AddNumber(command, "--n-best", generate.n_best, Between(1, 1024),
+            "Write N texts for each prompt: the best of the beams, or samples [1]");
   AddSamplingOptions(command, generate);
-  command
-      .add_option("--no-repeat-ngram-size", generate.no_repeat_ngram_size,
-                  "Repeat no n-gram of this size; 0: any may repeat [0]")
-      ->check(AtLeast(0))
-      ->type_name("N");
+  AddNumber(command, "--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
+            "Repeat no n-gram of this size; 0: any may repeat [0]");
   command.add_option("--stop", generate.stop, "End the text before this; may be repeated")
       ->check(NotEmpty())
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  command.add_option("--batch-tokens", generate.batch_tokens, "Prompt tokens read at once")
-      ->check(AtLeast(1))
-      ->capture_default_str()
-      ->type_name("N");
+  AddNumber(command, "--batch-tokens", generate.batch_tokens, AtLeast(1), "Prompt tokens read at once")
+      ->capture_default_str();
   command.add_flag(
       "--json", options.json,
       "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "

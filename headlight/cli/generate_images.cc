@@ -21,18 +21,13 @@ std::vector<std::string> AddGenerateImagesOptions(CLI::App& command, GenerateIma
       command.add_option("--from", options.from, "Complete these pictures: JPEG, PNG or WebP; - is standard input")
           ->check(NotEmpty())
           ->type_name("FILE"));
-  added.push_back(command.add_option("--rows", options.rows, "Rows of pixels to keep of them [half of the picture's]")
-                      ->check(AtLeast(1))
-                      ->type_name("N")
-                      ->needs(added.back()));
-  added.push_back(command.add_option("--count", options.count, "Pictures to draw; with --from, of each [1]")
-                      ->check(Between(1, 10'000))
-                      ->type_name("N"));
-  added.push_back(command
-                      .add_option("--columns", options.columns,
-                                  "Columns of the sheet [as many as rows; with several --from, --count]")
-                      ->check(Between(1, 10'000))
-                      ->type_name("N"));
+  added.push_back(
+      AddNumber(command, "--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the picture's]")
+          ->needs(added.back()));
+  added.push_back(
+      AddNumber(command, "--count", options.count, Between(1, 10'000), "Pictures to draw; with --from, for each [1]"));
+  added.push_back(AddNumber(command, "--columns", options.columns, Between(1, 10'000),
+                            "Columns of the sheet [as many as rows; with several --from, --count]"));
   std::vector<std::string> names;
   for (CLI::Option* option : added) {
     option->group("Models of pictures");

@@ -25,7 +25,8 @@ void AddHelp(CLI::App& program) {
   command.callback([options, &program] {
     if (!options->manual.empty()) return WriteManual(program, options->manual);
     const CLI::App& explained = FindCommand(program, options->command);
-    WriteResult(explained.help());
+    // The program's help() would be that of the command that runs.
+    WriteResult(explained.get_formatter()->make_help(&explained, "", CLI::AppFormatMode::Normal));
   });
 }
 

@@ -226,7 +226,7 @@ void AddLook(CLI::App& program) {
   command.add_option("--target", options.target, "Sentence for the decoder [the model's translation]")
       ->type_name("TEXT")
       ->needs(source);
-  auto* text = command.add_option("--text", options.text, "Text for a model without a decoder or a language model")
+  auto* text = command.add_option("--text", options.text, "Text for an encoder or a language model")
                    ->type_name("TEXT")
                    ->excludes(source);
   command.add_option("--second", options.second, "Second text of a pair, for an encoder")
@@ -248,7 +248,7 @@ void AddLook(CLI::App& program) {
       ->needs(picture);
   command
       .add_option("--mass", options.mass,
-                  "Show of each head the patches that hold this share of its weight, such as 0.6")
+                  "Show, for each head, the patches that hold this share of its weight, such as 0.6")
       ->type_name("SHARE")
       ->check(NumberAbove(0, 1))
       ->needs(picture);
@@ -268,7 +268,7 @@ void AddLook(CLI::App& program) {
   command.add_option("--attention", options.attention, "Which attention to show [all]")
       ->check(OneOf({"encoder", "decoder", "cross", "rollout"}))
       ->type_name("encoder|decoder|cross|rollout");
-  command.add_option("--layer", options.layer, "One layer, counted from 1 [all]")->check(AtLeast(1))->type_name("N");
+  AddNumber(command, "--layer", options.layer, AtLeast(1), "One layer, counted from 1 [all]");
   AddTaskOptions(command, options.translate);
   for (const char* name : {"--task", "--prefix", "--source-language", "--target-language"})
     command.get_option(name)->needs(source);

@@ -44,7 +44,7 @@ class LineReading {
       }
       Skip(1);
     }
-    Check(empty(), "{}: there is more behind the value", place_);
+    Check(empty(), "{}: there is more after the value", place_);
     return values;
   }
 

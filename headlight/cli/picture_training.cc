@@ -30,24 +30,21 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
   command.add_option("--out", options.out, "Folder for the model and the training's state")
       ->required()
       ->type_name("DIR");
-  CLI::Option* from = command.add_option("--from", options.from, "Folder of a model of pictures to go on from");
+  CLI::Option* from = command.add_option("--from", options.from, "Folder of an encoder of pictures to fine-tune");
   from->check(Folder())->type_name("DIR");
   PictureModelSizes& sizes = options.sizes;
-  const auto add_size = [&](const char* name, auto& value, const char* description) {
-    return command.add_option(name, value, description)
-        ->check(Between(1, 1 << 15))
-        ->type_name("N")
-        ->excludes(from)
-        ->group(kPictureModelGroup);
+  const auto add_size = [&](const char* name, auto& value, const char* description, int most = 1 << 15) {
+    return AddNumber(command, name, value, Between(1, most), description)->excludes(from)->group(kPictureModelGroup);
   };
-  add_size("--image-size", sizes.picture, "Pixels of a side, to which pictures are resized")->capture_default_str();
-  add_size("--patch-size", sizes.patch, "Pixels of a patch's side")->capture_default_str();
+  add_size("--image-size", sizes.picture, "Pixels of a side, to which pictures are resized", 4096)
+      ->capture_default_str();
+  add_size("--patch-size", sizes.patch, "Pixels of a patch's side", 4096)->capture_default_str();
   add_size("--layers", sizes.layers, "Layers")->capture_default_str();
   add_size("--model-dim", sizes.model, "Size of embeddings and layers")->capture_default_str();
   add_size("--heads", sizes.heads, "Attention heads")->capture_default_str();
   add_size("--ffn-dim", sizes.ffn, "Inner size of the feed-forward network [4 times the model's]");
   const auto add = [&](const char* name, auto& value, const char* description) {
-    return command.add_option(name, value, description)->check(NumberBelow(0, 1))->type_name("X")->group("Training");
+    return AddNumber(command, name, value, NumberBelow(0, 1), description)->group("Training");
   };
   add("--dropout", options.dropout, "Dropout of embeddings, sublayers and attention [0; with --from the model's own]");
   add("--attention-dropout", options.attention_dropout, "Dropout of attention weights [as --dropout]");

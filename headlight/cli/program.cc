@@ -59,7 +59,7 @@ std::string UnknownOption(const CLI::App& command, std::string name) {
     for (const CLI::Option* option : group.options)
       for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
   const std::string meant = Nearest(name, known), of = FullName(command);
-  if (meant == name) return fmt::format("{} must stand behind the command", name);
+  if (meant == name) return fmt::format("{} must follow the command", name);
   return meant.empty() ? fmt::format("{} has no option {}; {} --help lists them", of, name, of)
                        : fmt::format("{} has no option {}; did you mean {}?", of, name, meant);
 }

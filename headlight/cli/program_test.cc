@@ -18,6 +18,7 @@ TEST(Program, HasHelpForEveryCommand) {
   EXPECT_THAT(RunProgram({"--version"}).out, testing::MatchesRegex("headlight [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   const Outcome help = RunProgram({"--help"});
   EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(RunProgram({"help"}).out, help.out);
   for (const std::string command : {"translate", "evaluate", "bleu", "look", "info", "forward"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     const Outcome one = RunProgram({command, "--help"});

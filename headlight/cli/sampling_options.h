@@ -18,21 +18,14 @@ void AddSamplingOptions(CLI::App& command, Options& options) {
       .add_flag_callback(
           "--no-sample", [&options] { options.sample = false; }, "Do not sample, whatever generation_config.json says")
       ->excludes(sample);
-  command.add_option("--temperature", options.temperature, "Divide the logits by X before sampling [1]")
-      ->check(NumberAbove(0))
-      ->type_name("X");
-  command.add_option("--top-k", options.top_k, "Sample from the N most probable tokens; 0: from all [0]")
-      ->check(AtLeast(0))
-      ->type_name("N");
-  command.add_option("--top-p", options.top_p, "Sample from the most probable tokens whose probabilities sum to X [1]")
-      ->check(NumberAbove(0, 1))
-      ->type_name("X");
-  command.add_option("--seed", options.seed, "Random seed of the sampling [0]")->check(Seed())->type_name("N");
-  command
-      .add_option("--repetition-penalty", options.repetition_penalty,
-                  "Divide the logits of tokens that occurred before by X, multiply negative ones [1]")
-      ->check(NumberAbove(0))
-      ->type_name("X");
+  AddNumber(command, "--temperature", options.temperature, NumberAbove(0),
+            "Divide the logits by X before sampling [1]");
+  AddNumber(command, "--top-k", options.top_k, AtLeast(0), "Sample from the N most probable tokens; 0: from all [0]");
+  AddNumber(command, "--top-p", options.top_p, NumberAbove(0, 1),
+            "Sample from the most probable tokens whose probabilities sum to X [1]");
+  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the sampling [0]");
+  AddNumber(command, "--repetition-penalty", options.repetition_penalty, NumberAbove(0),
+            "Divide the logits of tokens that occurred before by X, multiply negative ones [1]");
 }
 
 }  // namespace headlight

@@ -101,10 +101,8 @@ void AddScore(CLI::App& program) {
   command.add_flag(
       "--json", options.json,
       "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
-  command.add_option("--batch-tokens", options.batch_tokens, "Tokens scored at once")
-      ->check(AtLeast(1))
-      ->capture_default_str()
-      ->type_name("N");
+  AddNumber(command, "--batch-tokens", options.batch_tokens, AtLeast(1), "Tokens scored at once")
+      ->capture_default_str();
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
@@ -113,10 +111,9 @@ void AddScore(CLI::App& program) {
       "together one to standard error. Logarithms are natural; the perplexity is exp(-log-probability / tokens).\n\n"
       "The model's first token (bos_token_id), where it has one, stands before each text and is not scored; where it "
       "has\n"
-      "none, nothing is said of a text's first token (-). A text of more tokens than the model reads at once is read\n"
-      "through windows of that many, each beginning half a window after the one before, so that a token is told from "
-      "at\n"
-      "least half a window.\n\n"
+      "none, a text's first token has no score (-). A text of more tokens than the model reads at once is read\n"
+      "through windows of that many, each beginning half a window after the one before, so that each token is\n"
+      "predicted from at least half a window.\n\n"
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"
       "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens");

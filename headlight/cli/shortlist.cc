@@ -75,14 +75,11 @@ void AddShortlist(CLI::App& program) {
       ->required()
       ->expected(2)
       ->type_name("SOURCE TARGET");
-  command.add_option("--per-word", options.shortlist.per_word, "Most translations per source word")
-      ->check(AtLeast(1))
-      ->capture_default_str()
-      ->type_name("N");
-  command.add_option("--frequent", options.shortlist.frequent, "Most frequent target words, allowed in every sentence")
-      ->check(AtLeast(0))
-      ->capture_default_str()
-      ->type_name("N");
+  AddNumber(command, "--per-word", options.shortlist.per_word, AtLeast(1), "Most translations per source word")
+      ->capture_default_str();
+  AddNumber(command, "--frequent", options.shortlist.frequent, AtLeast(0),
+            "Most frequent target words, allowed in every sentence")
+      ->capture_default_str();
   command.footer(
       "\nWith a shortlist, a sentence's translation is chosen among the likely translations of its words alone, so\n"
       "that the output layer computes a fraction of the vocabulary. `translate --shortlist` uses it; `evaluate\n"

@@ -58,9 +58,10 @@ void AddTag(CLI::App& program) {
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
-      "ends, in characters from 0, and the mean probability of its tokens' labels. B-X begins a span and I-X goes on\n"
-      "with it; labels without these go on while they are the same; O is no label. A text of more tokens than the\n"
-      "model reads is read in windows, of which neighbours share a quarter; a token's label is the one from the\n"
+      "ends, in characters from 0, and the mean probability of its tokens' labels. B-X begins a span and I-X\n"
+      "continues it; labels without these prefixes continue while they are the same; O is no label. A text of more\n"
+      "tokens than the model reads is read in windows, of which neighbours share a quarter; a token's label is the one "
+      "from the\n"
       "window whose edges it is farthest from.\n\n"
       "Examples:\n"
       "  echo 'Ada Lovelace was born in London.' | headlight tag bert-ner\n"

@@ -33,26 +33,18 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
       ->type_name("DIR");
   ModelSizes& sizes = options.sizes;
   const auto add_size = [&](const char* name, auto& value, const char* description) {
-    return command.add_option(name, value, description)
-        ->check(AtLeast(1))
-        ->type_name("N")
-        ->excludes(from)
-        ->group("A model from scratch");
+    return AddNumber(command, name, value, AtLeast(1), description)->excludes(from)->group("A model from scratch");
   };
   add_size("--layers", sizes.layers, "Layers")->capture_default_str();
   add_size("--model-dim", sizes.model, "Size of embeddings and layers")->capture_default_str();
   add_size("--heads", sizes.heads, "Attention heads")->capture_default_str();
   add_size("--ffn-dim", sizes.ffn, "Inner size of the feed-forward network [4 times the model's]");
   add_size("--positions", sizes.positions, "Tokens of the longest text")->capture_default_str();
-  command
-      .add_option("--dropout", options.dropout,
-                  "Dropout of embeddings, sublayers and attention [0.1; with --from the model's own]")
-      ->check(NumberBelow(0, 1))
-      ->type_name("X")
+  AddNumber(command, "--dropout", options.dropout, NumberBelow(0, 1),
+            "Dropout of embeddings, sublayers and attention [0.1; with --from the model's own]")
       ->group("Training");
-  command.add_option("--attention-dropout", options.attention_dropout, "Dropout of attention weights [as --dropout]")
-      ->check(NumberBelow(0, 1))
-      ->type_name("X")
+  AddNumber(command, "--attention-dropout", options.attention_dropout, NumberBelow(0, 1),
+            "Dropout of attention weights [as --dropout]")
       ->group("Training");
   AddTrainingOptions(command, options.training, options.batches, options.compute, options.profile, options.resume);
   const auto describe = [&](const char* name, const char* description) {
@@ -83,7 +75,7 @@ TrainingFolder BeginTextTraining(TextTrainingOptions& options) {
   if (!options.from_scratch()) SetFineTuningDefaults(options);
   CompleteTrainingOptions(options.training);
   Check(options.from.empty() != options.tokenizer.empty(),
-        "either --from DIR, to go on from a model, or --tokenizer DIR, for one from scratch");
+        "either --from DIR, to fine-tune a model, or --tokenizer DIR, for one from scratch");
   CheckValidation(!options.valid.empty(), options.validate_split);
   Chosen(options.compute);
   if (options.validate_split > 0) CheckNoPipe(options.train);

@@ -156,6 +156,9 @@ TEST_F(TokenizeTest, NeverSpoilsAModelOrAnotherTokenizer) {
   EXPECT_THAT(refusal("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})"),
               HasSubstr("holds 'tokenizer"));
   EXPECT_THAT(RefusalOf({"train", "tokenizer", text, "--out", text}), HasSubstr("is a file"));
+  const std::string fresh = folder.File("fresh");
+  EXPECT_THAT(RefusalOf({"train", "tokenizer", folder.File("none"), "--out", fresh}), HasSubstr("none: cannot open"));
+  EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
 TEST_F(TokenizeTest, LearnsNormalizers) {

@@ -94,7 +94,7 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
   if (!model) {
     model = NewBert(options, tokenizer, heads);
   } else if (!has_head) {
-    progress.Note(fmt::format("{}: it has no head for {}, which begins anew", options.from, task.head));
+    progress.Note(fmt::format("{}: no head for {}; a new one is initialised", options.from, task.head));
     model = GiveHeads(*model, heads, options.training.seed);
   }
   RunTextTraining(prepared.task(*model), options, task.name, task.use, HashOfTexts(*prepared.texts), prepared.run,

@@ -88,9 +88,9 @@ std::unique_ptr<PictureEncoder> ModelFor(const Options& options, std::vector<std
     labels = known;
     return model;
   }
-  progress.Note(known.empty()
-                    ? fmt::format("{}: it has no head for classes, which begins anew", options.from)
-                    : fmt::format("{}: its {} classes are others: the head begins anew", options.from, known.size()));
+  progress.Note(known.empty() ? fmt::format("{}: no classification head; a new one is initialised", options.from)
+                              : fmt::format("{}: its {} classes are others; a new classification head is initialised",
+                                            options.from, known.size()));
   return GiveClasses(*model, labels, options.training.seed);
 }
 
@@ -166,11 +166,8 @@ void AddTrainImageClassification(CLI::App& train) {
                             "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv "
                             "file, or two IDX files, of pictures and of their classes",
                             /*validates=*/true);
-  command
-      .add_option("--label-smoothing", options->label_smoothing,
-                  "Share of the probability that is spread over all classes")
-      ->check(NumberBelow(0, 1))
-      ->type_name("X")
+  AddNumber(command, "--label-smoothing", options->label_smoothing, NumberBelow(0, 1),
+            "Share of the probability that is spread over all classes")
       ->capture_default_str()
       ->group("Training");
   AddAugmentOptions(command, options->augment);

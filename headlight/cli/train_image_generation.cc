@@ -157,11 +157,7 @@ void Run(Options& options) {
 
 void AddModelOptions(CLI::App& command, Options& options, CLI::Option* from) {
   const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    return command.add_option(name, value, description)
-        ->check(check)
-        ->type_name("N")
-        ->excludes(from)
-        ->group("A model from scratch");
+    return AddNumber(command, name, value, check, description)->excludes(from)->group("A model from scratch");
   };
   add("--image-size", options.side, Between(1, 1024), "Pixels of a side, to which pictures are resized")
       ->capture_default_str();
@@ -196,7 +192,7 @@ void AddTrainImageGeneration(CLI::App& train) {
   from->check(Folder())->type_name("DIR");
   AddModelOptions(command, *options, from);
   const auto add_share = [&](const char* name, auto& value, const char* description) {
-    command.add_option(name, value, description)->check(NumberBelow(0, 1))->type_name("X")->group("Training");
+    AddNumber(command, name, value, NumberBelow(0, 1), description)->group("Training");
   };
   add_share("--dropout", options->dropout,
             "Dropout of embeddings, sublayers and attention [0; with --from the model's own]");

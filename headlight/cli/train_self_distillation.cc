@@ -4,7 +4,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -137,7 +136,7 @@ void AddTrainSelfDistillation(CLI::App& train) {
   CLI::App& command = *train.add_subcommand("self-distillation",
                                             "Learn features of pictures without labels, by DINO (from scratch a ViT)");
   SetDefaults(*options);
-  AddPictureTrainingOptions(command, *options, "files, folders, patterns or IDX files; labels are not read",
+  AddPictureTrainingOptions(command, *options, "files, folders, patterns or IDX files; labels are ignored",
                             /*validates=*/false);
   options->training.adam.weight_decay = 0.04;
   options->training.adam.clip_norm = 0;
@@ -150,11 +149,10 @@ void AddTrainSelfDistillation(CLI::App& train) {
   command
       .add_option("--labelled", options->labelled,
                   "Pictures with classes, as image-classification reads them: after each epoch their features are "
-                  "judged by nearest neighbours")
+                  "scored by nearest neighbours")
       ->type_name("FILE");
   const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    const char* const unit = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
-    return command.add_option(name, value, description)->check(check)->type_name(unit)->group("Self-distillation");
+    return AddNumber(command, name, value, check, description)->group("Self-distillation");
   };
   const auto add_with_default = [&](const char* name, auto& value, const CLI::Validator& check,
                                     const char* description) {
@@ -172,13 +170,13 @@ void AddTrainSelfDistillation(CLI::App& train) {
   add_with_default("--teacher-temperature", distillation.teacher_temperature, NumberAbove(0),
                    "Temperature of the teacher's outputs");
   add_with_default("--teacher-warmup", distillation.warmup_epochs, AtLeast(0),
-                   "Epochs in which that rises from 0.04; 0: from the start");
+                   "Epochs over which that temperature rises from 0.04; 0: it is constant");
   add_with_default("--teacher-momentum", distillation.teacher_momentum, NumberBelow(0, 1),
-                   "Share of the teacher that a step keeps, at the start; a cosine leads to 1");
+                   "Momentum of the teacher's average at the start; it rises to 1 along a cosine");
   add_with_default("--frozen-prototypes", distillation.frozen_epochs, AtLeast(0),
                    "Epochs at the start in which the last layer does not learn");
   add_with_default("--final-weight-decay", options->final_weight_decay, NumberFrom(0),
-                   "Weight decay at the end, to which a cosine leads");
+                   "Weight decay at the end, reached along a cosine");
   add_with_default("--clip-parameter-norm", options->training.adam.clip_parameter_norm, NumberFrom(0),
                    "Clip each parameter's gradient to this norm; 0: do not clip");
   command.footer(

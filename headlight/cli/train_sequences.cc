@@ -236,18 +236,12 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
     longest->remove_excludes(from);
     from->remove_excludes(longest);
     if (spans) options->family = NewFamily::t5;
-    command
-        .add_option("--mask-share", spans ? options->spans.share : options->noise.share,
-                    "Share of the tokens that are masked")
-        ->check(NumberAbove(0, 1))
-        ->type_name("X")
+    AddNumber(command, "--mask-share", spans ? options->spans.share : options->noise.share, NumberAbove(0, 1),
+              "Share of the tokens that are masked")
         ->capture_default_str()
         ->group("Training");
-    command
-        .add_option("--span-length", spans ? options->spans.mean_length : options->noise.mean_length,
-                    "Mean length of the masked spans, in tokens")
-        ->check(NumberFrom(1))
-        ->type_name("X")
+    AddNumber(command, "--span-length", spans ? options->spans.mean_length : options->noise.mean_length, NumberFrom(1),
+              "Mean length of the masked spans, in tokens")
         ->capture_default_str()
         ->group("Training");
   }
@@ -262,7 +256,7 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
 }  // namespace
 
 void AddTrainSequences(CLI::App& train) {
-  AddTask(train, Task::pairs, "Train a model that writes a text for another (from scratch a BART or a T5)",
+  AddTask(train, Task::pairs, "Train a sequence-to-sequence model (from scratch a BART or a T5)",
           "source, tab, target a line, or .jsonl with {\"source\", \"target\"}",
           "Tokens of the longest text that a BART from scratch reads",
           "\nA text longer than the model is refused. A validation's score is the share of the targets that the model\n"

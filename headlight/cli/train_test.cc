@@ -170,7 +170,7 @@ TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
   close(notes);
   close(null);
   EXPECT_EQ(AwaitProgram(process), 128 + SIGINT) << seen;
-  EXPECT_THAT(seen, HasSubstr("stopped after step 6; --resume goes on from here"));
+  EXPECT_THAT(seen, HasSubstr("stopped after step 6; --resume continues from here"));
   EXPECT_THAT(seen, Not(HasSubstr("validation:")));
   const Outcome resumed = RunProgram(Command({"--steps", "6", "--resume"}));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -212,6 +212,15 @@ TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, testing::ContainsRegex("3[0-9][0-9] pairs of 3[0-9][0-9]"));
   EXPECT_THAT(outcome.err, testing::ContainsRegex("[0-9]+ pairs are held out to validate on"));
+}
+
+// As a full disk leaves it, where the configuration still fits.
+TEST_F(TrainTest, AStartThatFailedDoesNotBlockTheNext) {
+  fs::create_directory(In("out"));
+  for (const char* file : {"training.json", "config.json", "generation_config.json"})
+    WriteFile(In("out/") + file, "{}");
+  EXPECT_THAT(RefusalOf(Command({"--validate-metric", "none", "--quiet"})), HasSubstr("--validate-metric none"));
+  EXPECT_TRUE(fs::is_empty(In("out")));
 }
 
 TEST_F(TrainTest, AStartThatWasKilledIsBegunAnew) {

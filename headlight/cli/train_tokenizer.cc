@@ -35,12 +35,8 @@ void AddSentinels(int count, TokenizerTrainingOptions& options) {
     options.special.push_back(fmt::format("<extra_id_{}>", sentinel));
 }
 
-void Run(Flags& flags) {
-  CheckTokenizerReplaceable(flags.out);
+void TrainInto(Flags& flags) {
   AddSentinels(flags.sentinels, flags.options);
-  std::error_code error;
-  std::filesystem::create_directories(flags.out, error);
-  Check(!error, "{}: cannot create the folder: {}", flags.out, error.message());
   const std::string path = flags.out + "/tokenizer.json";
   CheckOutputs({{"--out", path}}, flags.files);
   CheckWritable(path);
@@ -68,9 +64,23 @@ void Run(Flags& flags) {
   }
   const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(json, path);
   WriteFile(path, json);
-  std::filesystem::remove(flags.out + "/tokenizer_config.json", error);  // the former tokenizer's
+  std::error_code ignored;
+  std::filesystem::remove(flags.out + "/tokenizer_config.json", ignored);  // the former tokenizer's
   WriteFastTokenizerConfig(flags.out);
   Note("{}: {} tokens", path, tokenizer.size());
+}
+
+void Run(Flags& flags) {
+  CheckTokenizerReplaceable(flags.out);
+  std::error_code error;
+  const bool made = std::filesystem::create_directories(flags.out, error);
+  Check(!error, "{}: cannot create the folder: {}", flags.out, error.message());
+  try {
+    TrainInto(flags);
+  } catch (...) {
+    if (made) std::filesystem::remove(flags.out, error);  // only where it is empty
+    throw;
+  }
 }
 
 }  // namespace
@@ -86,9 +96,7 @@ void AddTrainTokenizer(CLI::App& train) {
                                 "Subword algorithm");
   command.add_flag("--byte-level", flags->options.byte_level,
                    "Byte-level BPE, as GPT-2's, to which no text is unknown");
-  command.add_option("--vocabulary-size", flags->options.size, "Most tokens, special ones included")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--vocabulary-size", flags->options.size, AtLeast(1), "Most tokens, special ones included")
       ->capture_default_str();
   command
       .add_option("--special", flags->options.special,
@@ -96,10 +104,8 @@ void AddTrainTokenizer(CLI::App& train) {
       ->check(NotEmpty())
       ->type_name("TOKEN")
       ->allow_extra_args(false);  // else [PAD] would be read as a list
-  command
-      .add_option("--sentinels", flags->sentinels, "Add N of T5's sentinels, <extra_id_0> and on, as special tokens")
-      ->check(Between(0, 1000))
-      ->type_name("N");
+  AddNumber(command, "--sentinels", flags->sentinels, Between(0, 1000),
+            "Add N of T5's sentinels, <extra_id_0> and on, as special tokens");
   command.add_flag("--split-digits", flags->options.split_digits,
                    "Make each digit a token of its own, which helps arithmetic");
   command.add_flag("--lowercase", flags->options.lowercase, "Convert text to lower case");

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
-#include <type_traits>
 
 #include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
@@ -99,14 +98,9 @@ void AddTrainTranslation(CLI::App& train) {
 
   const auto add = [&](const char* group, const char* name, auto& value, const CLI::Validator& check,
                        const char* description) {
-    const char* const unit = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
-    return command->add_option(name, value, description)
-        ->check(check)
-        ->type_name(unit)
-        ->capture_default_str()
-        ->group(group);
+    return AddNumber(*command, name, value, check, description)->capture_default_str()->group(group);
   };
-  add("Model", "--layers", flags->layers, AtLeast(1), "Layers of the encoder and of the decoder");
+  add("Model", "--layers", flags->layers, Between(1, 1024), "Layers of the encoder and of the decoder");
   add("Model", "--model-dim", t.model.model, AtLeast(1), "Size of embeddings and layers");
   add("Model", "--heads", flags->heads, AtLeast(1), "Attention heads");
   add("Model", "--ffn-dim", flags->ffn, AtLeast(1), "Inner size of the feed-forward network");
@@ -130,7 +124,7 @@ void AddTrainTranslation(CLI::App& train) {
   add_untied("--no-tie-source-target", t.model.tie_source_target, "Separate embeddings for source and target");
   add_untied("--no-tie-output", t.model.tie_output, "A separate matrix for the output layer, not the embeddings");
 
-  add("Text", "--vocabulary-size", t.vocabulary.size, AtLeast(1), "Subwords of both languages together");
+  add("Text", "--vocabulary-size", t.vocabulary.size, Between(1, 1 << 24), "Subwords of both languages together");
   AddChoice<SubwordAlgorithm>(*command, "--vocabulary", t.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
                               "Subword algorithm")

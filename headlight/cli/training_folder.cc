@@ -32,9 +32,17 @@ bool HasBegun(const std::string& folder) {
 
 // The files that a training writes before it has a checkpoint or a model.
 bool IsOfStart(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> names = {
-      "training.json",  "metrics.jsonl",         "corpus.cache",           "source.spm", "target.spm", "vocab.json",
-      "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"};
+  static constexpr std::array<std::string_view, 11> names = {"training.json",
+                                                             "metrics.jsonl",
+                                                             "corpus.cache",
+                                                             "config.json",
+                                                             "generation_config.json",
+                                                             "source.spm",
+                                                             "target.spm",
+                                                             "vocab.json",
+                                                             "tokenizer.json",
+                                                             "tokenizer_config.json",
+                                                             "special_tokens_map.json"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("events.out.tfevents.") ||
          name.find(".headlight-new-") != std::string_view::npos;
 }
@@ -125,7 +133,7 @@ TrainingFolder::TrainingFolder(std::string path, bool resume) : path_(std::move(
   if (!begun) RemoveStart(path_, /*with_mark=*/false);
   if (!begun || resume) return;
   close(lock_);
-  Fail("{}: holds a training already; --resume goes on with it, another --out begins anew", path_);
+  Fail("{}: holds a training already; --resume resumes it, another --out starts a new one", path_);
 }
 
 TrainingFolder::~TrainingFolder() {

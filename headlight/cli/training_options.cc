@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
-#include <type_traits>
 
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
@@ -30,8 +29,7 @@ ParameterGroup RateOf(const std::string& text) {
 void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
                         bool& profile, bool& resume, const BatchUnit& unit) {
   const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    const char* const number = std::is_floating_point_v<std::remove_reference_t<decltype(value)>> ? "X" : "N";
-    return command.add_option(name, value, description)->check(check)->type_name(number)->group("Training");
+    return AddNumber(command, name, value, check, description)->group("Training");
   };
   const auto add_with_default = [&](const char* name, auto& value, const CLI::Validator& check,
                                     const char* description) {
@@ -104,10 +102,8 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
 }
 
 void AddValidateSplit(CLI::App& command, double& share) {
-  command
-      .add_option("--validate-split", share, "Validate on this share of --train, chosen by --seed, in place of --valid")
-      ->check(NumberBelow(0, 1))
-      ->type_name("X");
+  AddNumber(command, "--validate-split", share, NumberBelow(0, 1),
+            "Validate on this share of --train, chosen by --seed, in place of --valid");
 }
 
 void CheckValidation(bool has_files, double share) {
@@ -124,9 +120,8 @@ void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std:
 }
 
 void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
-  command.add_option("--label-smoothing", label_smoothing, "Share of the probability that is spread over all words")
-      ->check(NumberBelow(0, 1))
-      ->type_name("X")
+  AddNumber(command, "--label-smoothing", label_smoothing, NumberBelow(0, 1),
+            "Share of the probability that is spread over all words")
       ->capture_default_str()
       ->group("Training");
 }

@@ -222,11 +222,11 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
   const TrainingResult result = Train(task, options, keep, run.resume, observer);
   if (metrics) DrawCurves(run.out);
   if (result.end == TrainingEnd::stopped) {
-    progress.Note(fmt::format("stopped after step {}; --resume goes on from here", result.steps));
+    progress.Note(fmt::format("stopped after step {}; --resume continues from here", result.steps));
     throw EndedBySignal{interrupted_by};
   }
   if (result.end == TrainingEnd::finished)
-    progress.Note(fmt::format("{}: this training has ended, at step {}; a larger {} goes on with it", run.out,
+    progress.Note(fmt::format("{}: this training has ended, at step {}; a larger {} continues it", run.out,
                               result.steps, LimitsOf(options)));
   if (result.best_step > 0)
     progress.Note(fmt::format("the best model, of step {} ({}), is in {}: {} {}", result.best_step,

@@ -109,7 +109,7 @@ TEST_F(TrainingRunTest, ATrainingThatHasEndedStaysAsItIs) {
   const Outcome outcome = Train("out", again);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, ContainsRegex("/out: this training has ended, at step [0-9]+; a larger --epochs or "
-                                         "--patience goes on with it"));
+                                         "--patience continues it"));
   EXPECT_EQ(Files("out"), before);
   again[1] = "6";
   again[3] = "100";

@@ -13,11 +13,8 @@ void AddTranslate(CLI::App& program) {
   command.add_option("FILE", options.input, "Text, a sentence per line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
-  command
-      .add_option("--n-best", options.translate.n_best,
-                  "Print the N best translations of each line, or N samples, as LINE<tab>SCORE<tab>TRANSLATION [1]")
-      ->check(Between(1, 1024))
-      ->type_name("N");
+  AddNumber(command, "--n-best", options.translate.n_best, Between(1, 1024),
+            "Print the N best translations of each line, or N samples, as LINE<tab>SCORE<tab>TRANSLATION [1]");
   AddSamplingOptions(command, options.translate);
   command
       .add_option_function<std::string>(

@@ -71,7 +71,8 @@ TEST_F(TranslateDecodingTest, BeginsWithATargetPrefixAndScoresWords) {
   };
   EXPECT_THAT(error_of(input + "Hund\n"), HasSubstr("beginnings: it has 4 lines, and none for standard input: line 5"));
   EXPECT_THAT(error_of("Hund\n"), HasSubstr("beginnings: it has more lines than standard input, which has 1"));
-  EXPECT_THAT(RefusalOf({"translate", model, "--target-prefixes", "-"}, "Hund\n"), HasSubstr("(-) can only be one of the files"));
+  EXPECT_THAT(RefusalOf({"translate", model, "--target-prefixes", "-"}, "Hund\n"),
+              HasSubstr("(-) can only be one of the files"));
   EXPECT_NE(RunProgram({"translate", model, "--target-prefixes", file, "--target-prefix", "A"}, "Hund\n").exit_code, 0);
 }
 

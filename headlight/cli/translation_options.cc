@@ -32,30 +32,17 @@ void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOption
                    "Restrict the output vocabulary to the folder's shortlist, often faster; `headlight shortlist` "
                    "makes it");
   AddDraftOption(command, load.draft);
-  command.add_option("--beam-size", options.beam_size, "Beams; 1: greedy [the model's num_beams, or 4]")
-      ->check(Between(1, 1024))
-      ->type_name("N");
-  command
-      .add_option("--length-penalty", options.length_penalty,
-                  "Score translations by log-probability / length^X [the model's, or 1]")
-      ->check(AnyNumber())
-      ->type_name("X");
-  command
-      .add_option("--max-length", options.max_length,
-                  "Most tokens per translation [3 times the source's and 50, at most the model's positions]")
-      ->check(AtLeast(1))
-      ->type_name("N");
-  command.add_option("--min-length", options.min_length, "Fewest tokens per translation [the model's, or 0]")
-      ->check(AtLeast(0))
-      ->type_name("N");
-  command
-      .add_option("--no-repeat-ngram-size", options.no_repeat_ngram_size,
-                  "Repeat no n-gram of this size; 0: any may repeat [the model's, or 0]")
-      ->check(AtLeast(0))
-      ->type_name("N");
-  command.add_option("--batch-tokens", options.batch_tokens, "Source tokens translated at once")
-      ->check(AtLeast(1))
-      ->type_name("N")
+  AddNumber(command, "--beam-size", options.beam_size, Between(1, 1024),
+            "Beams; 1: greedy [the model's num_beams, or 4]");
+  AddNumber(command, "--length-penalty", options.length_penalty, AnyNumber(),
+            "Score translations by log-probability / length^X [the model's, or 1]");
+  AddNumber(command, "--max-length", options.max_length, AtLeast(1),
+            "Most tokens per translation [3 times the source's and 50, at most the model's positions]");
+  AddNumber(command, "--min-length", options.min_length, AtLeast(0),
+            "Fewest tokens per translation [the model's, or 0]");
+  AddNumber(command, "--no-repeat-ngram-size", options.no_repeat_ngram_size, AtLeast(0),
+            "Repeat no n-gram of this size; 0: any may repeat [the model's, or 0]");
+  AddNumber(command, "--batch-tokens", options.batch_tokens, AtLeast(1), "Source tokens translated at once")
       ->capture_default_str();
 }
 

@@ -103,7 +103,7 @@ PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vec
       AddTable(path, collector);
     } else if (IsIdxPath(path)) {
       Check(i + 1 < paths.size() && IsIdxPath(paths[i + 1]),
-            "{}: behind an IDX file of pictures that of their classes is needed", path);
+            "{}: an IDX file of pictures must be followed by that of their classes", path);
       AddIdx(path, paths[++i], collector);
     } else {
       Fail(

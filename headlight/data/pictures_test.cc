@@ -91,7 +91,7 @@ TEST_F(Pictures, OfIdxFiles) {
   ASSERT_EQ(set.size(), 2);
   EXPECT_EQ(set[1].pixels, (std::vector<std::uint8_t>{'c', 'c', 'c', 'd', 'd', 'd'}));
   EXPECT_EQ(set.label(0), 1);
-  EXPECT_THAT(Refusal({"train-images-idx3-ubyte"}), HasSubstr("that of their classes is needed"));
+  EXPECT_THAT(Refusal({"train-images-idx3-ubyte"}), HasSubstr("must be followed by that of their classes"));
   Write("train-labels-idx1-ubyte", Idx({1}, "\7"));
   EXPECT_THAT(Refusal({"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}), HasSubstr("has 2 pictures, and "));
 }

@@ -80,7 +80,7 @@ IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes) {
         "{}: an IDX file of the axes {} cannot be in {} bytes", path, Axes(array), size);
   array.values.resize(static_cast<std::size_t>(count));
   bytes.Read(array.values.data(), count);
-  Check(bytes.AtEnd(), "{}: an IDX file of the axes {} goes on behind its last value", path, Axes(array));
+  Check(bytes.AtEnd(), "{}: an IDX file of the axes {} goes on after its last value", path, Axes(array));
   return array;
 }
 

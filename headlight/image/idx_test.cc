@@ -67,7 +67,7 @@ TEST_F(IdxTest, RefusesWhatIsDamagedOrTooLarge) {
   const std::string whole = Idx({2, 2, 3}, "abcdefghijkl");
   for (std::size_t size = 0; size < whole.size(); ++size)
     EXPECT_THAT(Refused(whole.substr(0, size)), testing::StartsWith(path + ": ")) << size;
-  EXPECT_THAT(Refused(whole + "m"), EndsWith("[2, 2, 3] goes on behind its last value"));
+  EXPECT_THAT(Refused(whole + "m"), EndsWith("[2, 2, 3] goes on after its last value"));
   EXPECT_THAT(Refused("abcd"), EndsWith("not an IDX file"));
   EXPECT_THAT(Refused(Idx({3}, "abc", 0x0D)), HasSubstr("type 0x0d; only unsigned bytes"));
   EXPECT_THAT(Refused(Idx({1, 1, 1, 1, 1}, "a")), HasSubstr("of 5 axes"));

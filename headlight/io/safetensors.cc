@@ -63,7 +63,7 @@ StoredTensor ReadEntry(const std::string& name, const JsonView& entry, std::span
         offsets.size());
   const std::int64_t begin = offsets[0].Integer(0), end = offsets[1].Integer(0);
   Check(begin <= end && static_cast<std::uint64_t>(end) <= data.size(),
-        "{}: tensor {}: bytes {} to {} do not lie in the {} bytes behind the header: the file is damaged or cut off",
+        "{}: tensor {}: bytes {} to {} do not lie in the {} bytes after the header: the file is damaged or cut off",
         source, Quoted(name), begin, end, data.size());
   std::int64_t expected = 0;
   Check(!__builtin_mul_overflow(tensor.shape.elements(), SizeOf(tensor.type), &expected) && expected == end - begin,
