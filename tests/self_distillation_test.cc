@@ -218,13 +218,5 @@ TEST(SelfDistillation, RefusesImpossibleOptions) {
   EXPECT_THAT(refusal([](auto& options) { options.teacher_momentum = 1; }), HasSubstr("below 1"));
 }
 
-TEST(NeighbourAccuracy, VotesByCosineAmongTheOthers) {
-  // Two directions, of any length, and one vector among the wrong ones.
-  const Tensor vectors = Tensor::From<float>({1, 0, 5, 0.1F, 2, -0.1F, 0, 1, 0.1F, 3, 9, 0.5F}, {6, 2});
-  EXPECT_NEAR(NeighbourAccuracy(vectors, {0, 0, 0, 1, 1, 1}, 2), 100.0 * 5 / 6, 1e-9);
-  EXPECT_EQ(NeighbourAccuracy(vectors, {0, 0, 0, 1, 1, 0}, 1), 100);
-  EXPECT_EQ(NeighbourAccuracy(Tensor::From<float>({1, 0}, {1, 2}), {0}, 3), 0);  // there is no other
-}
-
 }  // namespace
 }  // namespace headlight

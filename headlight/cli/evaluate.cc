@@ -10,11 +10,13 @@
 #include "headlight/cli/evaluate_images.h"
 #include "headlight/cli/evaluate_options.h"
 #include "headlight/cli/evaluate_pairs.h"
+#include "headlight/cli/evaluate_pictures.h"
 #include "headlight/cli/evaluate_texts.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 namespace {
@@ -35,7 +37,7 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
           "{}: {} is not for this model, which is {} {}", options.folder, name,
           kind.starts_with("encoder") ? "an" : "a", kind);
   }
-  const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind;
+  const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind || kind == PictureEncoder::kKind;
   Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
         pictures ? "pictures" : "texts", kind.starts_with("encoder") ? "an" : "a", kind);
 }
@@ -54,11 +56,16 @@ void Run(const Options& options) {
   } else if (kind == ObjectDetector::kKind) {
     CheckOptions(options, kind, {"--pictures"});
     EvaluateDetector(options);
+  } else if (kind == PictureEncoder::kKind) {
+    CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels"});
+    EvaluatePictureEncoder(options);
   } else {
     Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
           "{}: either FILE, pairs of texts, or --source and --reference", options.folder);
     Check(!options.end, "{}: --end is for language models", options.folder);
     Check(options.pictures.empty(), "{}: --pictures is for detectors", options.folder);
+    for (const char* name : {"--confusion", "--knn", "--linear-probe", "--train", "--pixels"})
+      Check(options.command->count(name) == 0, "{}: {} is for encoders of pictures", options.folder, name);
     Check(!options.stemmer || options.rouge, "--stemmer is for --rouge");
     Check(!options.lowercase || !options.rouge, "--lowercase is for BLEU and chrF; ROUGE has no case");
     EvaluatePairs(options);
@@ -77,6 +84,22 @@ void AddEvaluate(CLI::App& program) {
   command.add_option("--pictures", options.pictures, "Detectors: folders of the pictures, unless they lie beside FILE")
       ->check(Folder())
       ->type_name("DIR");
+  command
+      .add_option("--confusion", options.confusions,
+                  "Classes of pictures: draw which were taken for which to this file, .png, .svg or .pdf")
+      ->check(NotEmpty())
+      ->type_name("FILE");
+  AddNumber(
+      command, "--knn", options.neighbours, AtLeast(1),
+      "Encoders of pictures: judge the features instead of the classes, by what the N nearest pictures of --train "
+      "vote for; DINO has 20");
+  command.add_flag("--linear-probe", options.linear_probe,
+                   "Encoders of pictures: judge the features by a logistic regression that learns from --train");
+  command.add_option("--train", options.train, "Labelled pictures for --knn and --linear-probe")
+      ->check(NotEmpty())
+      ->type_name("FILE");
+  command.add_flag("--pixels", options.pixels,
+                   "For comparison: --knn and --linear-probe judge the pixels that the encoder reads");
   command.add_flag("--end", options.end, "Language models: count the token that ends each text, too");
   command.add_option("--source", options.source, "Instead of FILE: texts to read, one per line")
       ->check(NotEmpty())
@@ -102,6 +125,12 @@ void AddEvaluate(CLI::App& program) {
       "counted\n"
       "                        with --end only\n"
       "  generators of pictures  bits per pixel of pictures, as the model reads them: in its size and colours\n"
+      "  classes of pictures   accuracy, macro F1, with more than five classes how often the right one is among the "
+      "best\n"
+      "                        five, precision, recall and F1 of each class, and the confusions\n"
+      "  encoders of pictures  with --knn the share whose class the nearest by cosine vote for, each with a weight of\n"
+      "                        exp(cosine / 0.07); with --linear-probe that of a logistic regression on features of\n"
+      "                        mean 0 and deviation 1, with scikit-learn's penalty at C = 1\n"
       "  detectors             COCO's AP, at all overlaps, at 0.5 and 0.75, and of small, medium and large things, as\n"
       "                        pycocotools has them; FILE as `train detection` reads it\n"
       "  encoder and decoder   BLEU and chrF as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L and -Lsum as the\n"
@@ -114,6 +143,8 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate names eng.testb --json\n"
       "  headlight evaluate answerer dev-v2.0.json\n"
       "  headlight evaluate gpt2 wiki.test.txt --end\n"
+      "  headlight evaluate vit photos/test --confusion confusions.png\n"
+      "  headlight evaluate dino photos/test --train photos/train --knn 20 --linear-probe\n"
       "  headlight evaluate imagegpt t10k-images-idx3-ubyte.gz\n"
       "  headlight evaluate detr-resnet-50 instances_val2017.json --pictures val2017\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"

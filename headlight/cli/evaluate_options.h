@@ -1,6 +1,7 @@
 // The options of `evaluate`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ struct EvaluateOptions {
   std::vector<std::string> pictures;  // of a detector: folders of the pictures that FILE names
   bool json = false;
   LoadOptions load;
+  // Of an encoder of pictures: the file to draw confusions to, and how its features are judged by labelled pictures.
+  std::string confusions;
+  std::int64_t neighbours = 0;  // 0: not by neighbours
+  bool linear_probe = false, pixels = false;
+  std::vector<std::string> train;
+
   bool end = false;  // of a language model: counts the end of each text
 
   // Of models that write texts.

@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/evaluate_report.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/text_training.h"
@@ -19,55 +20,6 @@
 
 namespace headlight {
 namespace {
-
-// The name of the evaluation and its counts.
-struct Evaluated {
-  const char* task;
-  ValidationReport report;
-  const char* units;  // "texts"; in JSON a key
-  std::size_t count;
-  const char* labels;  // what the loss is the mean over: "texts"
-};
-
-Json NumberOrNull(double number) {
-  if (std::isfinite(number)) return number;
-  return {};
-}
-
-// A score's name in words.
-std::string InWords(std::string name) {
-  for (char& c : name)
-    if (c == '_') c = ' ';
-  if (name.ends_with("f1")) name[name.size() - 2] = 'F';
-  return name;
-}
-
-void Write(const Evaluated& evaluated, bool json) {
-  const ValidationReport& report = evaluated.report;
-  if (json) {
-    Json object = Json::Object{{"task", evaluated.task}, {report.score_name, report.score}};
-    for (const auto& [name, value] : report.more_scores) object.Set(name, value);
-    object.Set("loss", NumberOrNull(report.loss));
-    object.Set(evaluated.units, evaluated.count);
-    Json::Array classes;
-    for (const ValidationReport::Class& one : report.classes)
-      classes.push_back(Json::Object{{"label", one.name},
-                                     {"precision", one.precision},
-                                     {"recall", one.recall},
-                                     {"f1", one.f1},
-                                     {"count", one.count}});
-    if (!classes.empty()) object.Set("classes", std::move(classes));
-    return WriteResult(object.Line() + "\n");
-  }
-  std::string line = fmt::format("{} {:.2f}", InWords(report.score_name), report.score);
-  for (const auto& [name, value] : report.more_scores) line += fmt::format(", {} {:.2f}", InWords(name), value);
-  line += fmt::format(" of {} {}\nloss {:.4f} of {} {}\n", evaluated.count, InWords(evaluated.units), report.loss,
-                      report.labels, evaluated.labels);
-  for (const ValidationReport::Class& one : report.classes)
-    line += fmt::format("{}: precision {:.2f}, recall {:.2f}, F1 {:.2f}, of {}\n", one.name, one.precision, one.recall,
-                        one.f1, one.count);
-  WriteResult(line);
-}
 
 void NoteWarnings(const TextExamples& read, const EvaluateOptions& options) {
   Check(!read.texts.empty(), "{}: there is no text in it", fmt::join(options.files, ", "));
@@ -88,19 +40,20 @@ void EvaluateEncoder(const EvaluateOptions& options) {
     const TextExamples texts =
         ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
     NoteWarnings(texts, options);
-    Write({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"},
-          options.json);
+    WriteEvaluated({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"},
+                   options.json);
   } else if (heads.token_classes) {
     const TaggedTexts texts =
         ReadTaggedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
     NoteWarnings(texts.texts, options);
-    Write({"tagging", ValidateTags(model, texts, watch), "sentences", texts.tags.size(), "tokens"}, options.json);
+    WriteEvaluated({"tagging", ValidateTags(model, texts, watch), "sentences", texts.tags.size(), "tokens"},
+                   options.json);
   } else if (heads.question_spans) {
     const QuestionTexts texts = ReadQuestions(options.files, encoder.tokenizer, longest, /*to_be_scored=*/true);
     NoteWarnings(texts.texts, options);
-    Write({"question-answering", ValidateAnswers(model, texts, watch), "questions", texts.questions.size(),
-           "beginnings and ends"},
-          options.json);
+    WriteEvaluated({"question-answering", ValidateAnswers(model, texts, watch), "questions", texts.questions.size(),
+                    "beginnings and ends"},
+                   options.json);
   } else if (heads.masked_words) {
     MaskingOptions masking;
     SetSpecialTokens(encoder.tokenizer, options.folder, masking);
@@ -109,7 +62,8 @@ void EvaluateEncoder(const EvaluateOptions& options) {
     NoteWarnings(texts, options);
     ValidationReport report = ValidateMaskedWords(model, texts.texts, masking, watch);
     const auto masked = static_cast<std::size_t>(report.labels);
-    Write({"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"}, options.json);
+    WriteEvaluated({"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"},
+                   options.json);
   } else {
     Fail(
         "{}: this encoder has no head that could be evaluated: for classes of texts or tokens, answers or masked "

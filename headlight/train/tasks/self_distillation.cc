@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
-#include <map>
 #include <numbers>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -14,6 +12,7 @@
 #include "headlight/generate/hypothesis.h"
 #include "headlight/kernels/softmax.h"
 #include "headlight/ops/distillation_loss.h"
+#include "headlight/train/feature_scores.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
@@ -184,7 +183,7 @@ ValidationReport SelfDistillation::Validate(const DistilledPictures& valid, cons
   report.loss /= static_cast<double>(valid.count);
   if (valid.classes.empty()) return report;
   report.score_name = "knn_accuracy";
-  report.score = NeighbourAccuracy(features, valid.classes, kNeighbours);
+  report.score = NeighbourAccuracy({features, valid.classes}, kNeighbours);
   return report;
 }
 
@@ -214,35 +213,6 @@ TrainingTask SelfDistillation::Task(const DistilledPictures& train, const Distil
   else
     task.scores = {"knn_accuracy"};
   return task;
-}
-
-double NeighbourAccuracy(const Tensor& vectors, const std::vector<std::int32_t>& classes, std::int64_t neighbours) {
-  const std::int64_t count = vectors.rows(), dimension = vectors.columns();
-  // Unit vectors.
-  const Tensor units = vectors.Clone();
-  for (std::int64_t row = 0; row < count; ++row) {
-    float* const unit = units.matrix<float>().row(row);
-    const double norm = std::sqrt(std::inner_product(unit, unit + dimension, unit, 0.0));
-    for (std::int64_t i = 0; i < dimension; ++i) unit[i] = static_cast<float>(unit[i] / std::max(norm, 1e-12));
-  }
-  std::vector<std::uint8_t> right(static_cast<std::size_t>(count));
-  ParallelFor(count, [&](std::int64_t row) {
-    const float* const own = units.matrix<float>().row(row);
-    std::vector<std::pair<float, std::int64_t>> nearest;  // cosines, negated, and rows
-    for (std::int64_t other = 0; other < count; ++other)
-      if (other != row)
-        nearest.emplace_back(-std::inner_product(own, own + dimension, units.matrix<float>().row(other), 0.0F), other);
-    const auto kept = nearest.begin() + std::min(neighbours, count - 1);
-    std::partial_sort(nearest.begin(), kept, nearest.end());
-    std::map<std::int32_t, double> votes;
-    for (auto one = nearest.begin(); one != kept; ++one)
-      votes[classes[static_cast<std::size_t>(one->second)]] += std::exp(-static_cast<double>(one->first) / 0.07);
-    const auto best = std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-    right[static_cast<std::size_t>(row)] =
-        best != votes.end() && best->first == classes[static_cast<std::size_t>(row)] ? 1 : 0;
-  });
-  return 100.0 * static_cast<double>(std::accumulate(right.begin(), right.end(), std::int64_t{0})) /
-         static_cast<double>(std::max<std::int64_t>(1, count));
 }
 
 }  // namespace headlight

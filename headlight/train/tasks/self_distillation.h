@@ -71,9 +71,4 @@ class HEADLIGHT_API SelfDistillation {
   std::int64_t rows_ = 0;        // that it has
 };
 
-// Of vectors [examples, dimension] with classes, the share in per cent of those whose class their `neighbours` nearest
-// among the others vote for, by cosine and with a weight of exp(cosine / 0.07).
-HEADLIGHT_API double NeighbourAccuracy(const Tensor& vectors, const std::vector<std::int32_t>& classes,
-                                       std::int64_t neighbours);
-
 }  // namespace headlight

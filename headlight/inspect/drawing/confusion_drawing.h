@@ -1,0 +1,34 @@
+// Which classes were taken for which, as a picture.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/inspect/drawing/canvas.h"
+
+namespace headlight {
+
+struct ConfusionMatrix {
+  std::string title;
+  std::vector<std::string> labels;
+  std::vector<std::int64_t> counts;  // [right, found]
+};
+
+// A row for each right class, a column for each that was found, with room for their names.
+struct ConfusionLayout {
+  double cell = 0, labels = 0;          // the side of a square; the room for names, left and above
+  bool numbers = false, names = false;  // whether squares have their counts, and rows and columns their names
+  double width = 0, height = 0;         // of the page
+
+  Rectangle Cell(std::size_t right, std::size_t found) const;
+};
+HEADLIGHT_API ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix);
+
+// Draws it to `path` (.png, .svg or .pdf): a square is the darker the larger its share of its row, and has its count
+// where there is room. Throws Error for counts that do not fit the labels, another ending, a PNG that would be too
+// large and a file that cannot be written.
+HEADLIGHT_API void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path);
+
+}  // namespace headlight

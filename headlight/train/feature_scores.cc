@@ -1,0 +1,202 @@
+#include "headlight/train/feature_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/train/lbfgs.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kTemperature = 0.07;                     // of the votes
+constexpr std::int64_t kCosines = std::int64_t{1} << 24;  // that are in memory at once
+
+Tensor UnitVectors(const Tensor& vectors) {
+  const Tensor units = vectors.Clone();
+  ParallelFor(units.rows(), [&](std::int64_t row) {
+    const std::span<float> unit(units.matrix<float>().row(row), static_cast<std::size_t>(units.columns()));
+    const double norm = std::sqrt(std::inner_product(unit.begin(), unit.end(), unit.begin(), 0.0));
+    for (float& number : unit) number = static_cast<float>(number / std::max(norm, 1e-12));
+  });
+  return units;
+}
+
+// The class that the nearest vote for, the smaller number of equals; `itself` does not vote.
+std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbours,
+                  std::int64_t itself) {
+  std::vector<std::pair<float, std::int64_t>> nearest;  // cosines, negated, and places
+  nearest.reserve(cosines.size());
+  for (std::int64_t i = 0; i < std::ssize(cosines); ++i)
+    if (i != itself) nearest.emplace_back(-cosines[static_cast<std::size_t>(i)], i);
+  const auto kept = nearest.begin() + std::min<std::ptrdiff_t>(neighbours, std::ssize(nearest));
+  std::partial_sort(nearest.begin(), kept, nearest.end());
+  std::map<std::int32_t, double> votes;
+  for (auto one = nearest.begin(); one != kept; ++one)
+    votes[classes[static_cast<std::size_t>(one->second)]] += std::exp(-static_cast<double>(one->first) / kTemperature);
+  const auto best = std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+  return best == votes.end() ? -1 : best->first;
+}
+
+std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& asked, std::int64_t neighbours,
+                                bool among_others) {
+  const std::int64_t count = known.vectors.rows(), dimension = known.vectors.columns();
+  Check(asked.columns() == dimension, "features of {} numbers have no neighbours among those of {}", asked.columns(),
+        dimension);
+  kernels::PackedMatrix<float> packed(dimension, count);
+  packed.Pack(UnitVectors(known.vectors).matrix<float>(), /*transposed=*/true);
+  const Tensor units = UnitVectors(asked);
+  std::vector<std::int32_t> found(static_cast<std::size_t>(asked.rows()));
+  const std::int64_t at_once = std::clamp<std::int64_t>(kCosines / std::max<std::int64_t>(1, count), 1, 256);
+  for (std::int64_t begin = 0; begin < asked.rows(); begin += at_once) {
+    const std::int64_t rows = std::min(at_once, asked.rows() - begin);
+    const Tensor cosines = Tensor::Empty({rows, count});
+    kernels::Gemm<float>(units.ViewRows(begin, rows).matrix<float>(), packed, cosines.matrix<float>());
+    ParallelFor(rows, [&](std::int64_t row) {
+      found[static_cast<std::size_t>(begin + row)] =
+          Vote({cosines.matrix<float>().row(row), static_cast<std::size_t>(count)}, known.classes, neighbours,
+               among_others ? begin + row : -1);
+    });
+  }
+  return found;
+}
+
+// x [rows, dimension], shifted and scaled; weights [dimension + 1, classes]. Fills the probabilities of a row.
+class Regression {
+ public:
+  Regression(const Tensor& x, const std::vector<float>& mean, const std::vector<float>& scale, std::int64_t classes)
+      : x_(x.matrix<float>()), mean_(mean), scale_(scale), classes_(classes) {}
+
+  void Probabilities(std::int64_t row, const std::vector<double>& weights, std::span<double> scores) const {
+    std::copy_n(weights.end() - classes_, classes_, scores.begin());
+    for (std::int64_t i = 0; i < x_.columns; ++i) {
+      const double value = At(row, i);
+      const double* const w = weights.data() + i * classes_;
+      for (std::int64_t c = 0; c < classes_; ++c) scores[static_cast<std::size_t>(c)] += value * w[c];
+    }
+    const double most = *std::ranges::max_element(scores);
+    double sum = 0;
+    for (double& score : scores) sum += score = std::exp(score - most);
+    for (double& score : scores) score /= sum;
+  }
+
+  double At(std::int64_t row, std::int64_t i) const {
+    const auto at = static_cast<std::size_t>(i);
+    return static_cast<double>((x_.row(row)[i] - mean_[at]) * scale_[at]);
+  }
+
+  // The mean negative log-probability of the classes plus the penalty, and its gradient.
+  double operator()(const std::vector<std::int32_t>& right, const std::vector<double>& weights,
+                    std::vector<double>& gradient) const {
+    // As many sums whatever the threads, so that the bits do not depend on them.
+    constexpr std::int64_t kSums = 16;
+    std::vector<double> losses(kSums);
+    std::vector<std::vector<double>> gradients(kSums);
+    ParallelFor(kSums, [&](std::int64_t part) {
+      std::vector<double>& sum = gradients[static_cast<std::size_t>(part)];
+      sum.assign(weights.size(), 0);
+      std::vector<double> scores(static_cast<std::size_t>(classes_));
+      for (std::int64_t row = x_.rows * part / kSums; row < x_.rows * (part + 1) / kSums; ++row) {
+        Probabilities(row, weights, scores);
+        double& of_right = scores[static_cast<std::size_t>(right[static_cast<std::size_t>(row)])];
+        losses[static_cast<std::size_t>(part)] -= std::log(std::max(of_right, 1e-300));
+        of_right -= 1;
+        for (std::int64_t i = 0; i <= x_.columns; ++i) {
+          const double value = i < x_.columns ? At(row, i) : 1;
+          double* const g = sum.data() + i * classes_;
+          for (std::int64_t c = 0; c < classes_; ++c) g[c] += value * scores[static_cast<std::size_t>(c)];
+        }
+      }
+    });
+    double loss = 0;
+    std::ranges::fill(gradient, 0);
+    for (std::size_t part = 0; part < kSums; ++part) {
+      loss += losses[part];
+      for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += gradients[part][i];
+    }
+    const auto penalised = gradient.size() - static_cast<std::size_t>(classes_);
+    for (std::size_t i = 0; i < penalised; ++i) {
+      loss += weights[i] * weights[i] / 2;
+      gradient[i] += weights[i];
+    }
+    for (double& part : gradient) part /= static_cast<double>(x_.rows);
+    return loss / static_cast<double>(x_.rows);
+  }
+
+ private:
+  Matrix<const float> x_;
+  const std::vector<float>&mean_, &scale_;
+  std::int64_t classes_;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& asked,
+                                           std::int64_t neighbours) {
+  Check(neighbours >= 1 && neighbours <= known.vectors.rows(), "{} neighbours: there are {} labelled examples",
+        neighbours, known.vectors.rows());
+  return Votes(known, asked, neighbours, /*among_others=*/false);
+}
+
+double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours) {
+  const std::vector<std::int32_t> found = Votes(features, features.vectors, neighbours, /*among_others=*/true);
+  const auto right = std::inner_product(found.begin(), found.end(), features.classes.begin(), std::int64_t{0},
+                                        std::plus<>(), std::equal_to<>());
+  return 100.0 * static_cast<double>(right) / static_cast<double>(std::max<std::size_t>(1, found.size()));
+}
+
+LinearProbe::LinearProbe(const LabelledFeatures& features)
+    : dimension_(features.vectors.columns()),
+      classes_(features.classes.empty() ? 0 : *std::ranges::max_element(features.classes) + 1),
+      mean_(static_cast<std::size_t>(dimension_)),
+      scale_(mean_.size()),
+      weights_(static_cast<std::size_t>((dimension_ + 1) * classes_)) {
+  Check(std::ranges::any_of(features.classes, [&](std::int32_t one) { return one != features.classes.front(); }),
+        "a linear probe needs labelled examples of two classes or more");
+  const Matrix<const float> x = features.vectors.matrix<float>();
+  const auto rows = static_cast<double>(x.rows);
+  std::vector<double> sums(mean_.size()), squares(mean_.size());
+  for (std::int64_t row = 0; row < x.rows; ++row)
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(x.row(row)[i]);
+  for (std::size_t i = 0; i < sums.size(); ++i) mean_[i] = static_cast<float>(sums[i] / rows);
+  for (std::int64_t row = 0; row < x.rows; ++row)
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      squares[i] += std::pow(static_cast<double>(x.row(row)[i]) - sums[i] / rows, 2);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const double deviation = std::sqrt(squares[i] / rows);
+    // A feature that does not vary but by rounding says nothing, and is left as it is.
+    scale_[i] = deviation > 1e-7 * std::abs(sums[i] / rows) ? static_cast<float>(1 / deviation) : 1;
+  }
+  const Regression regression(features.vectors, mean_, scale_, classes_);
+  converged_ = Minimise([&](const std::vector<double>& weights,
+                            std::vector<double>& gradient) { return regression(features.classes, weights, gradient); },
+                        weights_);
+}
+
+std::vector<double> LinearProbe::Probabilities(const Tensor& asked) const {
+  Check(asked.columns() == dimension_, "a linear probe of features of {} numbers, and features of {}", dimension_,
+        asked.columns());
+  const Regression regression(asked, mean_, scale_, classes_);
+  const auto classes = static_cast<std::size_t>(classes_);
+  std::vector<double> all(static_cast<std::size_t>(asked.rows()) * classes);
+  ParallelFor(asked.rows(), [&](std::int64_t row) {
+    regression.Probabilities(row, weights_, std::span(all).subspan(static_cast<std::size_t>(row) * classes, classes));
+  });
+  return all;
+}
+
+std::vector<std::int32_t> LinearProbe::Classes(const Tensor& asked) const {
+  const std::vector<double> probabilities = Probabilities(asked);
+  std::vector<std::int32_t> found;
+  for (auto row = probabilities.begin(); row != probabilities.end(); row += classes_)
+    found.push_back(static_cast<std::int32_t>(std::max_element(row, row + classes_) - row));
+  return found;
+}
+
+}  // namespace headlight

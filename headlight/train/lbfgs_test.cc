@@ -1,0 +1,45 @@
+#include "headlight/train/lbfgs.h"
+
+#include <gtest/gtest.h>
+
+namespace headlight {
+namespace {
+
+// Rosenbrock's valley, of which each neighbouring pair of numbers has one; the minimum is at 1.
+double Valley(const std::vector<double>& x, std::vector<double>& gradient) {
+  double value = 0;
+  std::fill(gradient.begin(), gradient.end(), 0);
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+    const double rise = x[i + 1] - x[i] * x[i], rest = 1 - x[i];
+    value += 100 * rise * rise + rest * rest;
+    gradient[i] += -400 * rise * x[i] - 2 * rest;
+    gradient[i + 1] += 200 * rise;
+  }
+  return value;
+}
+
+TEST(Lbfgs, FindsTheEndOfACurvedValley) {
+  for (const std::size_t size : {2U, 7U}) {
+    std::vector<double> x(size, -0.5);
+    EXPECT_TRUE(Minimise(Valley, x, {.tolerance = 1e-9}));
+    for (const double number : x) EXPECT_NEAR(number, 1, 1e-8);
+  }
+}
+
+TEST(Lbfgs, SaysThatItDidNotArrive) {
+  std::vector<double> x(2, -0.5);
+  EXPECT_FALSE(Minimise(Valley, x, {.iterations = 3}));
+  // Without a minimum.
+  const Objective line = [](const std::vector<double>& at, std::vector<double>& gradient) {
+    gradient[0] = -1;
+    return -at[0];
+  };
+  std::vector<double> one = {0};
+  EXPECT_FALSE(Minimise(line, one));
+  // With nothing to do.
+  std::vector<double> there = {1, 1};
+  EXPECT_TRUE(Minimise(Valley, there, {.iterations = 0}));
+}
+
+}  // namespace
+}  // namespace headlight
