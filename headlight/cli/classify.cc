@@ -105,7 +105,7 @@ void ClassifyPictures(const Options& options) {
                       classifier.problem(), options);
       const std::string name = batch.sources[i].name();
       printed.push_back((options.json ? Json(Json::Object{{"picture", name}, {"classes", std::move(row.json)}}).Line()
-                                      : name + "\t" + row.text) +
+                                      : InRow(name) + "\t" + row.text) +
                         "\n");
     }
     return printed;

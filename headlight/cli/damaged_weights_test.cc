@@ -18,6 +18,7 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
   const TemporaryFolder texts;
   WriteFile(texts.File("source"), "Ein Hund.\n");
   WriteFile(texts.File("target"), "A dog.\n");
+  WriteFile(texts.File("words"), "A small dog runs.\nA dog runs.\nA small dog.\n");
   const std::vector<Case> cases = {
       {"marian", {"translate"}, "Ein Hund.\n", "decoding step 1"},
       {"marian", {"translate", "--beam-size", "1"}, "Ein Hund.\n", "decoding step 1"},
@@ -38,6 +39,8 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       {encoders + "classify", {"classify"}, "A small dog runs.\n", "classifying standard input: line 1"},
       {encoders + "tag", {"tag"}, "dog\n", "tagging standard input: line 1"},
       {encoders + "answer", {"answer"}, "dogs?\tTwo men, two dogs.\n", "answering standard input: line 1"},
+      {"marian", {"convert", texts.File("int8"), "--compute", "int8"}, "", "converting"},
+      {encoders + "fill_mask", {"evaluate", texts.File("words")}, "", "evaluating"},
       {encoders + "fill_mask", {"fill-mask"}, "A small <mask> runs.\n", "filling standard input: line 1"},
   };
   for (const Case& one : cases) {

@@ -151,7 +151,7 @@ void EmbedPictures(const Options& options) {
       } else if (options.json) {
         printed[i] = fmt::format("{{\"picture\":{},\"vector\":{}}}\n", Json(name).Line(), Numbers(vector, columns));
       } else {
-        printed[i] = fmt::format("{}\t{}\n", name, Numbers(vector, columns));
+        printed[i] = fmt::format("{}\t{}\n", InRow(name), Numbers(vector, columns));
       }
     }
     KeepBest(found, options.top);
@@ -161,10 +161,10 @@ void EmbedPictures(const Options& options) {
       options, sources, "pictures embedded", [&](const Picture& picture) { return embedder.Fit(picture); }, rows);
   for (const Found& one : found)
     WriteResult(options.json ? Json(Json::Object{{"picture", one.text}, {"score", one.score}}).Line() + "\n"
-                             : fmt::format("{:.4f}\t{}\n", one.score, one.text));
+                             : fmt::format("{:.4f}\t{}\n", one.score, InRow(one.text)));
   if (options.out.empty()) return;
   WriteFile(options.out, Npy(all, sources.size(), columns));
-  for (const PictureSource& source : sources) WriteResult(source.name() + "\n");
+  for (const PictureSource& source : sources) WriteResult(InRow(source.name()) + "\n");
 }
 
 void Run(const Options& options) {

@@ -32,6 +32,7 @@ void EvaluateImageGenerator(const EvaluateOptions& options) {
   const ColourPictures pictures = InColours(ReadFittedPictures(options.files, processor), processor);
   const PassWatch watch({}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
   const ValidationReport report = ValidatePictures(*model, pictures, watch);
+  CheckLoss(*model, report.loss);
   const double bits = report.more_scores.front().value;
   if (options.json)
     return WriteResult(Json(Json::Object{{"task", "image-generation"},

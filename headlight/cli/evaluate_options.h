@@ -1,10 +1,12 @@
 // The options of `evaluate`.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "headlight/nn/model.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight {
@@ -28,5 +30,10 @@ struct EvaluateOptions {
   bool lowercase = false, rouge = false, stemmer = false;
   TranslateOptions translate;
 };
+
+// Throws Error naming the model where its loss is NaN.
+inline void CheckLoss(const Model& model, double loss) {
+  if (std::isnan(loss)) model.parameters().FailNotFinite("evaluating");
+}
 
 }  // namespace headlight

@@ -36,24 +36,25 @@ void EvaluateEncoder(const EvaluateOptions& options) {
   std::vector<std::string> labels = heads.labels;
   Progress progress("texts evaluated");
   const PassWatch watch({}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
+  const auto write = [&](const Evaluated& evaluated) {
+    CheckLoss(model, evaluated.report.loss);
+    WriteEvaluated(evaluated, options.json);
+  };
   if (heads.sequence_classes) {
     const TextExamples texts =
         ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
     NoteWarnings(texts, options);
-    WriteEvaluated({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"},
-                   options.json);
+    write({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"});
   } else if (heads.token_classes) {
     const TaggedTexts texts =
         ReadTaggedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
     NoteWarnings(texts.texts, options);
-    WriteEvaluated({"tagging", ValidateTags(model, texts, watch), "sentences", texts.tags.size(), "tokens"},
-                   options.json);
+    write({"tagging", ValidateTags(model, texts, watch), "sentences", texts.tags.size(), "tokens"});
   } else if (heads.question_spans) {
     const QuestionTexts texts = ReadQuestions(options.files, encoder.tokenizer, longest, /*to_be_scored=*/true);
     NoteWarnings(texts.texts, options);
-    WriteEvaluated({"question-answering", ValidateAnswers(model, texts, watch), "questions", texts.questions.size(),
-                    "beginnings and ends"},
-                   options.json);
+    write({"question-answering", ValidateAnswers(model, texts, watch), "questions", texts.questions.size(),
+           "beginnings and ends"});
   } else if (heads.masked_words) {
     MaskingOptions masking;
     SetSpecialTokens(encoder.tokenizer, options.folder, masking);
@@ -62,8 +63,7 @@ void EvaluateEncoder(const EvaluateOptions& options) {
     NoteWarnings(texts, options);
     ValidationReport report = ValidateMaskedWords(model, texts.texts, masking, watch);
     const auto masked = static_cast<std::size_t>(report.labels);
-    WriteEvaluated({"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"},
-                   options.json);
+    write({"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"});
   } else {
     Fail(
         "{}: this encoder has no head that could be evaluated: for classes of texts or tokens, answers or masked "

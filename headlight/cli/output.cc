@@ -96,14 +96,13 @@ void CheckNotRead(const std::string& output, const FileIdentity& identity, const
   Fail("standard output: cannot write: {}", std::strerror(errno));
 }
 
-// Escapes control characters but \n and \t, marks that turn the direction of text, and bytes that are not UTF-8, as
-// \x1b or \u202e, so that a name in a message cannot change what a terminal shows.
-std::string Printable(std::string_view text) {
+// As InRow, but for `kept`.
+std::string Printable(std::string_view text, std::string_view kept) {
   std::string printable;
   while (!text.empty()) {
     const auto [code, bytes] = DecodeUtf8(text);
     const std::string_view character = text.substr(0, static_cast<std::size_t>(std::max(bytes, 1)));
-    const bool control = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
+    const bool control = (code < 0x20 && kept.find(character) == kept.npos) || (code >= 0x7f && code < 0xa0);
     const bool turns = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
     if (bytes == 0 || control)
       printable +=
@@ -157,9 +156,11 @@ const std::string& Input(const std::string& path) {
 void SetQuiet(bool value) { quiet = value; }
 bool Quiet() { return quiet; }
 
+std::string InRow(std::string_view name) { return Printable(name, ""); }
+
 void WriteNote(const std::string& line) {
   const auto hidden = HideProgress();
-  std::fprintf(stderr, "%s\n", Printable(line).c_str());
+  std::fprintf(stderr, "%s\n", Printable(line, "\n\t").c_str());
 }
 
 }  // namespace headlight

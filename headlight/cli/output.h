@@ -40,6 +40,12 @@ const std::string& Input(const std::string& path);
 void SetQuiet(bool quiet);
 bool Quiet();
 
+// A name in a row of results: control characters, tabs and line ends among them, marks that turn the direction of text,
+// and bytes that are not UTF-8 are escaped, as \x1b or \u202e, so that it can neither break the row nor change what a
+// terminal shows.
+std::string InRow(std::string_view name);
+
+// Prints a line to standard error, escaped likewise but for tabs and line ends.
 void WriteNote(const std::string& line);
 
 // Prints a line of information, unless quiet. Failures to write it are ignored.

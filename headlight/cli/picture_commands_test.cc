@@ -129,6 +129,16 @@ TEST_F(PictureCommands, EmbedPrintsWritesOrSearches) {
               StartsWith(R"({"picture":")" + files[1] + R"(","score":)"));
 }
 
+TEST_F(PictureCommands, KeepStrangeNamesInTheirRows) {
+  const std::string odd = folder.File("a\nb\tc\x1b[31m.png");
+  std::filesystem::copy(files[0], odd);
+  const std::string shown = folder.File("a\\x0ab\\x09c\\x1b[31m.png");
+  EXPECT_THAT(Lines(RunProgram({"classify", model, odd}).out), ElementsAre(StartsWith(shown + "\t")));
+  EXPECT_THAT(Lines(RunProgram({"embed", model, odd}).out), ElementsAre(StartsWith(shown + "\t[")));
+  EXPECT_THAT(Lines(RunProgram({"embed", model, odd, "--search", odd}).out), ElementsAre("1.0000\t" + shown));
+  EXPECT_THAT(Lines(RunProgram({"embed", model, odd, "--out", folder.File("a.npy")}).out), ElementsAre(shown));
+}
+
 TEST_F(PictureCommands, RefuseWhatHasNoEffectOrDoesNotFit) {
   EXPECT_THAT(RefusalOf({"classify", model, photos, "--truncate"}), HasSubstr("--truncate is for texts"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "--truncate"}), HasSubstr("--truncate is for texts"));

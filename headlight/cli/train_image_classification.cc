@@ -144,8 +144,8 @@ void Run(Options& options) {
               AugmentedPage(std::any_cast<const PictureBatch&>(batch.parts.front()), processor, model->labels()));
     progress.Note(fmt::format("{}: a page of pictures as the model sees them", options.show_augmented));
   }
-  Json of =
-      Json::Object{{"augmentation", DescriptionOf(options.augment)}, {"label_smoothing", options.label_smoothing}};
+  Json of = DescriptionOf(options.augment);
+  of.Set("label_smoothing", options.label_smoothing);
   RunPictureTraining(task, options, "image-classification", "headlight classify", train.hash(), std::move(of), *model,
                      progress);
 }

@@ -103,7 +103,7 @@ TEST(TrainPictures, AResumedTrainingIsTheSame) {
   // Another augmentation is another run.
   const Outcome refused = setting.Train(With(options("parts", "6", "1"), {"--mixup", "0"}));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("augmentation"));
+  EXPECT_THAT(refused.err, HasSubstr("this training began with mixup 0.8, not 0.0;"));
 }
 
 TEST(TrainPictures, ShowsThePicturesThatItLearnsFrom) {

@@ -159,14 +159,14 @@ void AddTrainSelfDistillation(CLI::App& train) {
     add(name, value, check, description)->capture_default_str();
   };
   SelfDistillationOptions& distillation = options->distillation;
-  add("--global-size", options->crops.global_size, Between(1, 1 << 15),
+  add("--global-size", options->crops.global_size, Between(1, 4096),
       "Pixels of the two global crops' sides [the model's pictures]");
-  add("--local-size", options->crops.local_size, Between(1, 1 << 15),
+  add("--local-size", options->crops.local_size, Between(1, 4096),
       "Pixels of the local crops' sides [3/7 of the global ones', in whole patches]");
   add_with_default("--local-crops", options->crops.locals, Between(0, 64), "Local crops of each picture");
   add_with_default("--prototypes", distillation.head.prototypes, Between(2, 1 << 20),
                    "Outputs of the head, by which student and teacher are compared; the paper's ImageNet: 65536");
-  add_with_default("--head-dim", distillation.head.hidden, Between(1, 1 << 16), "Inner size of the head");
+  add_with_default("--head-dim", distillation.head.hidden, Between(1, 1 << 14), "Inner size of the head");
   add_with_default("--teacher-temperature", distillation.teacher_temperature, NumberAbove(0),
                    "Temperature of the teacher's outputs");
   add_with_default("--teacher-warmup", distillation.warmup_epochs, AtLeast(0),
