@@ -15,6 +15,7 @@ set(user_headers
   headlight/image/idx.h
   headlight/image/picture.h
   headlight/image/picture_files.h
+  headlight/image/segments.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
   headlight/nn/attention_sink.h
@@ -29,6 +30,7 @@ set(user_headers
   headlight/tasks/image_generator.h
   headlight/tasks/load_options.h
   headlight/tasks/mask_filler.h
+  headlight/tasks/segmenter.h
   headlight/tasks/tagger.h
   headlight/tasks/translator.h
   headlight/tasks/word_alignment.h

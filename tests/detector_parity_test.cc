@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -77,6 +78,13 @@ void CompareWithGolden(ObjectDetector& model, const Golden& golden, double toler
     compare("logits." + std::to_string(layer), found.layers[layer].logits);
     compare("pred_boxes." + std::to_string(layer), found.layers[layer].boxes);
   }
+  if (golden.file.contains("pred_masks")) {
+    std::vector<std::int32_t> queries(static_cast<std::size_t>(found.queries.rows()));
+    std::iota(queries.begin(), queries.end(), 0);
+    const Tensor masks = model.Masks(context, found, queries).rows;
+    EXPECT_LT(Deviation(ToDouble(masks), golden.Read("pred_masks")), tolerance);
+    loss = ops::Add(loss, Weighed(masks));
+  }
   EXPECT_FALSE(golden.file.contains("logits." + std::to_string(found.layers.size())));
   EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance);
   tape.Backward(loss);
@@ -88,7 +96,7 @@ void CompareWithGolden(ObjectDetector& model, const Golden& golden, double toler
 
 class DetectorParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
 INSTANTIATE_TEST_SUITE_P(, DetectorParity,
-                         testing::Combine(testing::Values("detr", "detr_padded", "detr_learned"),
+                         testing::Combine(testing::Values("detr", "detr_padded", "detr_learned", "detr_masks"),
                                           testing::Values(DType::float32, DType::float64)),
                          [](const auto& which) {
                            return std::get<0>(which.param) +
@@ -177,6 +185,29 @@ TEST(Detector, ReadsTimmsNames) {
   ReadConfig(written, read);
   EXPECT_EQ(read.timm_backbone, "resnet50");
   EXPECT_EQ(read.backbone.hidden.back(), 2048);
+}
+
+TEST(Detector, HasItsMasksBesideTheRest) {
+  DetrConfig config;
+  config.timm_backbone = "resnet50";
+  config.masks = true;
+  config.labels = {"a"};
+  std::vector<std::string> names;
+  const Detr model(config);
+  for (const Parameter& parameter : model.parameters().all()) names.push_back(parameter.names.front());
+  EXPECT_THAT(names, testing::IsSupersetOf({"detr.model.backbone.conv_encoder.model.conv1.weight",
+                                            "detr.bbox_predictor.layers.2.bias", "bbox_attention.q_linear.weight",
+                                            "mask_head.lay5.weight", "mask_head.gn1.bias", "mask_head.adapter3.weight",
+                                            "mask_head.out_lay.bias"}));
+  Context context;
+  EXPECT_THAT(ErrorOf([&] { LoadModel<ObjectDetector>(FolderOf("detr"))->Masks(context, {}, {}); }),
+              testing::HasSubstr("no masks"));
+  config.model = 24;
+  EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("masks have 12 channels in one of their layers"));
+  config.model = 256;
+  config.backbone.hidden = {256, 512};
+  config.backbone.depths = {1, 1};
+  EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("masks need a backbone of 4 stages, not 2"));
 }
 
 // COCO's numbers have gaps, whose classes are all called alike.

@@ -11,16 +11,20 @@ of one picture after another:
     pixel_mask                 [pictures, height, width], where there is one
     logits.L, pred_boxes.L     [pictures * queries, ...] of each layer of the decoder, through its norm
     last_hidden_state          [pictures * queries, model]
+    pred_masks                 [pictures * queries, height * width], of a model with masks
     encoder_last_hidden_state  [cells, model]
     encoder_attentions.L, decoder_attentions.L, cross_attentions.L   one picture's [heads, query, key] after another's
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
-and found.json: the boxes that Transformers finds in the pictures of headlight/image/testing.h, each alone.
+and found.json: the boxes that Transformers finds in the pictures of headlight/image/testing.h, each alone; of a model with
+masks its segments, too, and the segment of each pixel, from 1, where 0 is none. segments.json: the same of masks and classes
+that are drawn at random, with several thresholds.
 """
 
 import json
 import os
 import pathlib
 import shutil
+import types
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
@@ -29,7 +33,7 @@ import torch  # noqa: E402
 import transformers  # noqa: E402
 from safetensors import safe_open  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
-from transformers import DetrConfig, DetrForObjectDetection, ResNetConfig  # noqa: E402
+from transformers import DetrConfig, DetrForObjectDetection, DetrForSegmentation, ResNetConfig  # noqa: E402
 from transformers.models.detr.image_processing_pil_detr import DetrImageProcessorPil  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
@@ -53,6 +57,9 @@ MODELS = {
                     (65, 70), [(65, 40), (33, 70)]),
     "detr_learned": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(hidden_sizes=[4, 8, 8, 12]), position_embedding_type="learned",
                                 activation_function="gelu", auxiliary_loss=True, **{**SMALL, "encoder_layers": 1}), (64, 33), None),
+    "detr_masks": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(depths=[1, 1, 1, 1], out_features=["stage1", "stage2", "stage3", "stage4"]),
+                              **{**SMALL, "d_model": 16, "encoder_attention_heads": 8, "encoder_layers": 1, "decoder_layers": 1}),
+                   (65, 70), [(65, 40), (33, 70)]),
 }
 
 
@@ -90,8 +97,9 @@ def golden(model, folder, size, seen, seed):
             pixels[picture, :, height:] = 0
             pixels[picture, :, :, width:] = 0
         tensors["pixel_mask"] = mask
-    states, norm = [], model.model.decoder.layernorm
-    hooks = [layer.register_forward_hook(lambda _, __, out: states.append(out)) for layer in model.model.decoder.layers]
+    detector = model.detr if isinstance(model, DetrForSegmentation) else model
+    states, norm = [], detector.model.decoder.layernorm
+    hooks = [layer.register_forward_hook(lambda _, __, out: states.append(out)) for layer in detector.model.decoder.layers]
     output = model(pixels, pixel_mask=mask, output_attentions=True)
     for hook in hooks:
         hook.remove()
@@ -101,8 +109,8 @@ def golden(model, folder, size, seen, seed):
         heads = [norm(state) for state in states]
     loss = 0
     for layer, state in enumerate(heads):
-        tensors[f"logits.{layer}"] = model.class_labels_classifier(state).flatten(0, 1)
-        tensors[f"pred_boxes.{layer}"] = model.bbox_predictor(state).sigmoid().flatten(0, 1)
+        tensors[f"logits.{layer}"] = detector.class_labels_classifier(state).flatten(0, 1)
+        tensors[f"pred_boxes.{layer}"] = detector.bbox_predictor(state).sigmoid().flatten(0, 1)
         loss = loss + weigh(tensors[f"logits.{layer}"]) + weigh(tensors[f"pred_boxes.{layer}"])
     assert torch.allclose(tensors[f"logits.{len(heads) - 1}"], output.logits.flatten(0, 1))
     assert torch.allclose(tensors[f"pred_boxes.{len(heads) - 1}"], output.pred_boxes.flatten(0, 1))
@@ -113,6 +121,9 @@ def golden(model, folder, size, seen, seed):
     tensors["encoder_last_hidden_state"] = output.encoder_last_hidden_state[cell_mask]
     tensors["last_hidden_state"] = output.last_hidden_state.flatten(0, 1)
     loss = loss + weigh(tensors["encoder_last_hidden_state"])
+    if isinstance(model, DetrForSegmentation):
+        tensors["pred_masks"] = output.pred_masks.flatten(0, 1).flatten(1)
+        loss = loss + weigh(tensors["pred_masks"])
     loss.backward()
     tensors["loss"] = loss
     for layer, weights in enumerate(output.encoder_attentions):
@@ -152,7 +163,31 @@ def find(model, processor, folder):
     for (width, height), output in zip(sizes, outputs):
         found = processor.post_process_object_detection(output, threshold=threshold, target_sizes=torch.tensor([(height, width)]))[0]
         pictures.append({"width": width, "height": height, **{key: value.tolist() for key, value in found.items()}})
+        if isinstance(model, DetrForSegmentation):
+            found = processor.post_process_panoptic_segmentation(output, threshold=threshold, target_sizes=[(height, width)])[0]
+            pictures[-1]["segments"] = [[segment["id"], segment["label_id"], segment["score"]] for segment in found["segments_info"]]
+            pictures[-1]["segmentation"] = found["segmentation"].clamp(min=0).int().flatten().tolist()
     (folder / "found.json").write_text(json.dumps({"threshold": threshold, "pictures": pictures}) + "\n")
+
+
+def segments():
+    """Of smooth masks [queries, height, width] and logits, as DetrForSegmentation gives them."""
+    generator = torch.Generator().manual_seed(7)
+    processor, cases = DetrImageProcessorPil(), []
+    for case in range(4):
+        queries, height, width = 8, 5, 7
+        masks = torch.nn.functional.interpolate(torch.randn(1, queries, 3, 3, generator=generator) * 6, size=(height, width), mode="bilinear")
+        logits = torch.randn(1, queries, 4, generator=generator) * 4 - torch.tensor([0, 0, 0, 4])
+        output = types.SimpleNamespace(logits=logits, pred_masks=masks)
+        threshold, mask_threshold, overlap = [(0.5, 0.5, 0.2), (0.3, 0.5, 0.25), (0.3, 0.3, 0.4), (0.4, 0.1, 0.1)][case]
+        size = [(23, 31), (4, 9), (40, 11), (5, 7)][case]
+        found = processor.post_process_panoptic_segmentation(output, threshold, mask_threshold, overlap, target_sizes=[size])[0]
+        cases.append({"height": height, "width": width, "masks": masks.flatten().tolist(), "logits": logits.flatten().tolist(),
+                      "threshold": threshold, "mask_threshold": mask_threshold, "overlap": overlap, "size": size,
+                      "segments": [[segment["id"], segment["label_id"], segment["score"]] for segment in found["segments_info"]],
+                      "segmentation": found["segmentation"].clamp(min=0).int().flatten().tolist()})
+        assert len(cases[-1]["segments"]) >= 2, cases[-1]["segments"]
+    (OUT / "segments.json").write_text(json.dumps(cases) + "\n")
 
 
 def main():
@@ -160,7 +195,8 @@ def main():
     for seed, (name, (config, size, seen)) in enumerate(MODELS.items(), start=30):
         folder = OUT / name
         folder.mkdir(parents=True)
-        model = DetrForObjectDetection._from_config(config, attn_implementation="eager").eval()
+        kind = DetrForSegmentation if name == "detr_masks" else DetrForObjectDetection
+        model = kind._from_config(config, attn_implementation="eager").eval()
         initialise(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, size, seen, seed)
@@ -168,6 +204,7 @@ def main():
         processor.save_pretrained(folder)
         find(model, processor, folder)
         print(name)
+    segments()
 
 
 main()

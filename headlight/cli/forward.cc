@@ -17,6 +17,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
@@ -172,11 +173,10 @@ struct KindForward {
   std::string_view kind;
   NamedTensors (*forward)(const Safetensors& in, const std::string& folder);
 };
-constexpr KindForward kForward[] = {{EncoderDecoder::kKind, ForwardEncoderDecoder},
-                                    {TextEncoder::kKind, ForwardEncoder},
-                                    {LanguageModel::kKind, ForwardLanguageModel},
-                                    {ImageGpt::kKind, ForwardLanguageModel},
-                                    {PictureEncoder::kKind, ForwardPictureEncoder}};
+constexpr KindForward kForward[] = {
+    {EncoderDecoder::kKind, ForwardEncoderDecoder}, {TextEncoder::kKind, ForwardEncoder},
+    {LanguageModel::kKind, ForwardLanguageModel},   {ImageGpt::kKind, ForwardLanguageModel},
+    {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector}};
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
@@ -204,7 +204,8 @@ void AddForward(CLI::App& program) {
       "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"
       "Without a mask every token counts. An encoder of pictures reads pixel_values, numbers [batch, channels, "
       "height,\n"
-      "width] as its processor gives them, and if wanted bool_masked_pos [batch, patches], 1 for masked patches.\n\n"
+      "width] as its processor gives them, and if wanted bool_masked_pos [batch, patches], 1 for masked patches; a\n"
+      "detector pixel_values and if wanted pixel_mask [batch, height, width], 1 for pixels, 0 for padding.\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
@@ -212,7 +213,8 @@ void AddForward(CLI::App& program) {
       "start_logits, end_logits and seq_relationship_logits; for a GPT or ImageGPT last_hidden_state, "
       "attentions.LAYER\n"
       "and logits; for an encoder of pictures last_hidden_state, attentions.LAYER, and where the model has them\n"
-      "pooler_output, logits and reconstruction.\n"
+      "pooler_output, logits and reconstruction; for a detector logits, pred_boxes, pred_masks where it has them,\n"
+      "last_hidden_state, encoder_last_hidden_state and all three attentions.\n"
       "Layers count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "

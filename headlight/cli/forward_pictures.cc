@@ -2,27 +2,30 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 namespace {
 
 // The pictures [height, width, channels] of pixel_values.
-std::vector<Tensor> ReadPictures(const Safetensors& in, const PictureEncoder::Limits& limits) {
+std::vector<Tensor> ReadPictures(const Safetensors& in, std::int64_t channels, Grid patch) {
   const StoredTensor& stored = in.At("pixel_values");
   const Shape shape = stored.shape;
   Check(shape.rank() == 4 && shape.elements() > 0,
         "{}: pixel_values has the shape {}, and must be [batch, channels, height, width] with none of them 0",
         in.path(), ToString(shape));
-  Check(shape[1] == limits.channels, "{}: pixel_values has {} channels, and the model reads {}", in.path(), shape[1],
-        limits.channels);
-  Check(shape[2] >= limits.patch.height && shape[3] >= limits.patch.width,
+  Check(shape[1] == channels, "{}: pixel_values has {} channels, and the model reads {}", in.path(), shape[1],
+        channels);
+  Check(shape[2] >= patch.height && shape[3] >= patch.width,
         "{}: pixel_values are of {} x {} pixels, and a patch is of {} x {}", in.path(), shape[2], shape[3],
-        limits.patch.height, limits.patch.width);
+        patch.height, patch.width);
   const Tensor values = in.Read("pixel_values");
   std::vector<Tensor> pictures;
   for (std::int64_t b = 0; b < shape[0]; ++b) {
@@ -80,7 +83,7 @@ Tensor AsMaps(const Tensor& rows, std::int64_t batch, Grid grid) {
 NamedTensors ForwardPictureEncoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"pixel_values", "bool_masked_pos"});
   const auto model = LoadModel<PictureEncoder>(folder);
-  const std::vector<Tensor> pictures = ReadPictures(in, model->limits());
+  const std::vector<Tensor> pictures = ReadPictures(in, model->limits().channels, model->limits().patch);
   const Grid grid = GridOf(pictures.front(), model->limits().patch);
   const std::int64_t batch = std::ssize(pictures);
   std::vector<std::uint8_t> masked;
@@ -105,6 +108,89 @@ NamedTensors ForwardPictureEncoder(const Safetensors& in, const std::string& fol
   if (model->heads().classes) out.tensors["logits"] = model->ClassLogits(context, encoded);
   if (model->heads().pixels)
     out.tensors["reconstruction"] = AsPictures(model->Pixels(context, encoded), batch, grid, model->limits());
+  return out;
+}
+
+namespace {
+
+// Of each picture the pixels that are seen.
+std::vector<ObjectDetector::PixelMask> ReadPixelMask(const Safetensors& in, std::span<const Tensor> pictures) {
+  const Shape expected = {std::ssize(pictures), pictures[0].shape()[0], pictures[0].shape()[1]};
+  Check(in.At("pixel_mask").shape == expected, "{}: pixel_mask has the shape {}, and must be {} as pixel_values",
+        in.path(), ToString(in.At("pixel_mask").shape), ToString(expected));
+  const std::vector<std::int32_t> seen = in.Read("pixel_mask", DType::int32).ToVector<std::int32_t>();
+  Check(std::ranges::all_of(seen, [](std::int32_t value) { return value == 0 || value == 1; }),
+        "{}: pixel_mask must be of 0 and 1", in.path());
+  std::vector<ObjectDetector::PixelMask> masks;
+  for (auto from = seen.begin(); from != seen.end(); from += expected[1] * expected[2])
+    masks.emplace_back(from, from + expected[1] * expected[2]);
+  return masks;
+}
+
+// Rows of the cells that are seen, as [batch, cells, columns], 0 for the others.
+Tensor AllCells(const Tensor& rows, const DetectedPictures& found) {
+  const std::int64_t cells = found.grids[0].cells();
+  const Tensor all = Tensor::Zeros({std::ssize(found.grids), cells, rows.columns()});
+  for (std::size_t picture = 0; picture < found.grids.size(); ++picture) {
+    const Sequence& own = found.pictures[picture];
+    for (std::int32_t i = 0; i < own.length; ++i)
+      std::copy_n(rows.matrix<float>().row(own.row(i)), rows.columns(),
+                  all.matrix<float>().row(static_cast<std::int64_t>(picture) * cells +
+                                          found.cells[static_cast<std::size_t>(own.row(i))]));
+  }
+  return all;
+}
+
+// The weights [1, heads, query, key] of one picture, whose cells that are seen are queries or keys or neither, into
+// those of the batch.
+void AddCellAttention(NamedTensors& out, const LayerAttention& seen, const DetectedPictures& found) {
+  static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
+  const std::int64_t cells = found.grids[0].cells(), heads = seen.weights.shape()[1];
+  const Sequence& own = found.pictures[static_cast<std::size_t>(seen.sentence)];
+  std::vector<std::int64_t> places;
+  for (std::int32_t i = 0; i < own.length; ++i) places.push_back(found.cells[static_cast<std::size_t>(own.row(i))]);
+  const bool cell_queries = seen.kind == AttentionKind::encoder_self,
+             cell_keys = seen.kind != AttentionKind::decoder_self;
+  const std::int64_t queries = cell_queries ? cells : seen.weights.shape()[2], keys = cell_keys ? cells : queries;
+  Tensor& all = out.tensors[fmt::format("{}.{}", kNames[static_cast<int>(seen.kind)], seen.layer)];
+  if (all.empty()) all = Tensor::Zeros({std::ssize(found.grids), heads, queries, keys});
+  const float* from = seen.weights.data<float>();
+  for (std::int64_t head = 0; head < heads; ++head)
+    for (std::int64_t query = 0; query < seen.weights.shape()[2]; ++query) {
+      const std::int64_t row = cell_queries ? places[static_cast<std::size_t>(query)] : query;
+      float* const to = all.data<float>() + ((seen.sentence * heads + head) * queries + row) * keys;
+      for (std::int64_t key = 0; key < seen.weights.shape()[3]; ++key)
+        to[cell_keys ? places[static_cast<std::size_t>(key)] : key] = *from++;
+    }
+}
+
+}  // namespace
+
+NamedTensors ForwardDetector(const Safetensors& in, const std::string& folder) {
+  CheckInputs(in, {"pixel_values", "pixel_mask"});
+  const auto model = LoadModel<ObjectDetector>(folder);
+  const std::vector<Tensor> pictures = ReadPictures(in, model->limits().channels, {1, 1});
+  std::vector<ObjectDetector::PixelMask> masks;
+  if (in.contains("pixel_mask")) masks = ReadPixelMask(in, pictures);
+  const std::int64_t batch = std::ssize(pictures), queries = model->limits().queries;
+
+  NamedTensors out;
+  Context context;
+  std::vector<LayerAttention> attentions;
+  context.sink = [&](const LayerAttention& seen) { attentions.push_back(seen); };
+  const DetectedPictures found = model->Detect(context, pictures, masks);
+  for (const LayerAttention& seen : attentions) AddCellAttention(out, seen, found);
+  const auto of_queries = [&](const Tensor& rows) { return rows.ViewAs({batch, queries, rows.columns()}); };
+  out.tensors["logits"] = of_queries(found.layers.back().logits);
+  out.tensors["pred_boxes"] = of_queries(found.layers.back().boxes);
+  out.tensors["last_hidden_state"] = of_queries(found.queries);
+  out.tensors["encoder_last_hidden_state"] = AllCells(found.memory, found);
+  if (model->limits().masks) {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(batch * queries));
+    std::iota(all.begin(), all.end(), 0);
+    const ops::FeatureMaps made = model->Masks(context, found, all);
+    out.tensors["pred_masks"] = made.rows.ViewAs({batch, queries, made.grids[0].height, made.grids[0].width});
+  }
   return out;
 }
 

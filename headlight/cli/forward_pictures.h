@@ -1,4 +1,4 @@
-// headlight forward for encoders of pictures.
+// headlight forward for models of pictures.
 #pragma once
 
 #include <string>
@@ -10,5 +10,10 @@ namespace headlight {
 // pixel_values [batch, channels, height, width] and perhaps bool_masked_pos [batch, patches] to last_hidden_state,
 // attentions.LAYER, and where the model has them pooler_output, logits and reconstruction.
 NamedTensors ForwardPictureEncoder(const Safetensors& in, const std::string& folder);
+
+// pixel_values and perhaps pixel_mask [batch, height, width], 1 where there is picture, to logits, pred_boxes,
+// last_hidden_state, encoder_last_hidden_state, encoder_attentions.LAYER, decoder_attentions.LAYER,
+// cross_attentions.LAYER, and where the model has masks pred_masks.
+NamedTensors ForwardDetector(const Safetensors& in, const std::string& folder);
 
 }  // namespace headlight

@@ -97,6 +97,52 @@ TEST_F(ForwardPicturesTest, GivesTheMapsOfAResnet) {
               testing::Pointwise(testing::FloatNear(1e-4F), golden.Read("use.logits").ToVector<float>()));
 }
 
+// The folders of tools/make_detector_goldens.py. What belongs to padding is not in their goldens, and 0 here.
+TEST_F(ForwardPicturesTest, GivesTheAnswersOfADetector) {
+  for (const auto& [name, last] : {std::pair("detr", "1"), {"detr_padded", "1"}, {"detr_masks", "0"}}) {
+    SCOPED_TRACE(name);
+    const std::string model = std::string("../detectors/") + name;
+    const Safetensors golden(FolderOf(model) + "/golden.safetensors");
+    std::map<std::string, Tensor> inputs = {{"pixel_values", ChannelsFirst(golden.Read("pixel_values"))}};
+    if (golden.contains("pixel_mask")) inputs["pixel_mask"] = golden.Read("pixel_mask", DType::int32);
+    WriteInputs(inputs);
+    const Outcome outcome = RunProgram({"forward", FolderOf(model), in, out});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Safetensors given(out);
+    const auto compare = [&](const std::string& output, const std::string& expected) {
+      std::vector<float> actual = given.Read(output).ToVector<float>(),
+                         wanted = golden.Read(expected).ToVector<float>();
+      // Without the zeros of padding; of weights without those, too, that are 0 but for their rounding.
+      const bool weights = output.find("attentions") != std::string::npos;
+      if (weights || output == "encoder_last_hidden_state")
+        for (std::vector<float>* numbers : {&actual, &wanted})
+          std::erase_if(*numbers, [&](float number) { return number == 0 || (weights && number < 1e-20F); });
+      EXPECT_THAT(actual, testing::Pointwise(testing::FloatNear(1e-3F), wanted)) << output;
+    };
+    compare("logits", std::string("logits.") + last);
+    compare("pred_boxes", std::string("pred_boxes.") + last);
+    for (const char* output : {"last_hidden_state", "encoder_last_hidden_state", "encoder_attentions.0",
+                               "decoder_attentions.0", "cross_attentions.0"})
+      compare(output, output);
+    EXPECT_EQ(given.Read("last_hidden_state").shape().rank(), 3);
+    EXPECT_EQ(given.Read("cross_attentions.0").shape().rank(), 4);
+    EXPECT_EQ(given.contains("pred_masks"), golden.contains("pred_masks"));
+    if (!golden.contains("pred_masks")) continue;
+    compare("pred_masks", "pred_masks");
+    EXPECT_EQ(given.Read("pred_masks").shape(), (Shape{2, 3, 17, 18}));
+  }
+  std::filesystem::remove(out);
+  const std::string detr = "../detectors/detr_padded";
+  const Tensor picture = Tensor::Zeros({1, 3, 8, 8});
+  const Tensor mask = Tensor::Zeros({1, 8, 8}, DType::int32);
+  EXPECT_THAT(RefusalOf(detr, {{"pixel_values", picture}, {"pixel_mask", mask}}), HasSubstr("hides all"));
+  mask.span<std::int32_t>()[0] = 2;
+  EXPECT_THAT(RefusalOf(detr, {{"pixel_values", picture}, {"pixel_mask", mask}}), HasSubstr("must be of 0 and 1"));
+  EXPECT_THAT(RefusalOf(detr, {{"pixel_values", picture}, {"pixel_mask", mask.ViewAs({1, 4, 16})}}),
+              HasSubstr("[1, 4, 16], and must be [1, 8, 8]"));
+  EXPECT_THAT(RefusalOf(detr, {{"pixel_mask", mask}}), HasSubstr("pixel_values"));
+}
+
 TEST_F(ForwardPicturesTest, RefusesInputsThatAreNotABatch) {
   const auto mask = [](const Shape& shape, std::int32_t value) {
     const Tensor all = Tensor::Empty(shape, DType::int32);

@@ -1,7 +1,6 @@
 #include "headlight/models/detr.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -22,6 +21,9 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kLearnedPositions = 50;  // rows and columns of a map
+
+// A model with masks has the whole detector below this name.
+Scope RootOf(Parameters& parameters, bool masks) { return Scope(parameters) / (masks ? "detr" : ""); }
 
 }  // namespace
 
@@ -87,12 +89,12 @@ Tensor DetrDecoderLayer::operator()(Context& context, const Tensor& x, const Ten
 Detr::Detr(const DetrConfig& config, DType dtype)
     : ObjectDetector(dtype),
       config_((CheckConfig(config), config)),
-      backbone_(Scope(parameters_) / "model" / "backbone" / "conv_encoder" / "model", config.backbone,
+      backbone_(RootOf(parameters_, config.masks) / "model" / "backbone" / "conv_encoder" / "model", config.backbone,
                 config.timm_backbone.empty() ? ResnetNames::transformers : ResnetNames::timm,
                 config.backbone_statistics) {
-  limits_ = {.queries = config.queries, .channels = config.backbone.channels};
+  limits_ = {.queries = config.queries, .channels = config.backbone.channels, .masks = config.masks};
   labels_ = config.labels;
-  const Scope root(parameters_), model = root / "model";
+  const Scope root = RootOf(parameters_, config.masks), model = root / "model";
   projection_weight_ =
       &(model / "input_projection").DeclareMatrix({"weight"}, {config.model, config.backbone.hidden.back(), 1, 1});
   projection_bias_ = &(model / "input_projection").DeclareVector({"bias"}, config.model);
@@ -114,6 +116,13 @@ Detr::Detr(const DetrConfig& config, DType dtype)
   for (const std::int64_t outputs : {config.model, config.model, std::int64_t{4}})
     boxes_.emplace_back(root / "bbox_predictor" / "layers", std::vector{std::to_string(boxes_.size())}, config.model,
                         outputs);
+  if (config.masks)
+    masks_.emplace(Scope(parameters_),
+                   MaskHeadSizes{.model = config.model,
+                                 .heads = config.encoder_heads,
+                                 .queries = config.queries,
+                                 .stages = {config.backbone.hidden.rend() - 3, config.backbone.hidden.rend()},
+                                 .activation = config.activation});
 }
 
 namespace {
@@ -221,11 +230,14 @@ QueryAnswers Detr::Answer(Context& context, const Tensor& states) const {
 DetectedPictures Detr::Detect(Context& context, std::span<const Tensor> pictures, std::span<const PixelMask> masks,
                               bool all_layers) const {
   Check(!pictures.empty(), "there is no picture");
-  const FeatureMaps maps = backbone_(context, MapsOf(pictures, config_.backbone.channels, parameters_.dtype())).back();
+  std::vector<FeatureMaps> maps = backbone_(context, MapsOf(pictures, config_.backbone.channels, parameters_.dtype()));
   DetectedPictures found;
-  FindCells(pictures, masks, maps.grids, found);
-  Tensor cells = maps.rows;
-  if (std::ssize(found.cells) < cells.rows()) {
+  FindCells(pictures, masks, maps.back().grids, found);
+  const Tensor projected =
+      ops::Linear(maps.back().rows, context.UseWeight(*projection_weight_), context.Use(*projection_bias_));
+  if (masks_) found.maps = {{projected, found.grids}, std::move(maps[3]), std::move(maps[2]), std::move(maps[1])};
+  Tensor hidden = projected;
+  if (std::ssize(found.cells) < projected.rows()) {
     std::vector<std::int32_t> seen;
     std::int32_t first = 0;  // row of a picture's map
     for (std::size_t picture = 0; picture < found.grids.size(); ++picture) {
@@ -234,11 +246,10 @@ DetectedPictures Detr::Detect(Context& context, std::span<const Tensor> pictures
         seen.push_back(first + found.cells[static_cast<std::size_t>(rows.row(i))]);
       first += static_cast<std::int32_t>(found.grids[picture].cells());
     }
-    cells = ops::Embedding(cells, seen);
+    hidden = ops::Embedding(projected, seen);
   }
 
   const Tensor positions = CellPositions(context, found);
-  Tensor hidden = ops::Linear(cells, context.UseWeight(*projection_weight_), context.Use(*projection_bias_));
   for (const DetrEncoderLayer& layer : encoder_) hidden = layer(context, hidden, positions, found.pictures);
   found.memory = hidden;
 
@@ -263,34 +274,12 @@ DetectedPictures Detr::Detect(Context& context, std::span<const Tensor> pictures
   return found;
 }
 
+FeatureMaps Detr::Masks(Context& context, const DetectedPictures& found, std::span<const std::int32_t> queries) const {
+  Check(masks_.has_value(), "{}: this model has no masks, only boxes", parameters_.source());
+  return (*masks_)(context, found, queries);
+}
+
 namespace {
-
-struct TimmBackbone {
-  const char* name;
-  std::vector<std::int64_t> depths;
-  bool bottleneck;
-};
-
-const std::array<TimmBackbone, 5>& TimmBackbones() {
-  static const std::array<TimmBackbone, 5> known = {{{"resnet18", {2, 2, 2, 2}, false},
-                                                     {"resnet34", {3, 4, 6, 3}, false},
-                                                     {"resnet50", {3, 4, 6, 3}, true},
-                                                     {"resnet101", {3, 4, 23, 3}, true},
-                                                     {"resnet152", {3, 8, 36, 3}, true}}};
-  return known;
-}
-
-// timm's ResNets differ in their depths alone.
-ResnetConfig OfTimm(const JsonView& name) {
-  const std::string given = name.String();
-  for (const TimmBackbone& backbone : TimmBackbones())
-    if (given.substr(0, given.find('.')) == backbone.name)  // "resnet50.a1_in1k" says how it was trained
-      return {.hidden = backbone.bottleneck ? std::vector<std::int64_t>{256, 512, 1024, 2048}
-                                            : std::vector<std::int64_t>{64, 128, 256, 512},
-              .depths = backbone.depths,
-              .bottleneck = backbone.bottleneck};
-  Fail("{}: {} is not supported: only ResNets are, resnet18 to resnet152", name.place(), Quoted(given));
-}
 
 // Of `backbone`, in old files, or of `backbone_config`.
 void ReadBackbone(const JsonView& json, DetrConfig& config) {
@@ -299,13 +288,18 @@ void ReadBackbone(const JsonView& json, DetrConfig& config) {
   if (described && nested["model_type"].String({"resnet", "timm_backbone"}) == "resnet") {
     Check(!json.Get("use_timm_backbone", false).Bool(), "{}: there is a backbone_config of transformers' ResNet, too",
           json["use_timm_backbone"].place());
-    return ReadConfig(nested, config.backbone);
+    ReadConfig(nested, config.backbone);
+    const JsonView maps = nested["out_features"];
+    for (std::size_t stage = 0; config.masks && maps.present() && stage < maps.Items().size(); ++stage)
+      Check(maps.Items().size() == 4 && maps.Items()[stage].String() == fmt::format("stage{}", stage + 1),
+            "{}: masks are made of the maps of stage1, stage2, stage3 and stage4", maps.place());
+    return;
   }
   const JsonView name = (described ? nested : json).Get("backbone", "resnet50");
   Check(described || json.Get("use_timm_backbone", true).Bool(), "{}: a backbone_config is needed, or timm's backbone",
         json.place());
   config.timm_backbone = name.String();
-  config.backbone = OfTimm(name);
+  config.backbone = ResnetOfTimm(name);
 }
 
 }  // namespace
@@ -321,7 +315,11 @@ void Describe(ConfigTable& table, DetrConfig& config) {
     table.Note("use_timm_backbone", !config.timm_backbone.empty());
     if (config.timm_backbone.empty()) {
       Json backbone = WriteConfig(config.backbone);
-      backbone.Set("out_features", Json::Array{fmt::format("stage{}", config.backbone.hidden.size())});
+      Json::Array maps;
+      for (std::size_t stage = config.masks ? 1 : config.backbone.hidden.size(); stage <= config.backbone.hidden.size();
+           ++stage)
+        maps.push_back(fmt::format("stage{}", stage));
+      backbone.Set("out_features", std::move(maps));
       table.Note("backbone_config", std::move(backbone));
     } else {
       table.Note("backbone", config.timm_backbone);
@@ -344,16 +342,24 @@ void Describe(ConfigTable& table, DetrConfig& config) {
                   "use_pretrained_backbone", "use_timm_backbone"});
   table.Rule(config.model % 4 == 0, "the model dimension must be a multiple of 4, for positions of rows and columns");
   table.Rule(!config.labels.empty(), "there must be a class");
+  if (!config.masks) return;
+  table.Rule(config.backbone.hidden.size() == 4, "masks need a backbone of 4 stages, not {}",
+             config.backbone.hidden.size());
+  // The group norms have 8 groups, or one for each channel where there are fewer.
+  for (const std::int64_t channels :
+       {config.model + config.encoder_heads, config.model / 2, config.model / 4, config.model / 8, config.model / 16})
+    table.Rule(channels >= 1 && channels % std::min<std::int64_t>(8, channels) == 0,
+               "masks have {} channels in one of their layers, and need a multiple of 8, or 1 to 7", channels);
 }
 
 namespace {
 
 std::unique_ptr<Detr> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  Check(!files.weights.contains("mask_head.lay1.weight"), "{}: masks are not supported, only boxes", files.path);
   DetrConfig config;
+  config.masks = files.weights.contains("mask_head.lay1.weight");
   config.labels = ReadLabels(files.config);
   if (constexpr const char* older = "model.backbone.position_embedding";
-      files.weights.contains(std::string(older) + ".row_embeddings.weight"))
+      files.weights.contains((config.masks ? "detr." : "") + std::string(older) + ".row_embeddings.weight"))
     config.position_scope = older;
   ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<Detr>(config);
@@ -369,7 +375,7 @@ extern const Family detr = MakeFamily<Detr, Load>({"detr"});
 
 void Detr::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);
-  json.Set("architectures", Json::Array{"DetrForObjectDetection"});
+  json.Set("architectures", Json::Array{config_.masks ? "DetrForSegmentation" : "DetrForObjectDetection"});
   WriteLabels(json, config_.labels);
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }

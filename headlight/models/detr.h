@@ -15,6 +15,7 @@
 #include "headlight/models/resnet.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/mask_head.h"
 #include "headlight/nn/object_detector.h"
 
 namespace headlight {
@@ -43,6 +44,7 @@ struct DetrConfig {
   // `auxiliary_loss` is true. The paper's layers do not see the norm of the ones before.
   bool norm_between_layers = false;
   DetectionLossOptions loss;
+  bool masks = false;  // a mask of each query, too, which needs a backbone of four stages
   std::vector<std::string> labels = {};
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DetrConfig& config);
@@ -108,6 +110,8 @@ class HEADLIGHT_API Detr : public ObjectDetector {
   DetectedPictures Detect(Context& context, std::span<const Tensor> pictures, std::span<const PixelMask> masks = {},
                           bool all_layers = false) const override;
   QueryAnswers Answer(Context& context, const Tensor& states) const override;
+  ops::FeatureMaps Masks(Context& context, const DetectedPictures& found,
+                         std::span<const std::int32_t> queries) const override;
   const DetectionLossOptions& loss() const override { return config_.loss; }
 
   const DetrConfig& config() const { return config_; }
@@ -126,6 +130,7 @@ class HEADLIGHT_API Detr : public ObjectDetector {
   std::optional<LayerNorm> decoder_norm_;
   std::optional<Linear> classes_;
   std::vector<Linear> boxes_;
+  std::optional<MaskHead> masks_;
 };
 
 // The model with a new head for other classes, which begins by the seed; all else is kept.

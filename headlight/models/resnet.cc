@@ -1,5 +1,6 @@
 #include "headlight/models/resnet.h"
 
+#include <array>
 #include <memory>
 #include <numeric>
 #include <string_view>
@@ -181,6 +182,36 @@ void Describe(ConfigTable& table, ResnetConfig& config) {
     table.Rule(!config.bottleneck || hidden >= kReduction, "hidden_sizes: a bottleneck needs {} channels, not {}",
                kReduction, hidden);
   if (config.classes) CheckLabels(config.labels);
+}
+
+namespace {
+
+struct TimmBackbone {
+  const char* name;
+  std::vector<std::int64_t> depths;
+  bool bottleneck;
+};
+
+const std::array<TimmBackbone, 5>& TimmBackbones() {
+  static const std::array<TimmBackbone, 5> known = {{{"resnet18", {2, 2, 2, 2}, false},
+                                                     {"resnet34", {3, 4, 6, 3}, false},
+                                                     {"resnet50", {3, 4, 6, 3}, true},
+                                                     {"resnet101", {3, 4, 23, 3}, true},
+                                                     {"resnet152", {3, 8, 36, 3}, true}}};
+  return known;
+}
+
+}  // namespace
+
+ResnetConfig ResnetOfTimm(const JsonView& name) {
+  const std::string given = name.String();
+  for (const TimmBackbone& backbone : TimmBackbones())
+    if (given.substr(0, given.find('.')) == backbone.name)  // "resnet50.a1_in1k" says how it was trained
+      return {.hidden = backbone.bottleneck ? std::vector<std::int64_t>{256, 512, 1024, 2048}
+                                            : std::vector<std::int64_t>{64, 128, 256, 512},
+              .depths = backbone.depths,
+              .bottleneck = backbone.bottleneck};
+  Fail("{}: {} is not supported: only ResNets are, resnet18 to resnet152", name.place(), Quoted(given));
 }
 
 std::vector<std::string> BatchCounts(const ModelFolder& files) {

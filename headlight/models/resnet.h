@@ -18,6 +18,7 @@
 namespace headlight {
 
 class ConfigTable;  // io/config_table.h
+class JsonView;     // base/json.h
 
 // The defaults are those of ResNet-50.
 struct ResnetConfig {
@@ -35,6 +36,9 @@ struct ResnetConfig {
   std::string scope = "resnet";  // of the backbone's names; empty in checkpoints of the backbone alone
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ResnetConfig& config);
+
+// One of timm's, which differ in their depths alone, by its name there. Throws Error where it is none.
+ResnetConfig ResnetOfTimm(const JsonView& name);
 
 // How a checkpoint names the parts: transformers' encoder.stages.0.layers.0.layer.0.convolution is timm's
 // layer1.0.conv1.

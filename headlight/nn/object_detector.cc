@@ -21,7 +21,7 @@ std::vector<QueryFinding> FindingsOf(const QueryAnswers& answers, std::int64_t f
 }
 
 Json::Object ObjectDetector::Description() const {
-  return {{"queries", limits_.queries}, {"channels", limits_.channels}, {"labels", labels_}};
+  return {{"queries", limits_.queries}, {"channels", limits_.channels}, {"masks", limits_.masks}, {"labels", labels_}};
 }
 
 }  // namespace headlight

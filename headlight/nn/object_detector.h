@@ -13,17 +13,19 @@
 #include "headlight/nn/detection_loss.h"
 #include "headlight/nn/model.h"
 #include "headlight/nn/patches.h"
+#include "headlight/ops/feature_maps.h"
 
 namespace headlight {
 
 // A detector's answers for pictures.
 struct DetectedPictures {
-  std::vector<QueryAnswers> layers;  // the last decoder layer's; where all were asked for, those of each, in order
-  Tensor queries;                    // [pictures * queries, model]: their last states
-  Tensor memory;                     // [cells, model]: the encoder's last states of the cells that are seen
-  Sequences pictures;                // the memory of each
-  std::vector<Grid> grids;           // of the cells of each picture, seen or not
-  std::vector<std::int32_t> cells;   // of each row of the memory, its place in its picture's grid
+  std::vector<QueryAnswers> layers;    // the last decoder layer's; where all were asked for, those of each, in order
+  Tensor queries;                      // [pictures * queries, model]: their last states
+  Tensor memory;                       // [cells, model]: the encoder's last states of the cells that are seen
+  Sequences pictures;                  // the memory of each
+  std::vector<Grid> grids;             // of the cells of each picture, seen or not
+  std::vector<std::int32_t> cells;     // of each row of the memory, its place in its picture's grid
+  std::vector<ops::FeatureMaps> maps;  // of a model with masks: what they are made of, coarse to fine
 };
 
 // A query's best class of those that are something.
@@ -52,12 +54,19 @@ class HEADLIGHT_API ObjectDetector : public Model {
   // The answers of states [states, model] in the queries' place: of a memory's cells.
   virtual QueryAnswers Answer(Context& context, const Tensor& states) const = 0;
 
+  // The masks of some queries, which are rows of found.queries in ascending order: a map of each, of a number a cell,
+  // whose sigmoid is the probability that the cell belongs to what the query has found. Throws Error for a model
+  // without masks.
+  virtual ops::FeatureMaps Masks(Context& context, const DetectedPictures& found,
+                                 std::span<const std::int32_t> queries) const = 0;
+
   // The settings of its training.
   virtual const DetectionLossOptions& loss() const = 0;
 
   struct Limits {
     std::int64_t queries = 0;  // the most that is found in a picture
     std::int64_t channels = 3;
+    bool masks = false;  // each query has a mask, too
   };
   const Limits& limits() const { return limits_; }
   const std::vector<std::string>& labels() const { return labels_; }

@@ -17,4 +17,17 @@ Tensor Concatenate(const Tensor& a, const Tensor& b) {
   });
 }
 
+Tensor ConcatenateColumns(const Tensor& a, const Tensor& b) {
+  Check(a.shape().rank() == 2 && b.shape().rank() == 2 && a.rows() == b.rows() && a.dtype() == b.dtype(),
+        "ConcatenateColumns: columns of {} and {} differ", ToString(a.shape()), ToString(b.shape()));
+  const std::int64_t first = a.columns(), second = b.columns();
+  const Tensor y = Tensor::Empty({a.rows(), first + second}, a.dtype());
+  y.ViewColumns(0, first).CopyFrom(a);
+  y.ViewColumns(first, second).CopyFrom(b);
+  return Record(y, {&a, &b}, [a = a.node(), b = b.node(), first, second](const Tensor& dy) {
+    Accumulate(a, dy.ViewColumns(0, first).Clone());
+    Accumulate(b, dy.ViewColumns(first, second).Clone());
+  });
+}
+
 }  // namespace headlight::ops

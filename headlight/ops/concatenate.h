@@ -9,4 +9,7 @@ namespace headlight::ops {
 // a [rows of a, columns] and b [rows of b, columns] to [rows of a + rows of b, columns].
 HEADLIGHT_API Tensor Concatenate(const Tensor& a, const Tensor& b);
 
+// a [rows, columns of a] and b [rows, columns of b] to [rows, columns of a + columns of b].
+HEADLIGHT_API Tensor ConcatenateColumns(const Tensor& a, const Tensor& b);
+
 }  // namespace headlight::ops

@@ -6,6 +6,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/models/family.h"
+#include "headlight/tasks/encoder_folder.h"
 
 namespace headlight {
 
@@ -28,6 +29,16 @@ PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& op
   CheckPictureOptions(folder, options);
   auto model = LoadModel<PictureEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   PictureProcessor processor = LoadColourProcessor(folder, model->limits().channels);
+  return {std::move(model), std::move(processor)};
+}
+
+DetectorFolder LoadDetectorFolder(const std::string& folder, const LoadOptions& options) {
+  CheckPictureOptions(folder, options);
+  auto model = LoadModel<ObjectDetector>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  PictureProcessor processor = LoadColourProcessor(folder, model->limits().channels);
+  // A box in a cropped picture is none in the whole one.
+  Check(!processor.crop && processor.resize.kind != ResizeRule::Kind::cropped,
+        "{}: its preprocessor_config.json crops pictures, in which a detector would miss what lies outside", folder);
   return {std::move(model), std::move(processor)};
 }
 
@@ -73,6 +84,31 @@ void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted
   ForEachBatchOfValues(folder.processor, fitted, batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {
     Context context;
     done(context, folder.model->Encode(context, values), first);
+  });
+}
+
+std::vector<PictureSize> SizesOf(std::span<const Picture> pictures) {
+  std::vector<PictureSize> sizes;
+  for (const Picture& picture : pictures) sizes.push_back({picture.height, picture.width});
+  return sizes;
+}
+
+void DetectInBatches(const DetectorFolder& folder, std::span<const Picture> fitted, std::span<const PictureSize> sizes,
+                     double threshold, std::int64_t batch_pixels, const PictureName& name,
+                     const PictureDetected& done) {
+  Check(sizes.size() == fitted.size(), "there are {} pictures, and the sizes of {}", fitted.size(), sizes.size());
+  Check(threshold >= 0 && threshold <= 1, "threshold must be from 0 to 1, not {}", threshold);
+  const ObjectDetector& model = *folder.model;
+  const std::int64_t queries = model.limits().queries;
+  ForEachBatchOfValues(folder.processor, fitted, batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {
+    Context context;
+    const DetectedPictures found = model.Detect(context, values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::int64_t row = static_cast<std::int64_t>(i) * queries;
+      for (const Tensor& tensor : {found.layers.back().logits, found.layers.back().boxes})
+        CheckFinite(tensor.ViewRows(row, queries), model, "detecting in " + NameOfPicture(name, first + i));
+      done(context, found, row, first + i);
+    }
   });
 }
 

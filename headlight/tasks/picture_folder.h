@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headlight/image/processor.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/load_options.h"
 
@@ -31,6 +32,14 @@ PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t cha
 // options that such encoders do not have.
 PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options = {});
 
+struct DetectorFolder {
+  std::unique_ptr<const ObjectDetector> model;
+  PictureProcessor processor;
+};
+
+// The same of a detector. Throws Error, too, where its processor crops pictures.
+DetectorFolder LoadDetectorFolder(const std::string& folder, const LoadOptions& options = {});
+
 // The name of a picture in errors, by its index: "picture 1" for the first, unless `name` is given.
 using PictureName = std::function<std::string(std::size_t picture)>;
 std::string NameOfPicture(const PictureName& name, std::size_t picture);
@@ -50,6 +59,16 @@ void ForEachBatchOfValues(const PictureProcessor& processor, std::span<const Pic
 using EncodedBatch = std::function<void(Context& context, const EncodedPictures& encoded, std::size_t first)>;
 void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted, std::int64_t batch_pixels,
                     const EncodedBatch& done);
+
+std::vector<PictureSize> SizesOf(std::span<const Picture> pictures);
+
+// Runs a detector on pictures in such batches. `done` receives for each picture in turn what was found in its batch,
+// the first of its own rows there, and its index. Throws Error naming the picture where an answer is NaN or infinite,
+// and unless there is a size for each picture and `threshold` is from 0 to 1.
+using PictureDetected =
+    std::function<void(Context& context, const DetectedPictures& found, std::int64_t row, std::size_t picture)>;
+void DetectInBatches(const DetectorFolder& folder, std::span<const Picture> fitted, std::span<const PictureSize> sizes,
+                     double threshold, std::int64_t batch_pixels, const PictureName& name, const PictureDetected& done);
 
 // One vector of each picture, [pictures, model]: the state of the class token, or of a model without one the mean of
 // all states.

@@ -20,6 +20,40 @@ Color TextOn(Color color) {
   return brightness > 140 ? Color{0, 0, 0} : kPaper;
 }
 
+// A picture on a canvas, on which a length of one pixel of a plain screen is `unit`.
+struct Drawing {
+  explicit Drawing(const Picture& picture)
+      : scale(std::max(0.5, kLeastSide / static_cast<double>(std::max(picture.height, picture.width)))),
+        width(static_cast<double>(picture.width) * scale),
+        height(static_cast<double>(picture.height) * scale),
+        unit(std::max(1.0, std::max(width, height) / kPlainSide)) {}
+
+  // A label on a plate, of which the upper left corner is at `at`, or so near that the plate is within the picture.
+  void Label(Canvas& canvas, Point at, const std::string& text, Color color) const {
+    const double padding = 4 * unit, across = std::min(width, LabelWidth(text));
+    const double left = std::clamp(at.x, 0.0, width - across),
+                 top = std::clamp(at.y, 0.0, std::max(0.0, height - LabelHeight()));
+    canvas.Fill({left, top, across, LabelHeight()}, color);
+    canvas.Text({left + padding, top + LabelHeight() / 2}, text, {.size = 11 * unit, .color = TextOn(color)},
+                Align::left, across - 2 * padding);
+  }
+  double LabelWidth(const std::string& text) const { return TextWidth(text, {.size = 11 * unit}) + 8 * unit; }
+  double LabelHeight() const { return 16 * unit; }
+
+  double scale;  // a PNG has two pixels for one of the canvas
+  double width, height, unit;
+};
+
+void CheckDrawing(const Picture& picture, const std::string& path) {
+  CheckPicturePath(path);
+  Check(picture.height > 0 && picture.width > 0, "{}: a picture without pixels cannot be drawn", path);
+}
+
+std::string LabelOf(const std::vector<std::string>& labels, int label, double score) {
+  Check(label >= 0 && label < std::ssize(labels), "class {} is none of {}", label, labels.size());
+  return fmt::format("{} {:.2f}", TokenLabel(labels[static_cast<std::size_t>(label)]), score);
+}
+
 }  // namespace
 
 Color ColorOfClass(int index) {
@@ -34,34 +68,67 @@ Color ColorOfClass(int index) {
 
 void DrawBoxes(const Picture& picture, std::span<const FoundBox> found, const std::vector<std::string>& labels,
                const std::string& path) {
-  CheckPicturePath(path);
-  Check(picture.height > 0 && picture.width > 0, "{}: a picture without pixels cannot be drawn", path);
-  for (const FoundBox& one : found)
-    Check(one.label >= 0 && one.label < std::ssize(labels), "class {} is none of {}", one.label, labels.size());
-  // A PNG has two pixels for one of the canvas.
-  const double scale = std::max(0.5, kLeastSide / static_cast<double>(std::max(picture.height, picture.width)));
-  const double width = static_cast<double>(picture.width) * scale, height = static_cast<double>(picture.height) * scale;
-  const double unit = std::max(1.0, std::max(width, height) / kPlainSide);
-  const double line = 1.5 * unit, text_size = 11 * unit, text_height = 16 * unit, padding = 4 * unit;
+  CheckDrawing(picture, path);
+  const Drawing drawing(picture);
+  std::vector<FoundBox> order(found.begin(), found.end());
+  std::ranges::stable_sort(order, {}, &FoundBox::score);
+  std::vector<std::string> texts;
+  for (const FoundBox& one : order) texts.push_back(LabelOf(labels, one.label, one.score));
   const auto draw = [&](Canvas& canvas) {
+    const auto [scale, width, height, unit] = drawing;
     canvas.Draw(CanvasPicture(picture), {0, 0, width, height});
-    std::vector<FoundBox> order(found.begin(), found.end());
-    std::ranges::stable_sort(order, {}, &FoundBox::score);
-    for (const auto& [box, label, score] : order) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Box& box = order[i].box;
       const double left = std::clamp(box.left * scale, 0.0, width), right = std::clamp(box.right * scale, 0.0, width);
       const double top = std::clamp(box.top * scale, 0.0, height), bottom = std::clamp(box.bottom * scale, 0.0, height);
-      const Color color = ColorOfClass(label);
-      canvas.Outline({left, top, right - left, bottom - top}, color, line);
-      const std::string text = fmt::format("{} {:.2f}", TokenLabel(labels[static_cast<std::size_t>(label)]), score);
-      const double across = std::min(width, TextWidth(text, {.size = text_size}) + 2 * padding);
-      const double text_left = std::min(left, width - across);
-      const double text_top = top >= text_height ? top - text_height : top;  // above the box, or in it
-      canvas.Fill({text_left, text_top, across, text_height}, color);
-      canvas.Text({text_left + padding, text_top + text_height / 2}, text, {.size = text_size, .color = TextOn(color)},
-                  Align::left, across - 2 * padding);
+      const Color color = ColorOfClass(order[i].label);
+      canvas.Outline({left, top, right - left, bottom - top}, color, 1.5 * unit);
+      const double above = top - drawing.LabelHeight();
+      drawing.Label(canvas, {left, above >= 0 ? above : top}, texts[i], color);
     }
   };
-  WritePicture(path, "Boxes", {{"Boxes", width, height, draw}});
+  WritePicture(path, "Boxes", {{"Boxes", drawing.width, drawing.height, draw}});
+}
+
+void DrawSegments(const Picture& picture, const Segmentation& found, const std::vector<std::string>& labels,
+                  const std::string& path) {
+  CheckDrawing(picture, path);
+  Check(found.height == picture.height && found.width == picture.width,
+        "segments of {} x {} pixels do not fit a picture of {} x {}", found.width, found.height, picture.width,
+        picture.height);
+  Picture tinted = picture;
+  std::vector<Point> middles(found.segments.size() + 1);
+  for (std::int64_t i = 0; i < std::ssize(found.ids); ++i) {
+    const std::int32_t id = found.ids[static_cast<std::size_t>(i)];
+    if (id == 0) continue;
+    const std::int64_t x = i % picture.width, y = i / picture.width;
+    Point& middle = middles.at(static_cast<std::size_t>(id));
+    middle.x += static_cast<double>(x);
+    middle.y += static_cast<double>(y);
+    // Bright at its edges, where a neighbour to the right or below is another's.
+    const bool edge = (x + 1 < picture.width && found.ids[static_cast<std::size_t>(i + 1)] != id) ||
+                      (y + 1 < picture.height && found.ids[static_cast<std::size_t>(i + picture.width)] != id);
+    const Color color = ColorOfClass(id - 1);
+    std::uint8_t* const to = tinted.pixels.data() + 3 * i;
+    const std::uint8_t channels[] = {color.red, color.green, color.blue};
+    for (int channel = 0; channel < 3; ++channel)
+      to[channel] = edge ? 255 : static_cast<std::uint8_t>((to[channel] + channels[channel]) / 2);
+  }
+  const Drawing drawing(picture);
+  std::vector<std::string> texts;
+  for (const Segment& one : found.segments) texts.push_back(LabelOf(labels, one.label, one.score));
+  const auto draw = [&](Canvas& canvas) {
+    canvas.Draw(CanvasPicture(tinted), {0, 0, drawing.width, drawing.height});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const Segment& one = found.segments[i];
+      const Point& sum = middles[static_cast<std::size_t>(one.id)];
+      const double to_middle = drawing.scale / static_cast<double>(std::max<std::int64_t>(1, one.area));
+      drawing.Label(
+          canvas, {sum.x * to_middle - drawing.LabelWidth(texts[i]) / 2, sum.y * to_middle - drawing.LabelHeight() / 2},
+          texts[i], ColorOfClass(one.id - 1));
+    }
+  };
+  WritePicture(path, "Segments", {{"Segments", drawing.width, drawing.height, draw}});
 }
 
 }  // namespace headlight

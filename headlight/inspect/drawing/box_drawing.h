@@ -1,4 +1,4 @@
-// What a detector has found, on the picture.
+// What has been found in a picture, on the picture.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/image/box.h"
 #include "headlight/image/picture.h"
+#include "headlight/image/segments.h"
 #include "headlight/inspect/color_ramp.h"
 
 namespace headlight {
@@ -21,5 +22,10 @@ HEADLIGHT_API Color ColorOfClass(int index);
 // (canvas.h) does.
 HEADLIGHT_API void DrawBoxes(const Picture& picture, std::span<const FoundBox> found,
                              const std::vector<std::string>& labels, const std::string& path);
+
+// The same of segments: their pixels in a colour for each, over the picture, with the label in the middle of its rows
+// and columns. Throws Error, too, where the segmentation is of another size.
+HEADLIGHT_API void DrawSegments(const Picture& picture, const Segmentation& found,
+                                const std::vector<std::string>& labels, const std::string& path);
 
 }  // namespace headlight

@@ -40,6 +40,31 @@ TEST(DrawBoxes, EnlargesSmallPictures) {
   EXPECT_EQ(Png(folder.File("a.png")).height(), 480);
 }
 
+TEST(DrawSegments, TintsTheirPixels) {
+  const TemporaryFolder folder;
+  Segmentation found{.height = 600, .width = 1000, .ids = std::vector<std::int32_t>(600'000)};
+  for (std::size_t i = 0; i < 300'000; ++i) found.ids[i] = i % 1000 < 400 ? 1 : 2;  // the upper half
+  found.segments = {{1, 0, 0.9, 120'000}, {2, 1, 0.8, 180'000}};
+  DrawSegments(Grey(1000, 600), found, kLabels, folder.File("a.png"));
+  const Png drawn(folder.File("a.png"));
+  EXPECT_EQ(drawn.width(), 1000);
+  const auto tinted = [](int index) {
+    const Color color = ColorOfClass(index);
+    const auto half = [](std::uint8_t channel) { return static_cast<std::uint8_t>((channel + 128) / 2); };
+    return Color{half(color.red), half(color.green), half(color.blue)};
+  };
+  EXPECT_EQ(drawn.At(100, 250), tinted(0));
+  EXPECT_EQ(drawn.At(900, 250), tinted(1));
+  EXPECT_EQ(drawn.At(500, 500), (Color{128, 128, 128}));
+  EXPECT_EQ(drawn.At(399, 280), (Color{255, 255, 255}));  // between the two
+  EXPECT_EQ(drawn.At(200, 136), ColorOfClass(0));         // the label's plate, in the middle
+  found.segments[0].label = 7;
+  EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(1000, 600), found, kLabels, folder.File("a.png")); }),
+              testing::HasSubstr("class 7 is none of 2"));
+  EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(9, 9), found, kLabels, folder.File("a.png")); }),
+              testing::HasSubstr("do not fit a picture of 9 x 9"));
+}
+
 TEST(DrawBoxes, RefusesWhatItCannotDraw) {
   const TemporaryFolder folder;
   const std::vector<FoundBox> foreign = {{{0, 0, 1, 1}, 2, 0.5}};

@@ -1,0 +1,112 @@
+// headlight segment: which pixels of pictures belong to what.
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/decoding/encode.h"
+#include "headlight/inspect/drawing/box_drawing.h"
+#include "headlight/tasks/segmenter.h"
+
+namespace headlight {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::vector<std::string> inputs;
+  double threshold = 0.5;
+  std::string out, overlay;
+  std::optional<Compute> compute;
+};
+
+std::string RowsOf(const std::string& name, const Segmentation& found, const std::vector<std::string>& labels,
+                   bool json) {
+  Json::Array segments;
+  std::string rows;
+  for (const auto& [id, label, score, area] : found.segments) {
+    const std::string& text = labels[static_cast<std::size_t>(label)];
+    segments.push_back(Json::Object{{"id", id}, {"label", text}, {"score", static_cast<float>(score)}, {"area", area}});
+    rows += fmt::format("{}\t{}\t{}\t{:.4f}\t{}\n", name, id, text, score, area);
+  }
+  if (!json) return rows;
+  return Json(Json::Object{{"picture", name}, {"segments", std::move(segments)}}).Line() + "\n";
+}
+
+void Run(const Options& options) {
+  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  CheckOutputs({{"--out", options.out}, {"--overlay", options.overlay}}, {options.folder});
+  const Segmenter segmenter = Segmenter::Load(options.folder, {.compute = options.compute});
+  std::vector<std::string> masks, overlays;
+  if (!options.out.empty()) masks = PictureOutputs("--out", options.out, sources, {".png"});
+  if (!options.overlay.empty())
+    overlays = PictureOutputs("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});
+
+  // Standard input is read but once; other pictures are read again to be drawn.
+  std::optional<Picture> only;
+  const auto fit = [&](const Picture& picture) {
+    if (sources.size() == 1 && !overlays.empty()) only = picture;
+    return segmenter.Fit(picture);
+  };
+  const auto rows = [&](const FittedBatch& batch) {
+    const auto first = static_cast<std::size_t>(batch.first);
+    std::vector<std::string> printed;
+    // One by one: the segments of a large picture take as much memory as the picture.
+    for (std::size_t i = 0; i < batch.fitted.size(); ++i) {
+      const Segmentation found = segmenter.SegmentFitted(
+          batch.fitted.subspan(i, 1), batch.sizes.subspan(i, 1),
+          {.threshold = options.threshold, .name_of = [&](std::size_t) { return batch.name_of(i); }})[0];
+      if (!masks.empty()) WritePng(masks[first + i], PictureOfIds(found));
+      if (!overlays.empty())
+        DrawSegments(only ? *only : ReadPicture(batch.sources[i]), found, segmenter.labels(), overlays[first + i]);
+      printed.push_back(RowsOf(batch.sources[i].name(), found, segmenter.labels(), options.json));
+    }
+    return printed;
+  };
+  ForEachPictureBatch(options, sources, "pictures segmented", fit, rows);
+}
+
+}  // namespace
+
+void AddSegment(CLI::App& program) {
+  const auto [command, options] = NewCommand(program, "segment", "Find which pixels of pictures belong to what", Run);
+  command.add_option("DIR", options.folder, "Folder of DETR with masks")->required()->check(Folder());
+  command.add_option("FILE", options.inputs,
+                     "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
+  command.add_option("--threshold", options.threshold, "Only things with a score above this [0.5]")
+      ->check(NumberFrom(0, 1))
+      ->type_name("P");
+  command
+      .add_option("--out", options.out,
+                  "Write the segment of each pixel as a PNG, or of each picture into a folder: red + 256 green + 65536 "
+                  "blue is the segment's id, 0 where there is none")
+      ->check(NotEmpty())
+      ->type_name("FILE.png|DIR");
+  command
+      .add_option("--overlay", options.overlay,
+                  "Draw the segments on the picture (.png, .svg or .pdf), or on each picture into a folder as PNG")
+      ->check(NotEmpty())
+      ->type_name("FILE|DIR");
+  command.add_flag("--json", options.json, "Print one JSON object per picture");
+  AddSkipErrors(command, options);
+  AddComputeOption(command, options.compute);
+  command.footer(
+      "\nPrints a line for each segment: PATH, ID, LABEL, SCORE, AREA in pixels, with tabs between them. A pixel "
+      "belongs\n"
+      "to the thing that is most probable there, unless that thing has lost most of its pixels to others. The files "
+      "of\n"
+      "--out are as those of COCO's panoptic annotations.\n\n"
+      "Examples:\n"
+      "  headlight segment detr-resnet-50-panoptic street.jpg --out masks.png --overlay segments.png\n"
+      "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl");
+}
+
+}  // namespace headlight

@@ -1,0 +1,49 @@
+// A picture divided into the things that are in it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/image/picture.h"
+
+namespace headlight {
+
+struct Segment {
+  std::int32_t id = 0;  // from 1, without gaps
+  std::int32_t label = 0;
+  double score = 0;       // 0 to 1
+  std::int64_t area = 0;  // pixels
+  bool operator==(const Segment&) const = default;
+};
+
+struct Segmentation {
+  std::int64_t height = 0, width = 0;
+  std::vector<std::int32_t> ids = {};  // [height, width]: each pixel's segment, 0 where there is none
+  std::vector<Segment> segments = {};  // by id
+  bool operator==(const Segmentation&) const = default;
+};
+
+// What may be a segment.
+struct MaskedThing {
+  std::int32_t label = 0;
+  float score = 0;               // 0 to 1
+  std::vector<float> mask = {};  // the probability of each cell of the masks' grid
+};
+
+struct SegmentRules {
+  double mask_threshold = 0.5;  // a thing claims the pixels of which its probability times its score is no less
+  double overlap = 0.8;         // it is a segment if it wins more than this share of as many pixels
+};
+
+// Each pixel belongs to the thing whose probability there, bilinear between cells, times its score is the largest;
+// those of things that have lost too much to others to none. As post_process_panoptic_segmentation of Transformers'
+// DETR. All masks are of `masks` cells. Throws Error for a mask of another size.
+HEADLIGHT_API Segmentation SegmentsOf(std::span<const MaskedThing> things, PictureSize masks, PictureSize picture,
+                                      const SegmentRules& rules = {});
+
+// The ids as a picture in the format of COCO's panoptic annotations: red + 256 green + 65536 blue.
+HEADLIGHT_API Picture PictureOfIds(const Segmentation& segmentation);
+
+}  // namespace headlight

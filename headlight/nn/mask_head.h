@@ -1,0 +1,58 @@
+// DETR's masks (Carion et al., 2020, section 5 and figure 8): where each query's attention over the picture lies, made
+// finer and finer beside the maps of the backbone's stages.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "headlight/nn/convolution.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/object_detector.h"
+
+namespace headlight {
+
+struct MaskHeadSizes {
+  std::int64_t model = 0, heads = 0;  // of the Transformer
+  std::int64_t queries = 0;           // of a picture
+  std::vector<std::int64_t> stages;   // channels of the backbone's, coarse to fine
+  Activation activation = Activation::relu;
+};
+
+// activation(norm(x * W)) with a 3 x 3 kernel.
+class MaskBlock {
+ public:
+  MaskBlock(const Scope& scope, int index, std::int64_t inputs, std::int64_t outputs, Activation activation);
+  FeatureMaps operator()(Context& context, const FeatureMaps& x) const;
+
+ private:
+  Convolution convolution_;
+  GroupNorm norm_;
+  Activation activation_;
+};
+
+class MaskHead {
+ public:
+  MaskHead(const Scope& scope, const MaskHeadSizes& sizes);
+
+  // ObjectDetector::Masks.
+  FeatureMaps operator()(Context& context, const DetectedPictures& found, std::span<const std::int32_t> queries) const;
+
+ private:
+  Tensor Attention(Context& context, const DetectedPictures& found, std::span<const std::int32_t> queries) const;
+
+  // A stage's map, to the channels that the masks have there, and what follows the sum with them.
+  struct Stage {
+    Convolution adapter;
+    MaskBlock block;
+  };
+
+  std::int64_t heads_, queries_;  // queries of a picture
+  Linear query_, key_;
+  MaskBlock first_, second_;
+  std::deque<Stage> stages_;
+  Convolution output_;
+};
+
+}  // namespace headlight
