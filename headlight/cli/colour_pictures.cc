@@ -5,15 +5,15 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/training_options.h"
+#include "headlight/data/pictures.h"
 #include "headlight/image/colours.h"
 #include "headlight/image/decoding/decode.h"
-#include "headlight/image/picture_files.h"
 
 namespace headlight {
 
 std::vector<Picture> ReadFittedPictures(const std::vector<std::string>& sources, const PictureProcessor& processor,
                                         const TextShare& share) {
-  const std::vector<PictureSource> listed = ListPictures(sources);
+  const std::vector<PictureSource> listed = ListUnlabelledPictures(sources);
   std::vector<Picture> pictures(listed.size());
   ParallelFor(std::ssize(listed), [&](std::int64_t i) {
     const auto index = static_cast<std::size_t>(i);

@@ -132,11 +132,14 @@ PictureProcessor ProcessorOf(const PictureTrainingOptions& options) {
 }
 
 void SaveBesidePictureModel(const PictureTrainingOptions& options, const std::string& folder) {
-  const std::string path = folder + "/preprocessor_config.json";
-  if (options.from_scratch()) return WriteFile(path, NewPreprocessorConfig(options).Text());
-  CopyBesideModel(options.from, folder);
-  if (std::filesystem::exists(path)) return;
-  WriteFile(path, ReadJson(options.from + "/processor_config.json")["image_processor"].value().Text());
+  Json config;
+  if (options.from_scratch())
+    config = NewPreprocessorConfig(options);
+  else if (const std::string own = options.from + "/preprocessor_config.json"; std::filesystem::exists(own))
+    config = ReadJson(own).value();
+  else
+    config = ReadJson(options.from + "/processor_config.json")["image_processor"].value();
+  WriteFile(folder + "/preprocessor_config.json", config.Text());
 }
 
 void RunPictureTraining(const TrainingTask& task, PictureTrainingOptions& options, const char* name,

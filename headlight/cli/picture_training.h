@@ -75,8 +75,8 @@ Json NewPreprocessorConfig(const PictureTrainingOptions& options);
 // How pictures are prepared: as the folder of --from says it, or NewPreprocessorConfig.
 PictureProcessor ProcessorOf(const PictureTrainingOptions& options);
 
-// Completes a folder that the model was saved into: with preprocessor_config.json, and what stood beside the model of
-// --from.
+// Completes a folder that the model was saved into, with preprocessor_config.json. Nothing else that stands beside the
+// model of --from is of the new one.
 void SaveBesidePictureModel(const PictureTrainingOptions& options, const std::string& folder);
 
 // Trains. `name` and `of` say what the run is, with the hash of what it learns from; `use` is as TrainingRun's. `save`

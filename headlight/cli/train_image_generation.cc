@@ -180,7 +180,8 @@ void AddTrainImageGeneration(CLI::App& train) {
   options->training.adam.clip_norm = 1;
   command
       .add_option("--train", options->train,
-                  "Pictures to train on: files, folders of them at any depth, or IDX files of pictures")
+                  "Pictures to train on: files, folders of them at any depth, IDX files, or .csv, .jsonl and .tsv "
+                  "files of paths")
       ->required()
       ->type_name("FILE");
   command.add_option("--valid", options->valid, "Pictures to validate on, likewise")->type_name("FILE");

@@ -106,6 +106,24 @@ TEST(TrainPictures, AResumedTrainingIsTheSame) {
   EXPECT_THAT(refused.err, HasSubstr("this training began with mixup 0.8, not 0.0;"));
 }
 
+TEST(TrainPictures, ALearningRateFallsWithTheMinutes) {
+  const Setting setting;
+  const Outcome trained = setting.Train(With(setting.Small("model"), {"--minutes", "0.02", "--warmup", "2"}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::vector<std::string> lines = Lines(ReadFile(setting.folder.File("model/metrics.jsonl")));
+  double last = 1;
+  std::int64_t pictures = 0;
+  for (const std::string& line : lines) {
+    const JsonView step(ParseJson(line, "line"), "line");
+    if (step.value().Find("learning_rate") == nullptr) continue;
+    EXPECT_LT(step["learning_rate"].Number(), last);  // logged every two steps, of which the second ends the warm-up
+    last = step["learning_rate"].Number();
+    pictures = step["pictures"].Integer();
+  }
+  EXPECT_LT(last, 3e-4);
+  EXPECT_GT(pictures, 100);
+}
+
 TEST(TrainPictures, ShowsThePicturesThatItLearnsFrom) {
   const Setting setting;
   const std::string page = setting.folder.File("page.html");

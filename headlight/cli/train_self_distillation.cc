@@ -92,7 +92,7 @@ void Run(Options& options) {
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
     return DecodePicture(file, name);
   };
-  const PictureSet train({ListPictures(options.train), {}}, decode);
+  const PictureSet train({ListUnlabelledPictures(options.train), {}}, decode);
   progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
   std::vector<std::string> labels;
   PictureList list;
@@ -136,8 +136,10 @@ void AddTrainSelfDistillation(CLI::App& train) {
   CLI::App& command = *train.add_subcommand("self-distillation",
                                             "Learn features of pictures without labels, by DINO (from scratch a ViT)");
   SetDefaults(*options);
-  AddPictureTrainingOptions(command, *options, "files, folders, patterns or IDX files; labels are ignored",
-                            /*validates=*/false);
+  AddPictureTrainingOptions(
+      command, *options,
+      "files, folders, patterns, IDX files, or .csv, .jsonl and .tsv files of paths; labels are ignored",
+      /*validates=*/false);
   options->training.adam.weight_decay = 0.04;
   options->training.adam.clip_norm = 0;
   const auto describe = [&](const char* name, const char* value, const char* description) {

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "headlight/base/json.h"
 #include "headlight/base/random.h"
 #include "headlight/cli/testing.h"
 #include "headlight/image/processor.h"
@@ -70,13 +72,29 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
     std::filesystem::copy_file(setting.folder.File("vit") + "/preprocessor_config.json",
                                copy.File("preprocessor_config.json"),
                                std::filesystem::copy_options::overwrite_existing);
+    WriteFile(copy.File("tokenizer_config.json"), "{}");
+    WriteFile(copy.File("generation_config.json"), "{}");
     const std::string out = fmt::format("from_{}", std::filesystem::path(from).filename().string());
     const Outcome further = RunProgram(setting.Arguments(out, {"--from", copy.path(), "--steps", "2"}));
     ASSERT_EQ(further.exit_code, 0) << further.err;
     const auto encoder = LoadModel<PictureEncoder>(setting.folder.File(out));
     EXPECT_EQ(encoder->limits().model, from.ends_with("vit") ? 16 : 12);
-    EXPECT_TRUE(std::filesystem::exists(setting.folder.File(out) + "/preprocessor_config.json"));
+    EXPECT_EQ(LoadPictureProcessor(setting.folder.File(out)).resize.size, (PictureSize{8, 8}));
+    for (const char* other : {"tokenizer_config.json", "generation_config.json"})
+      EXPECT_FALSE(std::filesystem::exists(setting.folder.File(out) + "/" + other));
+    EXPECT_EQ(ReadJson(setting.folder.File(out) + "/config.json").value().Find("id2label"), nullptr);
   }
+}
+
+TEST(TrainSelfDistillation, ReadsTables) {
+  const Setting setting;
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png", setting.folder.File("a.png"));
+  WriteFile(setting.folder.File("pictures.csv"), "path,title\na.png,first\na.png,second\n");
+  std::vector<std::string> arguments = setting.FromScratch("out", {"--steps", "1"});
+  arguments.insert(std::ranges::find(arguments, setting.pictures), setting.folder.File("pictures.csv"));
+  const Outcome trained = RunProgram(arguments);
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("26 pictures to learn from"));
 }
 
 TEST(TrainSelfDistillation, AResumedTrainingIsTheSame) {

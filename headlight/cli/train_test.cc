@@ -246,7 +246,6 @@ TEST_F(TrainTest, NamesImpossibleHyperparameters) {
   EXPECT_THAT(Refusal({"--heads", "3"}), HasSubstr("3 does not divide 16"));
   EXPECT_THAT(Refusal({"--model-dim", "0"}), HasSubstr("--model-dim must be at least 1, not 0"));
   EXPECT_THAT(Refusal({"--layers", "-1"}), HasSubstr("layers"));
-  EXPECT_THAT(Refusal({"--schedule", "cosine", "--minutes", "1"}), HasSubstr("--epochs or --steps"));
   EXPECT_THAT(Refusal({"--dropout", "1"}), HasSubstr("dropout"));
   EXPECT_THAT(Refusal({"--dropout", "nan"}), HasSubstr("dropout"));
   EXPECT_THAT(Refusal({"--learning-rate", "nan"}), HasSubstr("--learning-rate must be a finite number"));

@@ -128,10 +128,9 @@ void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
 
 void CompleteTrainingOptions(TrainingOptions& training) {
   if (training.epochs == 0 && training.steps == 0 && training.minutes == 0) training.epochs = 20;
-  Check(!FallsToZero(training.schedule.kind) || training.epochs > 0 || training.steps > 0,
-        "--schedule cosine and linear fall to zero at the end, which --epochs or --steps must give");
   CheckTrainingOptions(training);
-  Check(!FallsToZero(training.schedule.kind) || training.epochs > 0 || training.schedule.warmup <= training.steps,
+  Check(!FallsToZero(training.schedule.kind) || training.epochs > 0 || training.steps == 0 ||
+            training.schedule.warmup <= training.steps,
         "--warmup {}: the learning rate falls to zero at --steps {}, and must reach its peak before that",
         training.schedule.warmup, training.steps);
 }

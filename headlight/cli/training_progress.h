@@ -22,6 +22,7 @@ class TrainingProgress {
   void Log(const StepReport& report);   // now and then: a line, where there is no bar
   void Validation(const ValidationReport& report);
   void Note(const std::string& text);
+  const std::string& labels() const { return labels_; }
 
  private:
   void Clear();

@@ -192,7 +192,7 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
   const std::int64_t first_step = resuming ? ReadJson(In(checkpoint, "state.json"))["step"].Integer(0) : 0;
   std::optional<Metrics> metrics;  // not touched by the resumption of a training that has ended
   const auto add = [&](const auto& report) {
-    if (!metrics) metrics.emplace(run.out, first_step);
+    if (!metrics) metrics.emplace(run.out, first_step, progress.labels());
     metrics->Add(report);
   };
   StepProfiler profiler(run.compute, options.validate_every, progress);

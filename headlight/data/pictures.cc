@@ -51,13 +51,17 @@ void AddFolder(const std::string& folder, Collector& collector) {
 
 bool IsTsv(std::string_view path) { return path.ends_with(".tsv") || path.ends_with(".tsv.gz"); }
 
-void AddTable(const std::string& path, Collector& collector) {
-  const auto add = [&](const std::string& file, const std::string& label, const std::string& place) {
+bool IsTable(std::string_view path) { return HasRecords(path) || IsTsv(path); }
+
+// Calls `add` with each picture's file, its class, which is empty where it is not `labelled`, and its place.
+using AddPicture = std::function<void(const std::string& file, const std::string& label, const std::string& place)>;
+void ReadTable(const std::string& path, bool labelled, const AddPicture& add) {
+  const auto checked = [&](const std::string& file, const std::string& label, const std::string& place) {
     Check(!file.empty(), "{}: the path of the picture is missing", place);
     const fs::path beside = fs::path(path).parent_path() / file;  // `file` itself where it is absolute
     std::error_code ignored;
     Check(fs::exists(beside, ignored), "{}: {}: no such file", place, beside.string());
-    collector.Add({.path = beside.string()}, label, place);
+    add(beside.string(), label, place);
   };
   if (IsTsv(path)) {
     LineReader lines(path);
@@ -65,16 +69,22 @@ void AddTable(const std::string& path, Collector& collector) {
       if (line->empty()) continue;
       const std::string place = fmt::format("{}:{}", path, lines.line_number());
       const std::size_t tab = line->find('\t');
-      Check(tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos,
+      Check(!labelled || (tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos),
             "{}: expected the path of a picture, a tab and its class", place);
-      add(std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), place);
+      checked(std::string(line->substr(0, tab)), labelled ? std::string(line->substr(tab + 1)) : "", place);
     }
     return;
   }
   Records records(path);
   while (const auto record = records.Next())
-    add(TextOf(OneOf(*record, {"path", "file_name", "image", "file"})), LabelOf(OneOf(*record, {"label", "class"})),
-        record->place());
+    checked(TextOf(OneOf(*record, {"path", "file_name", "image", "file"})),
+            labelled ? LabelOf(OneOf(*record, {"label", "class"})) : "", record->place());
+}
+
+void AddTable(const std::string& path, Collector& collector) {
+  ReadTable(path, /*labelled=*/true, [&](const std::string& file, const std::string& label, const std::string& place) {
+    collector.Add({.path = file}, label, place);
+  });
 }
 
 void AddIdx(const std::string& path, const std::string& labels_path, Collector& collector) {
@@ -99,7 +109,7 @@ PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vec
     Check(fs::exists(path, ignored), "{}: no such file or folder", path);
     if (fs::is_directory(path, ignored)) {
       AddFolder(path, collector);
-    } else if (HasRecords(path) || IsTsv(path)) {
+    } else if (IsTable(path)) {
       AddTable(path, collector);
     } else if (IsIdxPath(path)) {
       Check(i + 1 < paths.size() && IsIdxPath(paths[i + 1]),
@@ -115,6 +125,22 @@ PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vec
   }
   if (rule == NewLabels::added) Renumber(SortLabels(labels), collector.list.labels);
   return std::move(collector.list);
+}
+
+std::vector<PictureSource> ListUnlabelledPictures(const std::vector<std::string>& sources) {
+  std::vector<PictureSource> all;
+  for (const std::string& source : sources) {
+    std::error_code ignored;
+    if (!IsTable(source) || fs::is_directory(source, ignored)) {
+      for (PictureSource& one : ListPictures({&source, 1})) all.push_back(std::move(one));
+      continue;
+    }
+    const std::size_t before = all.size();
+    ReadTable(source, /*labelled=*/false,
+              [&](const std::string& file, const std::string&, const std::string&) { all.push_back({.path = file}); });
+    Check(all.size() > before, "{}: there is no picture in it", source);
+  }
+  return all;
 }
 
 PictureSet::PictureSet(PictureList list, DecodeBytes decode, const TextShare& share, std::int64_t memory)

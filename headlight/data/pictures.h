@@ -31,6 +31,10 @@ struct PictureList {
 HEADLIGHT_API PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vector<std::string>& labels,
                                                NewLabels rule);
 
+// The pictures of all sources, in their order: as ListPictures has them, and those of .csv, .jsonl and .tsv files as
+// above, whose classes may be missing and are not read.
+HEADLIGHT_API std::vector<PictureSource> ListUnlabelledPictures(const std::vector<std::string>& sources);
+
 // A picture from a file's bytes; its errors begin with `name`. DecodePicture of image/decoding/decode.h is one.
 using DecodeBytes = std::function<Picture(std::span<const std::byte> file, const std::string& name)>;
 

@@ -83,6 +83,22 @@ TEST_F(Pictures, OfTables) {
   EXPECT_THAT(Refusal({"bad.tsv"}), HasSubstr("bad.tsv:1: expected the path of a picture, a tab and its class"));
 }
 
+TEST_F(Pictures, WithoutClasses) {
+  for (const char* name : {"1", "2"}) Write(fmt::format("pictures/{}.png", name), name);
+  Write("a.csv", "title,image\none,pictures/1.png\ntwo,pictures/2.png\n");
+  Write("b.tsv", "pictures/2.png\tclass\tmore\npictures/1.png\n");
+  const std::vector<PictureSource> listed =
+      ListUnlabelledPictures({folder.File("a.csv"), folder.File("b.tsv"), folder.File("pictures")});
+  std::string order;
+  for (const PictureSource& one : listed) order += one.path.substr(one.path.size() - 5, 1);
+  EXPECT_EQ(order, "122112");
+  Write("bad.csv", "title\none\n");
+  EXPECT_THAT(ErrorOf([&] { ListUnlabelledPictures({folder.File("bad.csv")}); }), HasSubstr("bad.csv:2"));
+  Write("bad.csv", "image\n");
+  EXPECT_THAT(ErrorOf([&] { ListUnlabelledPictures({folder.File("bad.csv")}); }), HasSubstr("there is no picture"));
+  EXPECT_THAT(ErrorOf([&] { ListUnlabelledPictures({folder.File("none.csv")}); }), HasSubstr("none.csv"));
+}
+
 TEST_F(Pictures, OfIdxFiles) {
   Write("train-images-idx3-ubyte", Idx({2, 1, 2}, "abcd"));
   Write("train-labels-idx1-ubyte", Idx({2}, std::string("\7\3")));

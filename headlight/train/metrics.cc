@@ -39,7 +39,9 @@ std::string LinesUpTo(const std::string& path, std::int64_t step) {
 
 }  // namespace
 
-Metrics::Metrics(const std::string& folder, std::int64_t step) : path_(PathIn(folder)), events_(folder) {
+Metrics::Metrics(const std::string& folder, std::int64_t step, const std::string& labels)
+    : path_(PathIn(folder)), labels_(labels), events_(folder) {
+  std::ranges::replace(labels_, ' ', '_');
   WriteFile(path_, LinesUpTo(path_, step));
   file_.open(path_, std::ios::app);
 }
@@ -50,13 +52,13 @@ void Metrics::Add(const StepReport& report) {
                      {"loss", report.loss},
                      {"learning_rate", report.learning_rate},
                      {"gradient_norm", report.gradient_norm},
-                     {"target_tokens_per_second", report.labels_per_second},
-                     {"target_tokens", report.labels},
+                     {labels_ + "_per_second", report.labels_per_second},
+                     {labels_, report.labels},
                      {"seconds", report.seconds}});
   events_.AddScalar("train/loss", report.loss, report.step);
   events_.AddScalar("train/learning_rate", report.learning_rate, report.step);
   events_.AddScalar("train/gradient_norm", report.gradient_norm, report.step);
-  events_.AddScalar("train/target_tokens_per_second", report.labels_per_second, report.step);
+  events_.AddScalar("train/" + labels_ + "_per_second", report.labels_per_second, report.step);
 }
 
 void Metrics::Add(const ValidationReport& report) {

@@ -14,13 +14,14 @@
 namespace headlight {
 
 // Appends an object a line to folder/metrics.jsonl: "step", "epoch", "loss", "learning_rate", "gradient_norm",
-// "target_tokens_per_second", "target_tokens" (or whatever is learned from), "seconds" of steps, and "step", "epoch",
+// "target_tokens_per_second", "target_tokens" (or what else is counted), "seconds" of steps, and "step", "epoch",
 // "validation_loss", "perplexity", every score by its name ("bleu"), "best" of validations, without numbers that are
 // not finite; the same numbers go to an event file.
 class HEADLIGHT_API Metrics {
  public:
-  // Removes the lines of steps after `step`: of a run that was cut off there.
-  Metrics(const std::string& folder, std::int64_t step);
+  // Removes the lines of steps after `step`: of a run that was cut off there. `labels`: the name of what a step counts,
+  // such as "pictures".
+  Metrics(const std::string& folder, std::int64_t step, const std::string& labels = "target tokens");
 
   void Add(const StepReport& report);
   void Add(const ValidationReport& report);
@@ -28,7 +29,7 @@ class HEADLIGHT_API Metrics {
  private:
   void Write(const Json& line);
 
-  std::string path_;
+  std::string path_, labels_;
   std::ofstream file_;
   EventFile events_;
 };

@@ -12,17 +12,18 @@ void CheckSchedule(const Schedule& schedule) {
   Check(schedule.warmup >= 1, "the warm-up must be at least 1 step, not {}", schedule.warmup);
   Check(schedule.peak >= 0 && std::isfinite(schedule.peak), "the learning rate must be a positive number, not {}",
         schedule.peak);
-  Check(!FallsToZero(schedule.kind) || schedule.total >= schedule.warmup,
+  Check(!FallsToZero(schedule.kind) || schedule.total == 0 || schedule.total >= schedule.warmup,
         "a schedule that falls to zero needs as many steps as its warm-up, {}, not {}", schedule.warmup,
         schedule.total);
   Check(schedule.kind == ScheduleKind::paper || schedule.peak > 0, "this schedule needs a learning rate");
 }
 
-double LearningRate(const Schedule& schedule, std::int64_t step) {
+double LearningRate(const Schedule& schedule, std::int64_t step, double done) {
   const auto t = static_cast<double>(step), warmup = static_cast<double>(schedule.warmup);
   const double peak = schedule.peak > 0 ? schedule.peak : 1 / std::sqrt(static_cast<double>(schedule.model) * warmup);
   if (t < warmup) return peak * t / warmup;
-  const double progress = std::min(1.0, (t - warmup) / (static_cast<double>(schedule.total + 1) - warmup));
+  const double progress =
+      schedule.total > 0 ? std::min(1.0, (t - warmup) / (static_cast<double>(schedule.total + 1) - warmup)) : done;
   switch (schedule.kind) {
     case ScheduleKind::paper:
     case ScheduleKind::inverse_square_root:

@@ -21,7 +21,7 @@ struct Schedule {
   std::int64_t warmup = 4000;
   double peak = 0;  // 0: the paper's (model * warmup)^-0.5
   std::int64_t model = 512;
-  std::int64_t total = 0;  // steps; needed by cosine and linear
+  std::int64_t total = 0;  // steps, which cosine and linear need; 0: the end is a time
 };
 
 constexpr bool FallsToZero(ScheduleKind kind) { return kind == ScheduleKind::cosine || kind == ScheduleKind::linear; }
@@ -29,6 +29,7 @@ constexpr bool FallsToZero(ScheduleKind kind) { return kind == ScheduleKind::cos
 // Throws Error where the schedule is impossible.
 HEADLIGHT_API void CheckSchedule(const Schedule& schedule);
 
-HEADLIGHT_API double LearningRate(const Schedule& schedule, std::int64_t step);  // step from 1
+// Of a step, from 1. Where the end is a time, `done` is the share of it that is over.
+HEADLIGHT_API double LearningRate(const Schedule& schedule, std::int64_t step, double done = 0);
 
 }  // namespace headlight

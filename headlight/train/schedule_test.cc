@@ -39,6 +39,15 @@ TEST(Schedule, ReachesZeroOnlyAfterTheLastStep) {
   }
 }
 
+TEST(Schedule, FallsWithTheTimeWhereThatIsTheEnd) {
+  const Schedule cosine{ScheduleKind::cosine, 10, 0.5}, linear{ScheduleKind::linear, 10, 0.5};
+  CheckSchedule(cosine);
+  EXPECT_DOUBLE_EQ(LearningRate(cosine, 5, 0.9), 0.25);  // still warming up
+  EXPECT_NEAR(LearningRate(cosine, 50, 0.5), 0.25, 1e-12);
+  EXPECT_NEAR(LearningRate(linear, 50, 0.8), 0.1, 1e-12);
+  EXPECT_NEAR(LearningRate(cosine, 50, 1), 0, 1e-12);
+}
+
 TEST(Schedule, RefusesWhatCannotBe) {
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 0}), Error);
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 10, -1}), Error);

@@ -62,6 +62,8 @@ class Training {
         optimizer_(options.adam, model_.parameters()) {
     CheckSchedule(options.schedule);
     CheckTrainingOptions(options);
+    Check(!FallsToZero(options.schedule.kind) || options.schedule.total > 0 || options.minutes > 0,
+          "a learning rate that falls to zero needs an end: steps or minutes");
     std::vector<std::string> metrics = {"loss", "perplexity"};
     metrics.insert(metrics.end(), task.scores.begin(), task.scores.end());
     Check(options.validate_metric.empty() || std::ranges::find(metrics, options.validate_metric) != metrics.end(),
@@ -131,7 +133,7 @@ class Training {
     }
     const double loss = ComputeGradients(model_.parameters(), task_.loss, parts, labels,
                                          options_.seed + static_cast<std::uint64_t>(optimizer_.step));
-    const double learning_rate = LearningRate(options_.schedule, optimizer_.step + 1);
+    const double learning_rate = LearningRate(options_.schedule, optimizer_.step + 1, Progress());
     const auto fail_diverged = [&](const char* what) {
       FailDiverged(what, optimizer_.step + 1, fmt::format("epoch {}, batch {}", place.epoch + 1, place.batch + 1));
     };
@@ -153,8 +155,9 @@ class Training {
   // Of the next step.
   double WeightDecay() const {
     const double first = options_.adam.weight_decay;
-    if (!options_.final_weight_decay || options_.schedule.total == 0) return first;
-    const double done = static_cast<double>(optimizer_.step) / static_cast<double>(options_.schedule.total);
+    const std::int64_t total = options_.schedule.total;
+    if (!options_.final_weight_decay || (total == 0 && options_.minutes == 0)) return first;
+    const double done = total > 0 ? static_cast<double>(optimizer_.step) / static_cast<double>(total) : Progress();
     const double last = *options_.final_weight_decay;
     return last + (first - last) * (1 + std::cos(std::numbers::pi * std::min(1.0, done))) / 2;
   }
@@ -209,7 +212,7 @@ class Training {
     Fail(
         "the training has diverged: the {} is not finite at step {} ({}, learning rate {:.2e}); {}. Try a lower "
         "learning rate, a longer warm-up or a smaller limit of the gradient's norm",
-        what, step, place, LearningRate(options_.schedule, step), kept);
+        what, step, place, LearningRate(options_.schedule, step, Progress()), kept);
   }
 
   bool AtLimit() const {

@@ -17,8 +17,8 @@ namespace headlight {
 struct TrainingOptions {
   Schedule schedule;
   AdamOptions adam;
-  // Where given, the weight decay goes from Adam's to this one by a cosine, in `schedule.total` steps; where those are
-  // 0 it stays.
+  // Where given, the weight decay goes from Adam's to this one by a cosine, in `schedule.total` steps or in `minutes`;
+  // where both are 0 it stays.
   std::optional<double> final_weight_decay = {};
   std::int64_t accumulation = 1;  // batches a step
   // The training ends at the first of these that is reached; 0: no such limit. One at least is needed.

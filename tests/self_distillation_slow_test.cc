@@ -1,0 +1,87 @@
+// Self-distillation of a small ViT makes its features better for classes that it is never told.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "headlight/base/test_support.h"
+#include "headlight/models/vit.h"
+#include "headlight/train/tasks/self_distillation.h"
+#include "headlight/train/trainer.h"
+
+namespace headlight {
+namespace {
+
+// Views of one texture out of four: stripes, across or upright, boxes and rings, of a pitch that is the picture's own.
+// Place, strength and noise are each view's own, so that only the texture is the same in all views.
+Tensor View(std::int64_t side, std::int64_t picture, Random& random) {
+  Random own(static_cast<std::uint64_t>(picture));
+  const double pitch = 2 * std::numbers::pi / (4 + 2 * own.Uniform());
+  const double left = 40 * random.Uniform(), top = 40 * random.Uniform(), strength = 0.4 + 0.6 * random.Uniform();
+  const Tensor view = Tensor::Empty({side, side, 3});
+  for (std::int64_t y = 0; y < side; ++y)
+    for (std::int64_t x = 0; x < side; ++x) {
+      const double across = left + static_cast<double>(x), down = top + static_cast<double>(y);
+      const double waves[] = {std::sin(pitch * across), std::sin(pitch * down),
+                              1.4 * std::sin(pitch * across) * std::sin(pitch * down),
+                              std::sin(pitch * std::hypot(across - 30, down - 30))};
+      for (int c = 0; c < 3; ++c)
+        view.data<float>()[(y * side + x) * 3 + c] =
+            static_cast<float>(strength * waves[picture % 4] + 0.3 * random.Normal());
+    }
+  return view;
+}
+
+DistilledPictures Textures(std::int64_t first, std::int64_t count, bool labelled) {
+  DistilledPictures pictures{.count = count,
+                             .crops =
+                                 [=](std::int64_t picture, std::int64_t epoch) {
+                                   Random random = RandomOfExample(1, epoch, first + picture);
+                                   std::vector<Tensor> views;
+                                   for (const std::int64_t side : {16, 16, 8, 8})
+                                     views.push_back(View(side, first + picture, random));
+                                   return views;
+                                 },
+                             .whole =
+                                 [=](std::int64_t picture) {
+                                   Random random = RandomOfExample(2, 0, first + picture);
+                                   return View(16, first + picture, random);
+                                 }};
+  for (std::int64_t i = 0; labelled && i < count; ++i)
+    pictures.classes.push_back(static_cast<std::int32_t>((first + i) % 4));
+  return pictures;
+}
+
+TEST(SelfDistillation, MakesFeaturesBetter) {
+  VitConfig config{.model = 48, .layers = 3, .heads = 3, .ffn = 96, .picture = {16, 16}, .patch = {4, 4}, .scope = ""};
+  Vit student(config), teacher(config);
+  for (Vit* model : {&student, &teacher}) model->parameters().Initialise(1);
+  SelfDistillation distillation(student, teacher,
+                                {.head = {.hidden = 256, .bottleneck = 64, .prototypes = 1024},
+                                 .teacher_momentum = 0.98,
+                                 .drop_path = 0,
+                                 .batches = {.batch_tokens = 32, .seed = 1}});
+  const DistilledPictures valid = Textures(100000, 240, true);
+  const TrainingTask task = distillation.Task(Textures(0, 1024, false), valid);
+  const double untrained = task.validate({}).score;
+  TrainingOptions options;
+  options.steps = 300;
+  options.validate_every = 100;
+  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 50, .peak = 0.002, .total = options.steps};
+  options.adam = {.beta2 = 0.999, .epsilon = 1e-8, .weight_decay = 0.04, .clip_parameter_norm = 3};
+  double trained = 0;
+  const TemporaryFolder folder;
+  Train(task, options,
+        {.checkpoint = folder.File("checkpoint"), .run = Json::Object{}, .save_best = {}, .save_last = {}}, false,
+        {.step = {},
+         .progress = {},
+         .validation = [&](const ValidationReport& report) { trained = report.score; },
+         .note = {},
+         .stop = {}});
+  // 72.9 to 98.8; with other seeds 74.2 to 99.2 and 78.3 to 98.3; with a teacher that is the student itself, at the
+  // student's temperature, they become worse.
+  EXPECT_GT(trained, untrained + 15) << "untrained: " << untrained;
+}
+
+}  // namespace
+}  // namespace headlight
