@@ -31,8 +31,7 @@ struct Options : LineOptions {  // the input is the file of prompts
   bool draft = false;
   GenerateOptions generate;
   GenerateImagesOptions images;
-  std::vector<std::string> of_images;  // names of options that only models of pictures have
-  const CLI::App* command = nullptr;   // whose options these are
+  const CLI::App* command = nullptr;  // whose options these are
 };
 
 // Options of models of texts and of pictures.
@@ -108,15 +107,19 @@ void RunFile(const Generator& generator, const Options& options) {
   ForEachLineBatch(options, "prompts continued", ahead, rows);
 }
 
-// Draws pictures. Of the options on texts, those of the sampling of tokens are for pixels, too.
-void RunImages(const Options& options) {
+// Refuses options of the other kind of models.
+void CheckOptions(const Options& options, bool pictures) {
   for (const CLI::Option* option : options.command->get_options()) {
     const std::string name = option->get_name();
-    const bool both = std::ranges::find(kOfBoth, name) != std::end(kOfBoth) ||
-                      std::ranges::find(options.of_images, name) != options.of_images.end();
-    Check(option->count() == 0 || both, "{}: {} is for models of texts, and this is one of pictures", options.folder,
-          name);
+    const bool of_pictures = option->get_group() == kOptionsOfPictures;
+    const bool fits = pictures ? of_pictures || std::ranges::find(kOfBoth, name) != std::end(kOfBoth) : !of_pictures;
+    Check(option->count() == 0 || fits, "{}: {} is for models of {}, and this is {}", options.folder, name,
+          pictures ? "texts" : "pictures", pictures ? "one of pictures" : "none");
   }
+}
+
+// Of the options on texts, those of the sampling of tokens are for pixels, too.
+void DrawPictures(const Options& options) {
   const GenerateOptions& generate = options.generate;
   GenerateImageOptions images;
   images.temperature = generate.temperature.value_or(images.temperature);
@@ -127,10 +130,9 @@ void RunImages(const Options& options) {
 }
 
 void Run(const Options& options) {
-  if (FamilyOf(OpenModelFolder(options.folder)).kind == ImageGpt::kKind) return RunImages(options);
-  for (const std::string& name : options.of_images)
-    Check(options.command->get_option(name)->count() == 0, "{}: {} is for models of pictures, and this is none",
-          options.folder, name);
+  const bool pictures = FamilyOf(OpenModelFolder(options.folder)).kind == ImageGpt::kKind;
+  CheckOptions(options, pictures);
+  if (pictures) return DrawPictures(options);
   const Generator generator =
       Loaded([&] { return Generator::Load(options.folder, {.compute = options.compute, .draft = options.draft}); });
   generator.Generate({}, options.generate);  // refuses impossible options before anything is read
@@ -175,7 +177,7 @@ void AddGenerate(CLI::App& program) {
   AddSkipErrors(command, options)->excludes(prompt);
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  options.of_images = AddGenerateImagesOptions(command, options.images);
+  AddGenerateImagesOptions(command, options.images);
   command.footer(
       "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
       "line\n"

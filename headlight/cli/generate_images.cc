@@ -12,28 +12,22 @@
 
 namespace headlight {
 
-std::vector<std::string> AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options) {
-  std::vector<CLI::Option*> added;
-  added.push_back(command.add_option("--out", options.out, "PNG file to write: a sheet of the pictures")
-                      ->check(NotEmpty())
-                      ->type_name("FILE"));
-  added.push_back(
-      command.add_option("--from", options.from, "Complete these pictures: JPEG, PNG or WebP; - is standard input")
-          ->check(NotEmpty())
-          ->type_name("FILE"));
-  added.push_back(
-      AddNumber(command, "--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the picture's]")
-          ->needs(added.back()));
-  added.push_back(
-      AddNumber(command, "--count", options.count, Between(1, 10'000), "Pictures to draw; with --from, for each [1]"));
-  added.push_back(AddNumber(command, "--columns", options.columns, Between(1, 10'000),
-                            "Columns of the sheet [as many as rows; with several --from, --count]"));
-  std::vector<std::string> names;
-  for (CLI::Option* option : added) {
-    option->group("Models of pictures");
-    names.push_back(option->get_name());
-  }
-  return names;
+void AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options) {
+  command.add_option("--out", options.out, "PNG file to write: a sheet of the pictures")
+      ->check(NotEmpty())
+      ->type_name("FILE")
+      ->group(kOptionsOfPictures);
+  CLI::Option* from =
+      command.add_option("--from", options.from, "Complete these pictures: JPEG, PNG or WebP; - is standard input");
+  from->check(NotEmpty())->type_name("FILE")->group(kOptionsOfPictures);
+  AddNumber(command, "--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the picture's]")
+      ->needs(from)
+      ->group(kOptionsOfPictures);
+  AddNumber(command, "--count", options.count, Between(1, 10'000), "Pictures to draw; with --from, for each [1]")
+      ->group(kOptionsOfPictures);
+  AddNumber(command, "--columns", options.columns, Between(1, 10'000),
+            "Columns of the sheet [as many as rows; with several --from, --count]")
+      ->group(kOptionsOfPictures);
 }
 
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,

@@ -18,8 +18,11 @@ struct GenerateImagesOptions {
   std::optional<std::int64_t> rows, count, columns;
 };
 
-// Binds --out, --from, --rows, --count and --columns to `options`, which must outlive the program; their names.
-std::vector<std::string> AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options);
+// The group of the options that only models of pictures have.
+inline constexpr const char* kOptionsOfPictures = "Models of pictures";
+
+// Binds --out, --from, --rows, --count and --columns to `options`, which must outlive the program.
+void AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options);
 
 // Writes a sheet of pictures.
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,

@@ -4,54 +4,30 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/cli/model_training.h"
 #include "headlight/cli/training_folder.h"
-#include "headlight/cli/training_options.h"
-#include "headlight/cli/training_progress.h"
-#include "headlight/data/text_share.h"
 #include "headlight/image/processor.h"
-#include "headlight/io/config_table.h"
 #include "headlight/models/vit.h"
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 
-// Of a ViT that is trained from scratch.
-struct PictureModelSizes {
-  std::int64_t picture = 224, patch = 16, model = 192, ffn = 0;  // pixels of a side; ffn 0: 4 times the model's
-  std::int32_t heads = 3;
-  int layers = 12;
+struct PictureTrainingOptions : ModelTrainingOptions {
+  PictureTrainingOptions() {
+    sizes = {.model = 192, .heads = 3, .layers = 12};
+    tuning_epochs = 10;
+    batches.batch_tokens = 128;  // pictures
+  }
 
-  std::int64_t inner() const { return ffn > 0 ? ffn : 4 * model; }
-};
-
-struct PictureTrainingOptions {
-  std::vector<std::string> train, valid;
-  double validate_split = 0;
-  std::string out, from;
-  PictureModelSizes sizes;
-  std::optional<double> dropout, attention_dropout;
+  std::int64_t picture = 224, patch = 16;  // of a ViT from scratch: pixels of a side
   double drop_path = 0;
-  TrainingOptions training;
-  BatchOptions batches{.batch_tokens = 128};  // pictures
-  ComputeChoice compute = ComputeChoice::automatic;
-  bool profile = false, resume = false;
-  CLI::App* command = nullptr;  // whose options these are
-
-  bool from_scratch() const { return from.empty(); }
-  // The paths to validate on, and which pictures of them are learned from and validated on.
-  const std::vector<std::string>& validation() const { return valid.empty() ? train : valid; }
-  TextShare learned() const { return {validate_split, training.seed, false}; }
-  TextShare validated() const { return {validate_split, training.seed, true}; }
-  ChosenDropout chosen_dropout() const { return {dropout, attention_dropout}; }
 };
 
-// The group of the options that are of a model from scratch alone.
-inline constexpr const char* kPictureModelGroup = "A model from scratch";
+inline constexpr const char* kPictureModelGroup = kModelGroup;
 
 // Binds the options to variables that must outlive the command; `pictures` describes what is learned from. Options for
 // what to validate on are added where `validates`.

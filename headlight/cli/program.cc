@@ -100,8 +100,10 @@ std::unique_ptr<CLI::App> MakeProgram() {
   AddCommonOptions(*program);
   program->footer(
       "headlight help COMMAND, or headlight COMMAND --help, explains a command and gives examples.\n\n"
-      "Exit codes: 0 success; 1 a fault of headlight itself; 2 a mistake in the command line, a file or a text;\n"
-      "128 + N ended by signal N, such as 130 for a training that Ctrl-C interrupted, after it is saved.");
+      "Exit codes: 0 success; 1 a fault of headlight itself; 2 a mistake in the command line, a file or a text, or "
+      "too\n"
+      "little memory or disk space; 128 + N ended by signal N, such as 130 for a training that Ctrl-C interrupted, "
+      "after it is saved.");
   return program;
 }
 

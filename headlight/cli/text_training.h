@@ -3,53 +3,29 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/cli/model_training.h"
 #include "headlight/cli/training_folder.h"
-#include "headlight/cli/training_options.h"
-#include "headlight/cli/training_progress.h"
 #include "headlight/data/text_examples.h"
-#include "headlight/io/config_table.h"
 #include "headlight/nn/model.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/train/tasks/masked_language_model.h"
 
 namespace headlight {
 
-// Of a model that is trained from scratch.
-struct ModelSizes {
-  std::int64_t model = 256, positions = 512, ffn = 0;  // ffn 0: 4 times the model's
-  std::int32_t heads = 4;
-  int layers = 4;
+struct TextTrainingOptions : ModelTrainingOptions {
+  TextTrainingOptions() {
+    usual_dropout = 0.1;
+    tuning_rate = 5e-5;
+  }
 
-  std::int64_t inner() const { return ffn > 0 ? ffn : 4 * model; }
-};
+  std::string tokenizer;
+  std::int64_t positions = 512;  // of a model from scratch
 
-struct TextTrainingOptions {
-  std::vector<std::string> train, valid;
-  double validate_split = 0;
-  std::string out, from, tokenizer;
-  ModelSizes sizes;
-  std::optional<double> dropout, attention_dropout;
-  TrainingOptions training;
-  BatchOptions batches;
-  ComputeChoice compute = ComputeChoice::automatic;
-  bool profile = false, resume = false;
-  CLI::App* command = nullptr;  // whose options these are
-
-  bool from_scratch() const { return from.empty(); }
   const std::string& folder() const { return from.empty() ? tokenizer : from; }  // of the tokenizer
-  // Of a model from scratch; that of one to go on from is its own unless given.
-  double new_dropout() const { return dropout.value_or(0.1); }
-  double new_attention_dropout() const { return attention_dropout.value_or(new_dropout()); }
-  // The files to validate on, and which texts of them are learned from and validated on.
-  const std::vector<std::string>& validation() const { return valid.empty() ? train : valid; }
-  TextShare learned() const { return {validate_split, training.seed, false}; }
-  TextShare validated() const { return {validate_split, training.seed, true}; }
-  ChosenDropout chosen_dropout() const { return {dropout, attention_dropout}; }
 };
 
 // Binds the options to variables that must outlive the command; `texts` describes the files.

@@ -62,7 +62,7 @@ std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const PipelineToken
   config.ffn = sizes.inner();
   config.dropout = options.new_dropout();
   config.attention_dropout = options.new_attention_dropout();
-  config.positions = sizes.positions;
+  config.positions = options.positions;
   config.vocabulary = tokenizer.size();
   config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});
   config.on_top = heads;
@@ -87,7 +87,7 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
   TextHeadsConfig heads;
   heads.*task.has = true;
   if (has_head) heads.labels = model->heads().labels;
-  const std::int64_t longest = model ? model->limits().positions : options.sizes.positions;
+  const std::int64_t longest = model ? model->limits().positions : options.positions;
   const PreparedTask prepared = task.read({options, tokenizer, longest, heads.labels,
                                            has_head ? NewLabels::refused_but_numbers : NewLabels::added,
                                            has_head ? NewLabels::refused_but_numbers : NewLabels::refused, progress});

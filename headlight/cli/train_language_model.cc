@@ -26,7 +26,7 @@ GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& to
   config.ffn = sizes.inner();
   config.dropout = config.embedding_dropout = options.new_dropout();
   config.attention_dropout = options.new_attention_dropout();
-  config.positions = sizes.positions;
+  config.positions = options.positions;
   config.vocabulary = tokenizer.size();
   config.end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"<|endoftext|>", "</s>", "[SEP]"});
   return config;
@@ -39,7 +39,7 @@ void Run(Options& options) {
   std::unique_ptr<LanguageModel> model;
   if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from, {.dropout = options.chosen_dropout()});
   // The end token stands before a text.
-  const std::int64_t longest = (model ? model->limits().positions : options.sizes.positions) - 1;
+  const std::int64_t longest = (model ? model->limits().positions : options.positions) - 1;
   TrainingProgress progress(Quiet());
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);

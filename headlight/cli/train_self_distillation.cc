@@ -69,17 +69,16 @@ DistilledPictures CropsOf(const PictureSet& pictures, const PictureProcessor& pr
 }
 
 void Run(Options& options) {
-  const auto given = [&](const char* name) { return !options.command->get_option(name)->empty(); };
   for (const char* name : {"--average-decay", "--average-last"})
-    Check(!given(name), "{}: the teacher, which is kept, is an average already (--teacher-momentum)", name);
+    Check(!options.given(name), "{}: the teacher, which is kept, is an average already (--teacher-momentum)", name);
   for (const char* name : {"--patience", "--validate-metric"})
-    Check(!given(name) || !options.labelled.empty(), "{}: only --labelled pictures tell which model is the better one",
-          name);
+    Check(!options.given(name) || !options.labelled.empty(),
+          "{}: only --labelled pictures tell which model is the better one", name);
   const TrainingFolder folder = BeginPictureTraining(options);
   TrainingOptions& training = options.training;
-  Check(!given("--final-weight-decay") || FallsToZero(training.schedule.kind),
+  Check(!options.given("--final-weight-decay") || FallsToZero(training.schedule.kind),
         "--final-weight-decay: only with --schedule cosine or linear the training's end is known");
-  if (!given("--learning-rate") && options.from_scratch())
+  if (!options.given("--learning-rate") && options.from_scratch())
     training.schedule.peak = 5e-4 * static_cast<double>(options.batches.batch_tokens) / 256;
   training.final_weight_decay = options.final_weight_decay;
   options.distillation.drop_path = options.drop_path;

@@ -69,7 +69,7 @@ BartConfig BartOf(const Options& options, const PipelineTokenizer& tokenizer) {
   config.dropout = options.new_dropout();
   config.attention_dropout = options.new_attention_dropout();
   config.vocabulary = tokenizer.size();
-  config.positions = sizes.positions;
+  config.positions = options.positions;
   config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"<pad>"});
   config.start_id = config.end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"</s>"});
   return config;
@@ -160,9 +160,8 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   const AroundTexts around{tokenizer.before(), tokenizer.after()};
   const std::int64_t taken = std::ssize(around.before) + std::max<std::int64_t>(1, std::ssize(around.after));
-  const std::int64_t longest = std::min(options.sizes.positions, model.limits().positions) - taken;
-  Check(longest >= 1, "--positions {}: with what stands around a text there is no room for one",
-        options.sizes.positions);
+  const std::int64_t longest = std::min(options.positions, model.limits().positions) - taken;
+  Check(longest >= 1, "--positions {}: with what stands around a text there is no room for one", options.positions);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
     CheckNotEmpty(found.texts.size(), "texts", paths, share);
