@@ -24,6 +24,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/tasks/translator.h"
@@ -34,7 +35,7 @@ namespace {
 struct Options {
   std::string folder;
   std::optional<std::string> source, target, text, second, picture, patch, attention, against;
-  std::optional<double> mass;
+  std::optional<double> mass, threshold;
   bool checkpoints = false;
   std::optional<int> layer;
   std::vector<std::string> out;
@@ -87,15 +88,35 @@ AttentionRecord OfPictureGenerator(const std::string& folder, const ModelInput& 
                      OneLayer(input.options));
 }
 
+AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(input.picture.has_value(), "{}: a detector reads a picture: give it with --picture", folder);
+  AttentionChoice choice;
+  if (options.attention) choice = ParseAttentionChoice(*options.attention);
+  Check(!options.patch || choice.kind != AttentionKind::cross,
+        "--patch shows where a cell looks, and --attention cross where a box's query does");
+  const auto model = LoadModel<ObjectDetector>(folder, {.purpose = LoadFor::computing});
+  AttentionRecord record =
+      AttentionOf(*model, LoadPictureProcessor(folder), *input.picture,
+                  {.threshold = options.threshold.value_or(DetectorLook().threshold),
+                   .layer = OneLayer(options),
+                   .encoder = choice.kind != AttentionKind::cross,
+                   .cross = !choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross});
+  if (record.target_tokens.empty() && !options.attention) Note("nothing is found in the picture: see --threshold");
+  if (options.patch)  // is shown first
+    std::ranges::stable_partition(record.maps,
+                                  [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
+  return record;
+}
+
 struct KindAttention {
   std::string_view kind;
   AttentionRecord (*attention)(const std::string& folder, const ModelInput& input);
 };
-constexpr KindAttention kAttention[] = {{EncoderDecoder::kKind, OfEncoderDecoder},
-                                        {TextEncoder::kKind, OfTextEncoder},
-                                        {LanguageModel::kKind, OfLanguageModel},
-                                        {PictureEncoder::kKind, OfPictureEncoder},
-                                        {ImageGpt::kKind, OfPictureGenerator}};
+constexpr KindAttention kAttention[] = {
+    {EncoderDecoder::kKind, OfEncoderDecoder}, {TextEncoder::kKind, OfTextEncoder},
+    {LanguageModel::kKind, OfLanguageModel},   {PictureEncoder::kKind, OfPictureEncoder},
+    {ImageGpt::kKind, OfPictureGenerator},     {ObjectDetector::kKind, OfDetector}};
 
 std::string NameOfFolder(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
@@ -107,8 +128,10 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
   const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
   const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
   Check(of != std::end(kAttention), "{}: look does not support this kind of model", folder);
-  Check(!input.picture || kind == PictureEncoder::kKind || kind == ImageGpt::kKind, "{}: this model reads no picture",
-        folder);
+  const bool detects = kind == ObjectDetector::kKind;
+  Check(!input.picture || detects || kind == PictureEncoder::kKind || kind == ImageGpt::kKind,
+        "{}: this model reads no picture", folder);
+  Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
   AddRollout(record);
   record = SelectAttention(std::move(record), choice);
@@ -163,11 +186,16 @@ int FirstQuery(const Options& options, const AttentionRecord& record) {
   return token;
 }
 
-void Draw(AttentionRecord record, const Options& options, int query, const std::string& path) {
-  if (record.source_picture || record.target_picture)
-    return DrawPictureAttention(record, {.query = query, .mass = options.mass}, path);
-  if (options.attention != "rollout") std::erase_if(record.maps, [](const AttentionMap& map) { return map.rollout; });
-  DrawAttention(record, path);
+// The maps that a drawing shows: of a detector those of its boxes, or of the cell that was asked for; of a text no
+// rollout unless it was asked for.
+AttentionRecord ForDrawing(AttentionRecord record, const Options& options) {
+  if (!record.target_boxes.empty())
+    std::erase_if(record.maps, [&](const AttentionMap& map) {
+      return (map.kind == AttentionKind::cross) == options.patch.has_value();
+    });
+  if (!record.source_picture && !record.target_picture && options.attention != "rollout")
+    std::erase_if(record.maps, [](const AttentionMap& map) { return map.rollout; });
+  return record;
 }
 
 void Run(const Options& options) {
@@ -203,16 +231,23 @@ void Run(const Options& options) {
   const std::string title = options.against       ? fmt::format("{} and {}", record.title, records[1].title)
                             : options.checkpoints ? NameOfFolder(options.folder)
                                                   : record.title;
+  const bool rollouts = options.attention == "rollout";
   for (const std::string& path : options.out) {
+    auto shown = std::ranges::count(record.maps, rollouts, &AttentionMap::rollout);
     if (IsPage(path)) {
       WriteFile(path,
                 AttentionPage(records,
                               {.title = title, .query = query, .mass = options.mass, .slider = options.checkpoints}));
     } else {
-      Draw(record, options, query, path);
+      const AttentionRecord drawn = ForDrawing(record, options);
+      shown = std::ranges::count(drawn.maps, rollouts, &AttentionMap::rollout);
+      if (drawn.source_picture || drawn.target_picture) {
+        DrawPictureAttention(drawn, {.query = query, .mass = options.mass}, path);
+      } else {
+        DrawAttention(drawn, path);
+      }
     }
-    const auto maps = std::ranges::count(record.maps, options.attention == "rollout", &AttentionMap::rollout);
-    Note("{} shows {} attention{} of {}", path, maps, maps == 1 ? "" : "s", tokens);
+    Note("{} shows {} attention{} of {}", path, shown, shown == 1 ? "" : "s", tokens);
   }
 }
 
@@ -232,17 +267,18 @@ void AddLook(CLI::App& program) {
   command.add_option("--second", options.second, "Second text of a pair, for an encoder")
       ->type_name("TEXT")
       ->needs(text);
-  auto* picture =
-      command
-          .add_option("--picture", options.picture,
-                      "Picture (JPEG, PNG or WebP) for an encoder or a generator of pictures; - is standard input")
-          ->type_name("FILE")
-          ->check(NotEmpty())
-          ->excludes(source)
-          ->excludes(text);
+  auto* picture = command
+                      .add_option("--picture", options.picture,
+                                  "Picture (JPEG, PNG or WebP) for an encoder, a generator or a detector; "
+                                  "- is standard input")
+                      ->type_name("FILE")
+                      ->check(NotEmpty())
+                      ->excludes(source)
+                      ->excludes(text);
   command
-      .add_option("--patch", options.patch,
-                  "Show where this patch or pixel looks, counted from 1 [the class token; the last pixel]")
+      .add_option(
+          "--patch", options.patch,
+          "Show where this patch or pixel looks, counted from 1 [the class token; the last pixel; a detector's boxes]")
       ->type_name("ROW:COLUMN")
       ->check(NotEmpty())
       ->needs(picture);
@@ -251,6 +287,10 @@ void AddLook(CLI::App& program) {
                   "Show, for each head, the patches that hold this share of its weight, such as 0.6")
       ->type_name("SHARE")
       ->check(NumberAbove(0, 1))
+      ->needs(picture);
+  command.add_option("--threshold", options.threshold, "Show what a detector finds with a score above this [0.5]")
+      ->check(NumberFrom(0, 1))
+      ->type_name("P")
       ->needs(picture);
   command.add_option("--out", options.out, "Page (.html) or picture (.svg, .png, .pdf) to write; may be repeated")
       ->check(NotEmpty())
@@ -279,6 +319,7 @@ void AddLook(CLI::App& program) {
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
       "  headlight look vit --picture cat.jpg --out cat.html\n"
       "  headlight look vit --picture cat.jpg --mass 0.6 --out heads.png\n"
+      "  headlight look detr --picture street.jpg --layer 6 --out street.html --out boxes.png\n"
       "  headlight look model --checkpoints --source 'Ein Hund läuft.' --target 'A dog runs.' --out training.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
 }

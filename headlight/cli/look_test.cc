@@ -79,6 +79,42 @@ TEST(LookAtAPicture, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(std::filesystem::exists(page));
 }
 
+TEST(LookAtAPicture, OfADetector) {
+  const TemporaryFolder folder;
+  const std::string detr = HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr";
+  const std::string page = folder.File("a.html"), sheet = folder.File("a.svg");
+  const Outcome outcome =
+      RunProgram({"look", detr, "--picture", kPicture, "--threshold", "0", "--out", page, "--out", sheet});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a.html shows 4 attentions of 6 source and 3 target tokens"));
+  EXPECT_THAT(outcome.err, HasSubstr("a.svg shows 2 attentions"));
+  EXPECT_THAT(ReadFile(page), HasSubstr("\"boxes\":[["));
+  const std::string boxes = ReadFile(sheet);
+  MustRun({"look", detr, "--picture", kPicture, "--threshold", "0", "--patch", "2:3", "--out", sheet, "--out", page});
+  EXPECT_NE(ReadFile(sheet), boxes);
+  MustRun({"look", detr, "--picture", kPicture, "--threshold", "0", "--attention", "cross", "--layer", "2", "--out",
+           sheet});
+  for (const char* attention : {"encoder", "rollout"})
+    MustRun({"look", detr, "--picture", kPicture, "--attention", attention, "--out", sheet, "--out", page});
+  EXPECT_THAT(RunProgram({"look", detr, "--picture", kPicture, "--threshold", "1", "--out", page}).err,
+              HasSubstr("nothing is found in the picture"));
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"look", detr, "--out", sheet};
+    command.insert(command.end(), more.begin(), more.end());
+    return RefusalOf(command);
+  };
+  EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("a detector reads a picture"));
+  EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "1", "--attention", "cross"}),
+              HasSubstr("nothing is found with a score above 1"));
+  EXPECT_THAT(refusal({"--picture", kPicture, "--layer", "3"}), HasSubstr("layer 3: the model has 2 layers"));
+  EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "0", "--patch", "3:9"}), HasSubstr("--patch must be"));
+  EXPECT_THAT(refusal({"--picture", kPicture, "--patch", "1:1", "--attention", "cross"}),
+              HasSubstr("where a cell looks"));
+  EXPECT_THAT(RefusalOf({"look", HEADLIGHT_SOURCE_DIR "/tests/testdata/pictures/vit", "--picture", kPicture,
+                         "--threshold", "0.5", "--out", sheet}),
+              HasSubstr("--threshold is for detectors"));
+}
+
 TEST(LookAtAPicture, OfAModelThatReadsPixels) {
   const TemporaryFolder folder;
   const std::string model = folder.File("imagegpt"), page = folder.File("a.html"), sheet = folder.File("a.png");

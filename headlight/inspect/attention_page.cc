@@ -144,6 +144,18 @@ Json Side(const std::vector<std::string>& tokens, const std::vector<int>& specia
   return side;
 }
 
+// Left, top, width and height as shares of the picture.
+Json Boxes(const AttentionRecord& record) {
+  Json::Array boxes;
+  for (const Box& box : record.target_boxes) {
+    const auto height = static_cast<double>(record.source_picture->picture.height),
+               width = static_cast<double>(record.source_picture->picture.width);
+    boxes.push_back(Json::Array{static_cast<float>(box.left / width), static_cast<float>(box.top / height),
+                                static_cast<float>(box.width() / width), static_cast<float>(box.height() / height)});
+  }
+  return boxes;
+}
+
 Json Map(const AttentionMap& map, bool with_elements) {
   const std::span<const float> weights = map.weights;
   const std::size_t head = static_cast<std::size_t>(map.queries) * map.keys;
@@ -187,6 +199,7 @@ Json PageData(std::span<const AttentionRecord> records, const PageOptions& optio
     json.push_back(Json::Object{{"name", TokenLabel(record.title.empty() ? "Attention" : record.title)},
                                 {"source", Side(record.source_tokens, record.source_special, record.source_picture)},
                                 {"target", Side(record.target_tokens, record.target_special, record.target_picture)},
+                                {"boxes", Boxes(record)},
                                 {"maps", std::move(maps)}});
   }
   return Json::Object{{"records", std::move(json)},

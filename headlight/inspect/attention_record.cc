@@ -94,6 +94,9 @@ AttentionChoice ParseAttentionChoice(std::string_view name) {
 
 void CheckAttention(const AttentionRecord& record, std::int64_t most) {
   Check(!record.maps.empty(), "attention: there is no map to show");
+  Check(record.target_boxes.empty() ||
+            (record.source_picture && record.target_boxes.size() == record.target_tokens.size()),
+        "attention: {} boxes of {} target tokens", record.target_boxes.size(), record.target_tokens.size());
   std::int64_t total = 0;
   for (const AttentionMap& map : record.maps) {
     const std::string place = fmt::format("{}, layer {}", MapTitle(map), map.layer + 1);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/image/box.h"
 #include "headlight/image/picture.h"
 #include "headlight/nn/attention_sink.h"
 
@@ -51,6 +52,8 @@ struct AttentionRecord {
   // The tokens that the model's form adds to the input, such as [CLS], which a reader may want to hide; by index.
   std::vector<int> source_special = {}, target_special = {};
   std::optional<PictureTokens> source_picture = {}, target_picture = {};  // where those tokens are of a picture
+  // Of a detector, whose target tokens are what it has found: where each of them is, in the pixels of source_picture.
+  std::vector<Box> target_boxes = {};
 
   const std::vector<std::string>& query_tokens(AttentionKind kind) const {
     return kind == AttentionKind::encoder_self ? source_tokens : target_tokens;

@@ -83,6 +83,18 @@ AttentionRecord PictureRecord() {
   return record;
 }
 
+// 2 x 3 grey cells and two boxes, of which the first looks at the cell at the upper left, the second at the lower
+// right.
+AttentionRecord BoxRecord() {
+  AttentionRecord record{"detr", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"dog 0.90", "cat 0.80"}, {}};
+  record.source_picture = {Picture{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
+  record.target_boxes = {{0, 0, 30, 40}, {30, 20, 90, 60}};  // the second reaches over the edge
+  record.maps.push_back({AttentionKind::cross, 0, 1, 2, 6, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}});
+  record.maps.push_back({AttentionKind::encoder_self, 0, 1, 6, 6, std::vector<float>(36)});
+  for (int cell = 0; cell < 6; ++cell) record.maps[1].weights[cell * 6 + cell] = 1;
+  return record;
+}
+
 std::vector<AttentionRecord> BeforeAndAfter() {
   AttentionRecord before{"before", {"a", "b"}, {}, {{AttentionKind::encoder_self, 0, 1, 2, 2, {1, 0, 0, 1}}}};
   before.maps[0] = {AttentionKind::encoder_self, 0, 2, 2, 2, {1, 0, 0, 1, 1, 0, 0, 1}};
@@ -144,6 +156,8 @@ TEST_F(PageTest, ShowsTexts) { ExpectWorks(SelfTestPage(), 64); }
 TEST_F(PageTest, ShowsPictures) {
   ExpectWorks(WithSelfTest(AttentionPage(PictureRecord()), "page_picture_selftest.js"), 35);
 }
+
+TEST_F(PageTest, ShowsBoxes) { ExpectWorks(WithSelfTest(AttentionPage(BoxRecord()), "page_boxes_selftest.js"), 8); }
 
 TEST_F(PageTest, ShowsTwoModels) {
   ExpectWorks(WithSelfTest(AttentionPage(BeforeAndAfter(), {.title = "two"}), "page_records_selftest.js"), 11);

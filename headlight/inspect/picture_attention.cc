@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +11,17 @@
 
 namespace headlight {
 namespace {
+
+void CheckLayer(std::optional<int> layer, int layers) {
+  Check(!layer || *layer < layers, "layer {}: the model has {} layers", layer.value_or(0) + 1, layers);
+}
+
+// Names cells by row and column.
+void AddCellTokens(AttentionRecord& record, Grid grid) {
+  for (std::int64_t row = 0; row < grid.height; ++row)
+    for (std::int64_t column = 0; column < grid.width; ++column)
+      record.source_tokens.push_back(fmt::format("{}·{}", row + 1, column + 1));
+}
 
 // Adds the maps of a pass to a record: of all layers or of one, and no more weights than a page may have.
 class MapCollector {
@@ -59,9 +71,7 @@ AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor&
     record.source_tokens.push_back(token == 0 ? "class token" : fmt::format("special token {}", token + 1));
     record.source_special.push_back(token);
   }
-  for (std::int64_t row = 0; row < grid.height; ++row)
-    for (std::int64_t column = 0; column < grid.width; ++column)
-      record.source_tokens.push_back(fmt::format("{}·{}", row + 1, column + 1));
+  AddCellTokens(record, grid);
   // The rest at the right and below, which fills no patch, is not read.
   record.source_picture = {Crop(fitted, {0, 0, grid.height * limits.patch.height, grid.width * limits.patch.width}),
                            limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
@@ -98,6 +108,65 @@ AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, cons
   context.sink = [&](const LayerAttention& one) { maps.Add(one); };
   model.Decode(context, ids, {{0, static_cast<std::int32_t>(ids.size())}});
   maps.CheckLayer();
+  return record;
+}
+
+namespace {
+
+// The rows of some queries.
+AttentionMap RowsOf(AttentionMap map, std::span<const std::size_t> queries) {
+  std::vector<float> weights;
+  const auto keys = static_cast<std::size_t>(map.keys);
+  for (int head = 0; head < map.heads; ++head)
+    for (const std::size_t query : queries) {
+      const auto row = map.weights.begin() +
+                       static_cast<std::ptrdiff_t>((static_cast<std::size_t>(head * map.queries) + query) * keys);
+      weights.insert(weights.end(), row, row + map.keys);
+    }
+  map.queries = static_cast<int>(queries.size());
+  map.weights = std::move(weights);
+  return map;
+}
+
+}  // namespace
+
+AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor& processor, const Picture& picture,
+                            const DetectorLook& look) {
+  const Picture fitted = processor.Fit(picture);
+  const Tensor values = processor.Values(fitted);
+  AttentionRecord record;
+  std::vector<AttentionMap> cross;
+  std::optional<MapCollector> encoder;  // once it is known how many cells there are
+  int layers = 0;
+  Context context;
+  context.sink = [&](const LayerAttention& one) {
+    layers = std::max(layers, one.layer + 1);
+    if (look.cross && one.kind == AttentionKind::cross && one.layer == look.layer.value_or(one.layer))
+      cross.push_back(MapOf(one));
+    if (!look.encoder || one.kind != AttentionKind::encoder_self) return;
+    if (!encoder) encoder.emplace(record, one.weights.shape()[3], look.layer);
+    encoder->Add(one);
+  };
+  const DetectedPictures found = model.Detect(context, {&values, 1});
+  CheckLayer(look.layer, layers);
+  const Grid grid = found.grids[0];
+  AddCellTokens(record, grid);
+  record.source_picture = {fitted, 0, static_cast<int>(grid.height), static_cast<int>(grid.width)};
+
+  const std::vector<QueryFinding> findings = FindingsOf(found.layers.back(), 0, model.limits().queries);
+  std::vector<std::size_t> queries;
+  for (std::size_t query = 0; query < findings.size(); ++query)
+    if (findings[query].score > look.threshold) queries.push_back(query);
+  std::ranges::stable_sort(queries, std::greater{}, [&](std::size_t query) { return findings[query].score; });
+  Check(look.encoder || !queries.empty(), "nothing is found with a score above {}", look.threshold);
+  if (!look.cross || queries.empty()) return record;
+  for (const std::size_t query : queries) {
+    const auto& [box, label, score] = findings[query];
+    record.target_tokens.push_back(fmt::format("{} {:.2f}", model.labels()[static_cast<std::size_t>(label)], score));
+    record.target_boxes.push_back(BoxOfShares(box[0], box[1], box[2], box[3], fitted.height, fitted.width));
+  }
+  for (AttentionMap& map : cross) map = RowsOf(std::move(map), queries);
+  record.maps.insert(record.maps.begin(), cross.begin(), cross.end());
   return record;
 }
 

@@ -9,6 +9,7 @@
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/nn/language_model.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
@@ -24,6 +25,18 @@ HEADLIGHT_API AttentionRecord AttentionOf(const PictureEncoder& model, const Pic
 HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start,
                                           const PictureProcessor& processor, const Picture& picture,
                                           std::optional<int> layer = {});
+
+struct DetectorLook {
+  double threshold = 0.5;  // only what is found with a score above it
+  std::optional<int> layer = {};
+  bool encoder = true, cross = true;  // which attentions
+};
+
+// The attentions of a detector: where the query of each thing that it has found looks in the picture, of which the best
+// is the first ("dog 0.97"), and where the encoder's cells look. Throws Error as above, and where cross-attention alone
+// is wanted and nothing is found.
+HEADLIGHT_API AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor& processor,
+                                          const Picture& picture, const DetectorLook& look = {});
 
 // The weights of a head's query for the cells of the picture that its keys are; 0 for a cell without a token.
 HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const PictureTokens& cells);

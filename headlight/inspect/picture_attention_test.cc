@@ -53,6 +53,62 @@ TEST(AttentionOfAPicture, NamesItsTokensAndKeepsWhatWasRead) {
   EXPECT_THAT(weights, ElementsAre(0, 0, 1, 0, 0, 0));
 }
 
+// A map of 2 x 3 cells and four queries, of which the second and the fourth find something. In layer l, query q looks
+// at the cell (l + q) % 6.
+struct FakeDetector : ObjectDetector {
+  FakeDetector() : ObjectDetector(DType::float32) {
+    limits_ = {.queries = 4};
+    labels_ = {"cat", "dog"};
+  }
+  DetectedPictures Detect(Context& context, std::span<const Tensor>, std::span<const PixelMask>, bool) const override {
+    for (int layer = 0; layer < 2; ++layer) {
+      const Tensor cells = Tensor::Zeros({1, 2, 6, 6}), queries = Tensor::Zeros({1, 2, 4, 6});
+      for (std::int64_t row = 0; row < 12; ++row) cells.data<float>()[row * 6 + (layer + row) % 6] = 1;
+      for (std::int64_t row = 0; row < 8; ++row) queries.data<float>()[row * 6 + (layer + row % 4) % 6] = 1;
+      context.sink({AttentionKind::encoder_self, layer, 0, cells});
+      context.sink({AttentionKind::decoder_self, layer, 0, Tensor::Zeros({1, 2, 4, 4})});
+      context.sink({AttentionKind::cross, layer, 0, queries});
+    }
+    DetectedPictures found;
+    found.layers.push_back(
+        {Tensor::From({0.0F, 0.0F, 9.0F, 1.0F, 0.0F, -9.0F, 0.0F, 0.0F, 9.0F, 0.0F, 2.0F, -9.0F}, {4, 3}),
+         Tensor::From({0.5F, 0.5F, 0.2F, 0.4F, 0.5F, 0.5F, 1.0F, 0.5F, 0.5F, 0.5F, 0.2F, 0.2F, 0.25F, 0.5F, 0.5F, 1.0F},
+                      {4, 4})});
+    found.grids = {{2, 3}};
+    return found;
+  }
+  ops::FeatureMaps Masks(Context&, const DetectedPictures&, std::span<const std::int32_t>) const override { return {}; }
+  QueryAnswers Answer(Context&, const Tensor&) const override { return {}; }
+  const DetectionLossOptions& loss() const override { return loss_; }
+  void Save(const std::string&, Compute) const override {}
+  DetectionLossOptions loss_;
+};
+
+TEST(AttentionOfAPicture, OfADetectorHasARowForEachBox) {
+  const AttentionRecord record = AttentionOf(FakeDetector(), PictureProcessor(), Pattern(60, 40));
+  CheckAttention(record);
+  EXPECT_THAT(record.target_tokens, ElementsAre("dog 0.88", "cat 0.73"));  // the best first: the fourth query
+  EXPECT_THAT(record.target_boxes, ElementsAre(Box{0, 0, 30, 40}, Box{0, 10, 60, 30}));
+  EXPECT_EQ(record.source_tokens.size(), 6U);
+  ASSERT_EQ(record.maps.size(), 4U);
+  EXPECT_EQ(record.maps[0].kind, AttentionKind::cross);
+  EXPECT_EQ(record.maps[0].queries, 2);
+  for (const int head : {0, 1}) {
+    EXPECT_THAT(CellWeights(record.maps[0], head, 0, *record.source_picture), ElementsAre(0, 0, 0, 1, 0, 0));
+    EXPECT_THAT(CellWeights(record.maps[0], head, 1, *record.source_picture), ElementsAre(0, 1, 0, 0, 0, 0));
+    EXPECT_THAT(CellWeights(record.maps[1], head, 1, *record.source_picture), ElementsAre(0, 0, 1, 0, 0, 0));
+  }
+  EXPECT_EQ(record.maps[2].kind, AttentionKind::encoder_self);
+  const AttentionRecord sure =
+      AttentionOf(FakeDetector(), PictureProcessor(), Pattern(60, 40), {.threshold = 0.8, .layer = 1});
+  EXPECT_THAT(sure.target_tokens, ElementsAre("dog 0.88"));
+  EXPECT_EQ(sure.maps.size(), 2U);
+  EXPECT_THAT(ErrorOf([&] {
+                AttentionOf(FakeDetector(), PictureProcessor(), Pattern(60, 40), {.threshold = 0.99, .encoder = false});
+              }),
+              HasSubstr("nothing is found"));
+}
+
 // One layer whose tokens look at the one before them.
 struct FakeGenerator : LanguageModel {
   FakeGenerator() : LanguageModel(DType::float32) { limits_.positions = 6; }

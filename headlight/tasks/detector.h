@@ -1,8 +1,7 @@
 // Detection: what is in pictures, and where.
 //   const Detector detector = Detector::Load("detr-resnet-50");
 //   for (const FoundBox& found : detector.Detect({ReadPicture("street.jpg")})[0])
-//     fmt::print("{} {:.2f} from {}, {}\n", detector.labels()[found.label], found.score, found.box.left,
-//     found.box.top);
+//     fmt::print("{} {:.2f} at {}, {}\n", detector.labels()[found.label], found.score, found.box.left, found.box.top);
 #pragma once
 
 #include <cstddef>

@@ -74,6 +74,17 @@ void DrawOverlay(Canvas& canvas, const CanvasPicture& picture, const Rectangle& 
   if (query_cell >= 0) canvas.Outline(cell(query_cell), kMark, 1.5);
 }
 
+// The box of what a query has found, as far as it is in the picture.
+void DrawFound(Canvas& canvas, const Box& box, const Picture& picture, const Rectangle& where) {
+  const auto x = [&](double at) {
+    return where.x + where.width * std::clamp(at / static_cast<double>(picture.width), 0.0, 1.0);
+  };
+  const auto y = [&](double at) {
+    return where.y + where.height * std::clamp(at / static_cast<double>(picture.height), 0.0, 1.0);
+  };
+  canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, 1.5);
+}
+
 std::string Explanation(const AttentionRecord& record, const std::string& token, const PictureDrawing& drawing) {
   const std::string rule =
       drawing.mass
@@ -127,13 +138,15 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
         if (map.kind == kind) rows->push_back({&map, {}, nullptr}), heads = 1;
     if (rows->empty()) continue;
     const int queries = rows->front().heads->queries;
-    Check(drawing.query >= 0 && drawing.query < queries, "query {}: the model read {} tokens", drawing.query, queries);
+    Check(kind == AttentionKind::cross || (drawing.query >= 0 && drawing.query < queries),
+          "query {}: the model read {} tokens", drawing.query, queries);
 
     const int columns = heads + (heads > 1 ? 1 : 0) + (rollouts ? 1 : 0);
     const SheetLayout layout = LayOutSheet(*cells, static_cast<int>(rows->size()), columns);
     const std::string title = MapTitle(*rows->front().heads);
-    const auto draw = [&record, &drawing, &cells = *cells, rows, layout, heads, title, kind](Canvas& canvas) {
-      const std::string& token = record.query_tokens(kind)[drawing.query];
+    const auto draw = [&record, &drawing, &cells = *cells, rows, layout, heads, title, kind](Canvas& canvas,
+                                                                                             int query) {
+      const std::string& token = record.query_tokens(kind)[query];
       canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 19, .bold = true}, Align::left);
       canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(record, token, drawing),
                   {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
@@ -144,7 +157,7 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
       const CanvasPicture picture(Resize(cells.picture, sharp(layout.picture_height, cells.picture.height),
                                          sharp(layout.picture_width, cells.picture.width), ResizeFilter::bilinear));
       // Only where the queries are of this picture, too.
-      const int own = kind == AttentionKind::cross ? -1 : drawing.query - cells.first;
+      const int own = kind == AttentionKind::cross ? -1 : query - cells.first;
       const int query_cell = own < cells.cells() ? own : -1;
       const auto label = [&](int column, const std::string& text) {
         const Rectangle top = layout.At(0, column);
@@ -157,7 +170,10 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
                     {.size = 12}, Align::left);
         const auto cell = [&](int column, const AttentionMap& map, int head) {
           DrawOverlay(canvas, picture, layout.At(row, column), cells,
-                      Shares(CellWeights(map, head, drawing.query, cells), drawing.mass), query_cell);
+                      Shares(CellWeights(map, head, query, cells), drawing.mass), query_cell);
+          if (kind == AttentionKind::cross && !record.target_boxes.empty())
+            DrawFound(canvas, record.target_boxes[static_cast<std::size_t>(query)], cells.picture,
+                      layout.At(row, column));
         };
         for (int head = 0; head < layer.heads->heads; ++head) cell(head, *layer.heads, head);
         if (layer.mean.heads > 0) cell(heads, layer.mean, 0);
@@ -168,7 +184,14 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
       if (heads > 1) label(heads, "mean");
       if (layout.columns > heads + (heads > 1 ? 1 : 0)) label(layout.columns - 1, "rollout");
     };
-    pages.push_back({title, layout.width, layout.height, draw});
+    if (kind != AttentionKind::cross) {
+      pages.push_back(
+          {title, layout.width, layout.height, [=, &drawing](Canvas& canvas) { draw(canvas, drawing.query); }});
+      continue;
+    }
+    for (int query = 0; query < queries; ++query)
+      pages.push_back({TokenLabel(record.target_tokens[static_cast<std::size_t>(query)]), layout.width, layout.height,
+                       [=](Canvas& canvas) { draw(canvas, query); }});
   }
   Check(!pages.empty(), "attention: no keys of these maps are of a picture");
   WritePicture(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);

@@ -11,7 +11,7 @@
 namespace headlight {
 
 struct PictureDrawing {
-  int query = 0;                    // the token whose attention is drawn
+  int query = 0;                    // the token whose attention is drawn; cross-attention is drawn of each
   std::optional<double> mass = {};  // where given, each head shows the cells that hold this share of its weight
 };
 

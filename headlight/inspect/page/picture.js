@@ -25,7 +25,7 @@ function pixelsOf(cells) {
 // The token whose attention is shown: the one in focus, or the one that the page was opened with.
 function pictureQuery(map) {
   const query = state.focus.query ?? state.pinned.query ?? data.query;
-  return clamp(query, 0, queriesOf(map).length - 1);
+  return query < queriesOf(map).length ? query : 0;
 }
 
 // The weights of the cells, in thousandths, row by row.
@@ -105,7 +105,9 @@ function paintPicture(map) {
   canvas.style.width = `${canvas.width / ratio}px`;
   canvas.style.height = `${canvas.height / ratio}px`;
   const context = canvas.getContext("2d");
-  const box = querySide(map) === keySide(map) && cellBox(cells, query, canvas.width, canvas.height);
+  const own = querySide(map) === keySide(map), found = own ? undefined : map.record.boxes[query];
+  const box = own ? cellBox(cells, query, canvas.width, canvas.height)
+                  : found?.map((share, i) => share * (i % 2 === 0 ? canvas.width : canvas.height));
   if (box) {
     for (const [color, width] of [["#000", 4], [style("--mark"), 2]]) {
       context.strokeStyle = color;

@@ -1,9 +1,10 @@
 "use strict";
 // The page on which one looks at attention. Its data, written by attention_page.cc:
-//   records  what is compared, or the moments of a training: {name, source, target, maps}
+//   records  what is compared, or the moments of a training: {name, source, target, boxes, maps}
 //     source, target  {tokens, special, picture}: labels; the indices of the tokens that a reader may hide; where tokens
 //                     are the cells of a picture, {first, rows, columns, height, width, pixels}, pixels being bytes
 //                     of red, green and blue, three in four digits of base 64
+//     boxes           of a detector, of each target token: [left, top, width, height] as shares of the source's picture
 //     maps            {kind, title, queries, keys, causal, layer, heads, weights, elements}; queries and keys say which
 //                     side; weights has a string for each head, [query, key], as unpackWeights reads it; elements,
 //                     where it is there, {size, largest, query, key}: [head, token, size], two digits each
