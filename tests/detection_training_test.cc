@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <any>
+#include <string>
 #include <vector>
 
 #include "headlight/base/parallel.h"
@@ -103,6 +105,31 @@ TEST(DetectionTraining, CellsLearnWhatTheyShow) {
   EXPECT_NEAR(loss(0), 100 / weights, 1e-4);
   EXPECT_NEAR(loss(1), 100 / weights, 1e-4);
   EXPECT_NEAR(loss(2), 0.1 * 100 / weights, 1e-4);
+}
+
+TEST(DetectionTraining, GivesADetectorOtherClassesAndNoMasks) {
+  DetrConfig config = SmallDetr(16);
+  config.encoder_heads = 8;
+  config.backbone.hidden = {8, 8, 8, 8};
+  config.backbone.depths = {1, 1, 1, 1};
+  config.masks = true;
+  Detr model(config);
+  model.parameters().Initialise(1);
+  const auto differing = [&](const Detr& made) {
+    std::vector<std::string> names;
+    auto was = model.parameters().all().begin();
+    for (const Parameter& is : made.parameters().all()) {
+      EXPECT_EQ(was->names.front(), "detr." + is.names.front());
+      if (!std::ranges::equal(was->value.span<float>(), is.value.span<float>())) names.push_back(is.names.front());
+      ++was;
+    }
+    return names;
+  };
+  EXPECT_THAT(differing(*GiveClasses(model, SceneLabels(), 2)), testing::IsEmpty());
+  const auto other = GiveClasses(model, {"a"}, 2);
+  EXPECT_THAT(differing(*other),
+              testing::ElementsAre("class_labels_classifier.weight", "class_labels_classifier.bias"));
+  EXPECT_EQ(other->labels(), std::vector<std::string>{"a"});
 }
 
 TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {

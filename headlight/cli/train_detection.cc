@@ -2,11 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <any>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,16 +16,13 @@
 #include "headlight/cli/augmented_page.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_training.h"
 #include "headlight/cli/training_folder.h"
-#include "headlight/cli/training_options.h"
-#include "headlight/cli/training_run.h"
 #include "headlight/data/detection.h"
-#include "headlight/data/text_share.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/voc.h"
-#include "headlight/io/model_folder.h"
 #include "headlight/models/detr.h"
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/detection.h"
@@ -42,41 +39,36 @@ const std::map<std::string, OptionValues> kPresets = {{"small-scenes",
                                                         {"--model-dim", "128"},
                                                         {"--heads", "4"},
                                                         {"--ffn-dim", "256"},
-                                                        {"--queries", "16"},
+                                                        {"--queries", "10"},
                                                         {"--dropout", "0"},
                                                         {"--cell-loss", "1"},
                                                         {"--augment", "flip"},
                                                         {"--batch-size", "16"},
-                                                        {"--learning-rate", "0.0005"},
+                                                        {"--learning-rate", "0.0007"},
                                                         {"--epochs", "10"}}}};
 
-struct Options {
-  std::vector<std::string> train, valid, pictures;
-  double validate_split = 0;
-  std::string out, from, preset, show_augmented;
+struct Options : ModelTrainingOptions {
+  // The paper's, unless given.
+  Options() {
+    sizes = {.model = 256, .ffn = 2048, .heads = 8, .layers = 6};
+    usual_dropout = 0.1;
+    tuning_epochs = 10;
+    batches.batch_tokens = 16;  // pictures
+  }
+
+  std::vector<std::string> pictures;
+  std::string preset, show_augmented;
   std::int64_t side = 0;  // of pictures, the shorter one; 0: 800, or as --from says
   BoxAugmentation augment = BoxAugmentation::scale;
   double cell_weight = 0;
-  // Of a model from scratch; unless given, the paper's.
   Backbone backbone = Backbone::resnet50;
-  std::int64_t model = 256, ffn = 2048, queries = 100;
-  std::int32_t heads = 8;
-  int layers = 6;
-  std::optional<double> dropout, attention_dropout;
-  TrainingOptions training;
-  BatchOptions batches{.batch_tokens = 16};  // pictures
-  ComputeChoice compute = ComputeChoice::automatic;
-  bool profile = false, resume = false;
-  CLI::App* command = nullptr;
-
-  bool from_scratch() const { return from.empty(); }
-  const std::vector<std::string>& validation() const { return valid.empty() ? train : valid; }
+  std::int64_t queries = 100;
 };
 
 ResnetConfig BackboneOf(Backbone backbone) {
   switch (backbone) {
     case Backbone::small:  // for pictures of about 128 pixels: its last map has a cell for each 16 x 16
-      return {.embedding = 32, .hidden = {48, 96, 160}, .depths = {1, 1, 2}, .bottleneck = false};
+      return {.embedding = 16, .hidden = {32, 64, 128}, .depths = {1, 1, 2}, .bottleneck = false};
     case Backbone::resnet18:
       return {.hidden = {64, 128, 256, 512}, .depths = {2, 2, 2, 2}, .bottleneck = false};
     case Backbone::resnet34:
@@ -88,40 +80,32 @@ ResnetConfig BackboneOf(Backbone backbone) {
 }
 
 TrainingFolder Begin(Options& options) {
-  const auto given = [&](const char* name) { return !options.command->get_option(name)->empty(); };
-  TrainingOptions& training = options.training;
   if (!options.preset.empty())
-    SetUnlessGiven(*options.command, training, options.from_scratch(), kPresets.at(options.preset));
+    SetUnlessGiven(*options.command, options.training, options.from_scratch(), kPresets.at(options.preset));
   if (!options.from_scratch()) {
     CheckKind<ObjectDetector>(options.from);
-    SetUnlessGiven(*options.command, training, false, {{"--epochs", "10"}});
     // Behind the user's groups, which count first.
-    training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
+    options.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
-  CompleteTrainingOptions(training);
-  CheckValidation(!options.valid.empty(), options.validate_split);
-  if (given("--show-augmented")) {
+  CompleteModelTraining(options);
+  if (!options.show_augmented.empty()) {
     std::vector<std::string> inputs = options.train;
     inputs.insert(inputs.end(), options.valid.begin(), options.valid.end());
     if (!options.from_scratch()) inputs.push_back(options.from);
     CheckOutputs({{"--show-augmented", options.show_augmented}}, inputs);
     CheckWritable(options.show_augmented);
   }
-  Chosen(options.compute);
-  options.batches.seed = training.seed;
-  training.schedule.model = options.model;
   return TrainingFolder(options.out, options.resume);
 }
 
 // The pictures of a share, which are chosen by their names.
-DetectionSet Read(const Options& options, const std::vector<std::string>& paths, bool held_out,
+DetectionSet Read(const Options& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, TrainingProgress& progress) {
   DetectionSet set = ReadDetectionSet(paths, options.pictures, labels, rule, ReadVoc);
-  const TextShare share = {options.validate_split, options.training.seed, held_out};
   std::erase_if(set.examples, [&](const DetectionExample& example) {
     return !share.Has(std::filesystem::path(example.picture).filename().string());
   });
-  const char* const purpose = held_out ? "validate on" : "learn from";
+  const char* const purpose = share.held_out ? "validate on" : "learn from";
   Check(!set.examples.empty(), "{}: there is no picture to {}", fmt::join(paths, ", "), purpose);
   std::size_t boxes = 0;
   for (const DetectionExample& example : set.examples) boxes += example.boxes.size();
@@ -135,12 +119,13 @@ std::unique_ptr<Detr> NewDetr(const Options& options, const std::vector<std::str
   DetrConfig config;
   config.backbone = BackboneOf(options.backbone);
   config.backbone_statistics = BatchStatistics::trained;
-  config.model = options.model;
-  config.encoder_layers = config.decoder_layers = options.layers;
-  config.encoder_heads = config.decoder_heads = options.heads;
-  config.encoder_ffn = config.decoder_ffn = options.ffn;
-  config.dropout = options.dropout.value_or(config.dropout);
-  config.attention_dropout = options.attention_dropout.value_or(0);
+  const ModelSizes& sizes = options.sizes;
+  config.model = sizes.model;
+  config.encoder_layers = config.decoder_layers = sizes.layers;
+  config.encoder_heads = config.decoder_heads = sizes.heads;
+  config.encoder_ffn = config.decoder_ffn = sizes.inner();
+  config.dropout = options.new_dropout();
+  config.attention_dropout = options.new_attention_dropout();
   config.queries = options.queries;
   config.labels = labels;
   auto model = std::make_unique<Detr>(config);
@@ -150,14 +135,14 @@ std::unique_ptr<Detr> NewDetr(const Options& options, const std::vector<std::str
 
 // The model of --from, with a new head where the classes are not its own; the labels then are in its order.
 std::unique_ptr<Detr> ModelFor(const Options& options, std::vector<std::string>& labels, TrainingProgress& progress) {
-  std::unique_ptr<Detr> model =
-      LoadModel<Detr>(options.from, {.dropout = {options.dropout, options.attention_dropout}});
-  if (std::ranges::is_permutation(labels, model->labels())) {
+  std::unique_ptr<Detr> model = LoadModel<Detr>(options.from, {.dropout = options.chosen_dropout()});
+  if (std::ranges::is_permutation(labels, model->labels()))
     labels = model->labels();
-    return model;
-  }
-  progress.Note(
-      fmt::format("{}: its {} classes are others: their head begins anew", options.from, model->labels().size()));
+  else
+    progress.Note(
+        fmt::format("{}: its {} classes are others: their head begins anew", options.from, model->labels().size()));
+  if (model->config().masks)
+    progress.Note(fmt::format("{}: only its detector is trained, without masks", options.from));
   return GiveClasses(*model, labels, options.training.seed);
 }
 
@@ -179,39 +164,18 @@ Json ProcessorConfigOf(const Options& options) {
   return config;
 }
 
-// For what a resumed run must have in common.
-Json DescriptionOf(const Options& options, const DetectionSet& train, const Json& processor, const Detr& model) {
-  Json of = Json::Object{{"task", "detection"},
-                         {"corpus_hash", fmt::format("{:016x}", HashOfDetectionSet(train))},
-                         {"parameters", model.parameters().count()},
-                         {"batch_size", options.batches.batch_tokens},
-                         {"augment", static_cast<int>(options.augment)},
-                         {"cell_loss", options.cell_weight},
-                         {"image_size", processor.Find("size") != nullptr ? *processor.Find("size") : Json()},
-                         {"dropout", options.dropout ? Json(*options.dropout) : Json()},
-                         {"attention_dropout", options.attention_dropout ? Json(*options.attention_dropout) : Json()}};
-  if (options.from_scratch()) {
-    of.Set("backbone", static_cast<int>(options.backbone));
-    of.Set("layers", options.layers);
-    of.Set("model_dim", options.model);
-    of.Set("heads", options.heads);
-    of.Set("ffn_dim", options.ffn);
-    of.Set("queries", options.queries);
-  }
-  return of;
-}
-
 void Run(Options& options) {
   const TrainingFolder folder = Begin(options);
   TrainingProgress progress(Quiet(), "pictures");
   std::vector<std::string> labels;
-  DetectionSet train = Read(options, options.train, false, labels, NewLabels::added, progress);
+  DetectionSet train = Read(options, options.train, options.learned(), labels, NewLabels::added, progress);
   const std::vector<std::string> found = labels;
   const std::unique_ptr<Detr> model =
       options.from_scratch() ? NewDetr(options, labels) : ModelFor(options, labels, progress);
   if (labels != found)  // as the model numbers them
-    train = Read(options, options.train, false, labels, NewLabels::refused, progress);
-  const DetectionSet valid = Read(options, options.validation(), true, labels, NewLabels::refused, progress);
+    train = Read(options, options.train, options.learned(), labels, NewLabels::refused, progress);
+  const DetectionSet valid =
+      Read(options, options.validation(), options.validated(), labels, NewLabels::refused, progress);
   const Json config = ProcessorConfigOf(options);
   const PictureProcessor processor = ReadPictureProcessor(JsonView(config, "preprocessor_config.json"));
   const TrainingTask task =
@@ -223,64 +187,21 @@ void Run(Options& options) {
               AugmentedPage(std::any_cast<const DetectionPart&>(batch.parts.front()), processor, labels));
     progress.Note(fmt::format("{}: a page of pictures as the model sees them", options.show_augmented));
   }
-  RunTraining(task, options.training,
-              {.out = options.out,
-               .use = "headlight detect",
-               .of = DescriptionOf(options, train, config, *model),
-               .save =
-                   [&](const std::string& to) {
-                     model->Save(to);
-                     if (!options.from_scratch()) CopyBesideModel(options.from, to);
-                     WriteFile(to + "/preprocessor_config.json", config.Text());
-                   },
-               .compute = Chosen(options.compute),
-               .resume = options.resume,
-               .profile = options.profile,
-               .fine_tuning = !options.from_scratch()},
-              progress);
-}
-
-void AddModelOptions(CLI::App& command, Options& options, CLI::Option* from) {
-  AddChoice<Backbone>(command, "--backbone", options.backbone,
-                      {{"small", Backbone::small},
-                       {"resnet18", Backbone::resnet18},
-                       {"resnet34", Backbone::resnet34},
-                       {"resnet50", Backbone::resnet50}},
-                      "The convolutional network before the encoder; small is for pictures of about 128 pixels")
-      ->excludes(from)
-      ->group(kPictureModelGroup);
-  const auto add = [&](const char* name, auto& value, std::int64_t most, const char* description) {
-    command.add_option(name, value, description)
-        ->check(Between(1, most))
-        ->type_name("N")
-        ->capture_default_str()
-        ->excludes(from)
-        ->group(kPictureModelGroup);
+  const Json* const size = config.Find("size");
+  Json of = Json::Object{{"batch_size", options.batches.batch_tokens},
+                         {"augment", static_cast<int>(options.augment)},
+                         {"cell_loss", options.cell_weight},
+                         {"image_size", size != nullptr ? *size : Json()}};
+  if (options.from_scratch()) {
+    of.Set("backbone", static_cast<int>(options.backbone));
+    of.Set("queries", options.queries);
+  }
+  const auto save = [&](const std::string& to) {
+    model->Save(to);
+    WriteFile(to + "/preprocessor_config.json", config.Text());
   };
-  add("--layers", options.layers, 1024, "Layers of the encoder, and of the decoder");
-  add("--model-dim", options.model, 1 << 15, "Size of embeddings and layers");
-  add("--heads", options.heads, 1 << 15, "Attention heads");
-  add("--ffn-dim", options.ffn, 1 << 15, "Inner size of the feed-forward network");
-  add("--queries", options.queries, 1 << 14, "Queries: the most that is found in a picture");
-}
-
-void AddDataOptions(CLI::App& command, Options& options) {
-  command
-      .add_option("--train", options.train,
-                  "Pictures and boxes to train on: a COCO file (.json), a folder of Pascal VOC's XML files, or a list "
-                  "of their names (ImageSets/Main/train.txt)")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--valid", options.valid, "Pictures to validate on, likewise")->type_name("FILE");
-  AddValidateSplit(command, options.validate_split);
-  command
-      .add_option("--pictures", options.pictures,
-                  "Folders of the pictures, unless they lie beside the files, or in ../JPEGImages")
-      ->check(Folder())
-      ->type_name("DIR");
-  command.add_option("--out", options.out, "Folder for the model and the training's state")
-      ->required()
-      ->type_name("DIR");
+  RunModelTraining(task, options, "detection", "headlight detect", HashOfDetectionSet(train), std::move(of), save,
+                   progress);
 }
 
 }  // namespace
@@ -288,48 +209,57 @@ void AddDataOptions(CLI::App& command, Options& options) {
 void AddTrainDetection(CLI::App& train) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *train.add_subcommand("detection", "Train a detector of things in pictures (a DETR)");
-  options->command = &command;
-  options->training.schedule = {.kind = ScheduleKind::cosine, .warmup = kWarmupUnlessGiven, .peak = 1e-4};
-  options->training.adam.beta2 = 0.999;
-  options->training.adam.epsilon = 1e-8;
-  options->training.adam.weight_decay = 1e-4;
-  options->training.adam.clip_norm = 0.1;
   command
       .add_option("--preset", options->preset,
                   "Settings to start from: a small model for pictures of about 128 pixels with few things in each")
       ->check(OneOf({"small-scenes"}))
       ->type_name("small-scenes");
-  AddDataOptions(command, *options);
-  CLI::Option* from = command.add_option("--from", options->from, "Folder of a DETR to go on from");
-  from->check(Folder())->type_name("DIR");
-  AddModelOptions(command, *options, from);
-  command
-      .add_option("--image-size", options->side,
-                  "Pixels of a picture's shorter side, to which it is resized [800; with --from the model's own]")
-      ->check(Between(16, 1 << 13))
-      ->type_name("N");
-  const auto add_share = [&](const char* name, auto& value, const char* description) {
-    command.add_option(name, value, description)->check(NumberBelow(0, 1))->type_name("X")->group("Training");
+  CLI::Option* from = AddModelTrainingOptions(
+      command, *options,
+      {.train = "Pictures and boxes to train on: a COCO file (.json), a folder of Pascal VOC's XML files, or a list of "
+                "their names (ImageSets/Main/train.txt)",
+       .valid = "Pictures to validate on, likewise",
+       .from = "Folder of a DETR to go on from",
+       .unit = {"--batch-size", "Pictures per batch"}});
+  TrainingOptions& training = options->training;
+  training.schedule.peak = 1e-4;
+  training.adam.beta2 = 0.999;
+  training.adam.epsilon = 1e-8;
+  training.adam.weight_decay = 1e-4;
+  training.adam.clip_norm = 0.1;
+  const auto add_default = [&](const char* option, const char* value) {
+    command.get_option(option)->default_str(value);
   };
-  add_share("--dropout", options->dropout, "Dropout of sublayers [0.1; with --from the model's own]");
-  add_share("--attention-dropout", options->attention_dropout,
-            "Dropout of attention weights [0; with --from the model's own]");
+  add_default("--weight-decay", "0.0001");
+  add_default("--clip-norm", "0.1");
+  Describe(command, "--learning-rate", "Peak learning rate [0.0001]");
+  Describe(command, "--layers", "Layers of the encoder, and of the decoder [6]");
+  Describe(command, "--ffn-dim", "Inner size of the feed-forward network [2048]");
+  AddChoice<Backbone>(command, "--backbone", options->backbone,
+                      {{"small", Backbone::small},
+                       {"resnet18", Backbone::resnet18},
+                       {"resnet34", Backbone::resnet34},
+                       {"resnet50", Backbone::resnet50}},
+                      "The convolutional network before the encoder; small is for pictures of about 128 pixels")
+      ->excludes(from)
+      ->group(kModelGroup);
+  AddNumber(command, "--queries", options->queries, Between(1, 1 << 14), "Queries: the most that is found in a picture")
+      ->capture_default_str()
+      ->excludes(from)
+      ->group(kModelGroup);
   command
-      .add_option(
-          "--cell-loss", options->cell_weight,
-          "Weight of a loss of the encoder's cells, which learn from every step what they show: a detector from "
-          "scratch learns sooner; the paper's has none (0)")
-      ->check(NumberFrom(0, 1000))
-      ->type_name("X")
+      .add_option("--pictures", options->pictures,
+                  "Folders of the pictures, unless they lie beside the files, or in ../JPEGImages")
+      ->check(Folder())
+      ->type_name("DIR");
+  AddNumber(command, "--image-size", options->side, Between(16, 1 << 13),
+            "Pixels of a picture's shorter side, to which it is resized [800; with --from the model's own]")
+      ->default_str("");
+  AddNumber(command, "--cell-loss", options->cell_weight, NumberFrom(0, 1000),
+            "Weight of a loss of the encoder's cells, which learn from every step what they show: a detector from "
+            "scratch learns sooner; the paper's has none")
       ->capture_default_str()
       ->group("Training");
-  AddTrainingOptions(command, options->training, options->batches, options->compute, options->profile, options->resume,
-                     {"--batch-size", "Pictures per batch"});
-  const auto describe = [&](const char* name, const char* description) {
-    command.get_option(name)->default_str("")->description(description);
-  };
-  describe("--epochs", "Stop after N epochs [20, unless another end is given; with --from 10]");
-  describe("--warmup", "Steps of linear warm-up to the peak [200, or a tenth of at most 400; with --from a tenth]");
   AddChoice<BoxAugmentation>(
       command, "--augment", options->augment,
       {{"none", BoxAugmentation::none}, {"flip", BoxAugmentation::flip}, {"scale", BoxAugmentation::scale}},

@@ -382,15 +382,17 @@ void Detr::Save(const std::string& folder, Compute compute) const {
 
 std::unique_ptr<Detr> GiveClasses(const Detr& model, const std::vector<std::string>& labels, std::uint64_t seed) {
   DetrConfig config = model.config();
+  config.masks = false;
   config.labels = labels;
   auto made = std::make_unique<Detr>(config);
   made->parameters().Initialise(seed);
   made->parameters().Unpack();
-  auto kept = model.parameters().all().begin();  // in the same order
+  auto kept = model.parameters().all().begin();
   for (const Parameter& parameter : made->parameters().all()) {
-    Ensure(kept->names == parameter.names, "{} is not kept", kept->names.front());
-    if (!parameter.names.front().starts_with("class_labels_classifier.")) parameter.value.CopyFrom(kept->value);
-    ++kept;
+    const Parameter& was = *kept++;  // in the same order, and then those of the masks
+    Ensure(was.names.front().ends_with(parameter.names.front()), "{} is not kept", was.names.front());
+    if (labels == model.labels() || !parameter.names.front().starts_with("class_labels_classifier."))
+      parameter.value.CopyFrom(was.value);
   }
   made->parameters().Pack();
   return made;

@@ -133,7 +133,7 @@ class HEADLIGHT_API Detr : public ObjectDetector {
   std::optional<MaskHead> masks_;
 };
 
-// The model with a new head for other classes, which begins by the seed; all else is kept.
+// The detector of a model, without masks: with a new head, which begins by the seed, where the classes are others.
 HEADLIGHT_API std::unique_ptr<Detr> GiveClasses(const Detr& model, const std::vector<std::string>& labels,
                                                 std::uint64_t seed);
 
