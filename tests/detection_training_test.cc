@@ -107,7 +107,7 @@ TEST(DetectionTraining, CellsLearnWhatTheyShow) {
   EXPECT_NEAR(loss(2), 0.1 * 100 / weights, 1e-4);
 }
 
-TEST(DetectionTraining, GivesADetectorOtherClassesAndNoMasks) {
+TEST(DetectionTraining, RefitsADetectorToOtherClassesAndQueries) {
   DetrConfig config = SmallDetr(16);
   config.encoder_heads = 8;
   config.backbone.hidden = {8, 8, 8, 8};
@@ -125,10 +125,11 @@ TEST(DetectionTraining, GivesADetectorOtherClassesAndNoMasks) {
     }
     return names;
   };
-  EXPECT_THAT(differing(*GiveClasses(model, SceneLabels(), 2)), testing::IsEmpty());
-  const auto other = GiveClasses(model, {"a"}, 2);
+  EXPECT_THAT(differing(*Refit(model, SceneLabels(), 10, 2)), testing::IsEmpty());
+  const auto other = Refit(model, {"a"}, 7, 2);
   EXPECT_THAT(differing(*other),
-              testing::ElementsAre("class_labels_classifier.weight", "class_labels_classifier.bias"));
+              testing::ElementsAre("model.query_position_embeddings.weight", "class_labels_classifier.weight",
+                                   "class_labels_classifier.bias"));
   EXPECT_EQ(other->labels(), std::vector<std::string>{"a"});
 }
 

@@ -62,7 +62,7 @@ struct Options : ModelTrainingOptions {
   BoxAugmentation augment = BoxAugmentation::scale;
   double cell_weight = 0;
   Backbone backbone = Backbone::resnet50;
-  std::int64_t queries = 100;
+  std::int64_t queries = 0;  // 0: 100, or as --from has them
 };
 
 ResnetConfig BackboneOf(Backbone backbone) {
@@ -126,7 +126,7 @@ std::unique_ptr<Detr> NewDetr(const Options& options, const std::vector<std::str
   config.encoder_ffn = config.decoder_ffn = sizes.inner();
   config.dropout = options.new_dropout();
   config.attention_dropout = options.new_attention_dropout();
-  config.queries = options.queries;
+  if (options.queries > 0) config.queries = options.queries;
   config.labels = labels;
   auto model = std::make_unique<Detr>(config);
   model->parameters().Initialise(options.training.seed);
@@ -143,7 +143,10 @@ std::unique_ptr<Detr> ModelFor(const Options& options, std::vector<std::string>&
         fmt::format("{}: its {} classes are others: their head begins anew", options.from, model->labels().size()));
   if (model->config().masks)
     progress.Note(fmt::format("{}: only its detector is trained, without masks", options.from));
-  return GiveClasses(*model, labels, options.training.seed);
+  const std::int64_t own = model->limits().queries, queries = options.queries > 0 ? options.queries : own;
+  if (queries != own)
+    progress.Note(fmt::format("{}: its {} queries become {}, which begin anew", options.from, own, queries));
+  return Refit(*model, labels, queries, options.training.seed);
 }
 
 // preprocessor_config.json: a new one, or that of --from, with the size that is asked for.
@@ -192,10 +195,8 @@ void Run(Options& options) {
                          {"augment", static_cast<int>(options.augment)},
                          {"cell_loss", options.cell_weight},
                          {"image_size", size != nullptr ? *size : Json()}};
-  if (options.from_scratch()) {
-    of.Set("backbone", static_cast<int>(options.backbone));
-    of.Set("queries", options.queries);
-  }
+  of.Set("queries", model->limits().queries);
+  if (options.from_scratch()) of.Set("backbone", static_cast<int>(options.backbone));
   const auto save = [&](const std::string& to) {
     model->Save(to);
     WriteFile(to + "/preprocessor_config.json", config.Text());
@@ -243,9 +244,9 @@ void AddTrainDetection(CLI::App& train) {
                       "The convolutional network before the encoder; small is for pictures of about 128 pixels")
       ->excludes(from)
       ->group(kModelGroup);
-  AddNumber(command, "--queries", options->queries, Between(1, 1 << 14), "Queries: the most that is found in a picture")
-      ->capture_default_str()
-      ->excludes(from)
+  AddNumber(command, "--queries", options->queries, Between(1, 1 << 14),
+            "Queries: the most that is found in a picture [100; with --from the model's own, and others begin anew]")
+      ->default_str("")
       ->group(kModelGroup);
   command
       .add_option("--pictures", options->pictures,

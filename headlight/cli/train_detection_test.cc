@@ -83,11 +83,12 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_EQ(LoadPictureProcessor(setting.folder.File("same")).resize.edge, 32);
   WriteVoc(setting.folder);
   const std::string voc = setting.folder.File("voc");
-  const Outcome other =
-      RunProgram({"train", "detection", "--train", voc, "--valid", voc, "--pictures", setting.folder.File("train"),
-                  "--from", model, "--out", setting.folder.File("other"), "--steps", "1", "--image-size", "64"});
+  const Outcome other = RunProgram(
+      {"train", "detection", "--train", voc, "--valid", voc, "--pictures", setting.folder.File("train"), "--from",
+       model, "--out", setting.folder.File("other"), "--steps", "1", "--image-size", "64", "--queries", "7"});
   ASSERT_EQ(other.exit_code, 0) << other.err;
   EXPECT_THAT(other.err, HasSubstr("its 6 classes are others: their head begins anew"));
+  EXPECT_THAT(other.err, HasSubstr("its 4 queries become 7, which begin anew"));
   EXPECT_EQ(LoadModel<Detr>(setting.folder.File("other"))->labels(), (std::vector<std::string>{"cell"}));
   EXPECT_EQ(LoadPictureProcessor(setting.folder.File("other")).resize.edge, 64);
   // A class that the model does not have is no data for it.
@@ -164,7 +165,7 @@ TEST(TrainDetection, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal({"--augment", "much"}), HasSubstr("--augment must be none, flip or scale"));
   EXPECT_THAT(refusal({"--backbone", "vgg"}), HasSubstr("--backbone must be small, resnet18, resnet34 or resnet50"));
   EXPECT_THAT(refusal({"--image-size", "15"}), HasSubstr("--image-size must be from 16 to 8192"));
-  EXPECT_THAT(refusal({"--from", ".", "--queries", "3"}), HasSubstr("--from"));
+  EXPECT_THAT(refusal({"--from", ".", "--backbone", "small"}), HasSubstr("--from"));
   EXPECT_THAT(refusal({"--freeze", "encoder.*"}), HasSubstr("no parameter's name matches 'encoder.*'"));
   EXPECT_THAT(refusal({"--pictures", setting.folder.File("none")}), HasSubstr("none: no such folder"));
   EXPECT_THAT(refusal({"--train", setting.folder.File("none.json")}), HasSubstr("none.json: there is no such file"));

@@ -380,19 +380,21 @@ void Detr::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }
 
-std::unique_ptr<Detr> GiveClasses(const Detr& model, const std::vector<std::string>& labels, std::uint64_t seed) {
+std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& labels, std::int64_t queries,
+                            std::uint64_t seed) {
   DetrConfig config = model.config();
   config.masks = false;
   config.labels = labels;
+  config.queries = queries;
   auto made = std::make_unique<Detr>(config);
   made->parameters().Initialise(seed);
   made->parameters().Unpack();
-  auto kept = model.parameters().all().begin();
+  auto kept = model.parameters().all().begin();  // in the same order, and then those of the masks
   for (const Parameter& parameter : made->parameters().all()) {
-    const Parameter& was = *kept++;  // in the same order, and then those of the masks
+    const Parameter& was = *kept++;
     Ensure(was.names.front().ends_with(parameter.names.front()), "{} is not kept", was.names.front());
-    if (labels == model.labels() || !parameter.names.front().starts_with("class_labels_classifier."))
-      parameter.value.CopyFrom(was.value);
+    const bool others = labels != model.labels() && parameter.names.front().starts_with("class_labels_classifier.");
+    if (!others && parameter.shape == was.shape) parameter.value.CopyFrom(was.value);
   }
   made->parameters().Pack();
   return made;
