@@ -154,8 +154,8 @@ def main():
                 "--compute", options.compute, "--threads", options.threads, "--quiet"])
             with open(model / "metrics.jsonl") as file:
                 records = list(map(json.loads, file))
-            steps = [record for record in records if "target_tokens" in record]
-            ours = {"pixels_per_second": steps[-1]["target_tokens"] / steps[-1]["seconds"],
+            steps = [record for record in records if "pixels" in record]
+            ours = {"pixels_per_second": steps[-1]["pixels"] / steps[-1]["seconds"],
                     "bits_per_pixel": records[-1]["bits_per_pixel"]}
             processor = model / "preprocessor_config.json"
             valid = in_colours(options.valid, json.loads(processor.read_text()))

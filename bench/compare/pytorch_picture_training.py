@@ -72,7 +72,7 @@ def train_headlight(options, folder, paths):
     records = [json.loads(line) for line in (Path(folder) / "metrics.jsonl").read_text().splitlines()]
     steps = {record["step"]: record for record in records if "seconds" in record}
     first, last = steps[options.warmup_steps], steps[options.warmup_steps + options.steps]
-    rate = (last["target_tokens"] - first["target_tokens"]) / (last["seconds"] - first["seconds"])
+    rate = (last["pictures"] - first["pictures"]) / (last["seconds"] - first["seconds"])
     return rate, peak, [record["validation_loss"] for record in records if "validation_loss" in record][-1]
 
 
