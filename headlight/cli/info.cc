@@ -14,6 +14,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/models/transformer.h"
+#include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/tasks/sentence_modules.h"
@@ -130,7 +131,9 @@ Json Describe(const std::string& folder) {
     AddUses(*pictures, description);
     return description;
   }
-  if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr) return description;
+  if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr ||
+      dynamic_cast<const ObjectDetector*>(model.get()) != nullptr)
+    return description;
   if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
     description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
     return description;
