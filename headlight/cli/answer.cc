@@ -128,10 +128,7 @@ void Run(const Options& options) {
 
 void AddAnswer(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages", Run);
-  command
-      .add_option("DIR", options.folder, "Folder of an encoder with a question-answering head, or of a T5 or a BART")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "Folder of an encoder with a question-answering head, or of a T5 or a BART");
   CLI::Option& input = *command.add_option("FILE", options.input,
                                            "Lines of QUESTION<tab>PASSAGE, plain or gzip; - is standard input [-]");
   CLI::Option& question = *command.add_option("--question", options.question, "One question, instead of a file's");

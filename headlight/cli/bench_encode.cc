@@ -175,10 +175,7 @@ void Run(const Options& options) {
 void AddBenchEncode(CLI::App& bench) {
   const auto [command, options] =
       NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or pictures", Run);
-  command
-      .add_option("DIR", options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
   AddNumber(command, "--batch", options.batch, Between(1, 65536),
             "Texts or pictures per batch, divided as `embed` does")
       ->capture_default_str();
@@ -187,11 +184,8 @@ void AddBenchEncode(CLI::App& bench) {
   AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
       ->capture_default_str();
   AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the texts or pictures")->capture_default_str();
-  command
-      .add_option("--states", options.states,
-                  "Write each text's ids and the mean of its hidden states to this file, as JSON lines")
-      ->check(NotEmpty())
-      ->type_name("FILE");
+  AddFile(command, "--states", options.states,
+          "Write each text's ids and the mean of its hidden states to this file, as JSON lines");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nPictures have the size that the model was trained on; those of a detector are 1066 x 800 pixels.\n\n"

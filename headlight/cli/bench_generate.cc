@@ -138,9 +138,7 @@ void Run(const Options& options) {
 void AddBenchGenerate(CLI::App& bench) {
   const auto [command, options] =
       NewCommand(bench, "generate", "Measure how fast a language model reads and writes random texts", Run);
-  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
   AddNumber(command, "--batch", options.batch, Between(1, 65536), "Texts generated at once")->capture_default_str();
   AddNumber(command, "--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt")->capture_default_str();
   AddNumber(command, "--length", options.length, AtLeast(1),
@@ -151,9 +149,7 @@ void AddBenchGenerate(CLI::App& bench) {
   AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
       ->capture_default_str();
   AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the prompts")->capture_default_str();
-  command.add_option("--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids")
-      ->check(NotEmpty())
-      ->type_name("FILE");
+  AddFile(command, "--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"

@@ -60,9 +60,7 @@ void Run(const Options& options) {
 void AddBenchPictures(CLI::App& bench) {
   const auto [command, options] =
       NewCommand(bench, "pictures", "Measure how fast pictures are read and prepared for a model", Run);
-  command.add_option("DIR", options.folder, "Folder with the preprocessor_config.json of the model")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "Folder with the preprocessor_config.json of the model");
   command.add_option("FILE", options.files, "JPEG, PNG, WebP or IDX files, folders of pictures, patterns")->required();
   AddNumber(command, "--repetitions", options.repetitions, AtLeast(1),
             "How many times all pictures are read, after one that is not measured")

@@ -102,9 +102,7 @@ void Run(const Options& options) {
 void AddBenchTranslate(CLI::App& bench) {
   const auto [command, options] =
       NewCommand(bench, "translate", "Measure how fast a model translates random sentences", Run);
-  command.add_option("DIR", options.folder, "The model's folder, with or without a tokenizer")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
   AddNumber(command, "--batch", options.batch, Between(1, 65536), "Sentences translated at once")
       ->capture_default_str();
   AddNumber(command, "--beam-size", options.decoding.beam_size, Between(1, 1024), "Beams; 1: greedy")
@@ -120,11 +118,8 @@ void AddBenchTranslate(CLI::App& bench) {
   AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
       ->capture_default_str();
   AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the sentences")->capture_default_str();
-  command
-      .add_option("--tokens", options.tokens,
-                  "Write each sentence and its translation to this file, as JSON lines of ids")
-      ->check(NotEmpty())
-      ->type_name("FILE");
+  AddFile(command, "--tokens", options.tokens,
+          "Write each sentence and its translation to this file, as JSON lines of ids");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"

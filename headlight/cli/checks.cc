@@ -119,6 +119,10 @@ CLI::Validator Folder() {
           ""};
 }
 
+CLI::Option* AddFolder(CLI::App& command, std::string& folder, const std::string& description) {
+  return command.add_option("DIR", folder, description)->required()->check(Folder());
+}
+
 std::string Alternatives(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -40,6 +40,16 @@ CLI::Option* AddNumber(CLI::App& command, const std::string& name, Value& value,
       ->type_name(std::is_floating_point_v<Number> ? "X" : "N");
 }
 
+// Adds an option that names a file, or several.
+template <typename Value>
+CLI::Option* AddFile(CLI::App& command, const std::string& name, Value& value, const std::string& description,
+                     const std::string& type = "FILE") {
+  return command.add_option(name, value, description)->check(NotEmpty())->type_name(type);
+}
+
+// Adds the argument DIR, which is required.
+CLI::Option* AddFolder(CLI::App& command, std::string& folder, const std::string& description);
+
 // "a, b or c"
 std::string Alternatives(const std::vector<std::string>& words);
 

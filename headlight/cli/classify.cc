@@ -128,9 +128,7 @@ void Run(const Options& options) {
 
 void AddClassify(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or pictures", Run);
-  command.add_option("DIR", options.folder, "Folder of an encoder with a classification head, such as BERT's or ViT's")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "Folder of an encoder with a classification head, such as BERT's or ViT's");
   command.add_option("FILE", options.inputs,
                      "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
                      "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");

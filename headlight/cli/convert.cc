@@ -59,7 +59,7 @@ void Run(const Options& options) {
 
 void AddConvert(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "convert", "Quantize a model's weights to int8 or int4", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  AddFolder(command, options.folder, "The model's folder");
   command.add_option("OUT", options.out, "Folder for the result: a new one, or one with a model, which is replaced")
       ->required()
       ->check(NotEmpty());

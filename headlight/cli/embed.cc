@@ -186,24 +186,17 @@ void Run(const Options& options) {
 void AddEmbed(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "embed", "Embed texts or pictures as vectors, or search them by cosine similarity", Run);
-  command
-      .add_option(
-          "DIR", options.folder,
-          "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, or of pictures, such "
-          "as DINO")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder,
+            "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, or of pictures, such "
+            "as DINO");
   command.add_option("FILE", options.inputs,
                      "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
                      "pictures, patterns. - is standard input [-]");
   auto* out =
-      command
-          .add_option(
-              "--out", options.out,
+      AddFile(command, "--out", options.out,
               "Write the vectors to this NumPy file, a row per line or picture, instead of printing each as a JSON "
-              "array (a picture's after its path and a tab); the paths are printed in the order of the rows")
-          ->check(NotEmpty())
-          ->type_name("FILE.npy");
+              "array (a picture's after its path and a tab); the paths are printed in the order of the rows",
+              "FILE.npy");
   auto* search =
       command
           .add_option("--search", options.search,

@@ -11,6 +11,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
+#include "headlight/cli/translate_lines.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/text_pairs.h"
 #include "headlight/tasks/translator.h"
@@ -66,16 +67,6 @@ std::vector<std::string> WriteTexts(const Translator& translator, const Texts& t
     progress.Show(static_cast<std::int64_t>(written.size()), static_cast<std::int64_t>(texts.sources.size()));
   }
   return written;
-}
-
-// Summaries of a text's parts would be none of the whole.
-void RefuseLongTexts(const Translator& translator, const Texts& texts, const TranslateOptions& options) {
-  const std::int64_t most = translator.model().limits().positions;
-  for (std::size_t i = 0; i < texts.sources.size(); ++i) {
-    const std::int64_t tokens = translator.CountTokens(texts.sources[i], options);
-    Check(tokens <= most, "{}: {} tokens, and the model reads at most {}: it must be shortened", texts.places[i],
-          tokens, most);
-  }
 }
 
 // The loss of the references. Pairs longer than the model's positions are left out, with a note.
@@ -139,7 +130,8 @@ void EvaluatePairs(const EvaluateOptions& options) {
   const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
         "{}: the loss of a model whose texts end with more than one token is not supported", options.folder);
-  if (options.rouge) RefuseLongTexts(translator, texts, options.translate);
+  for (std::size_t i = 0; options.rouge && i < texts.sources.size(); ++i)
+    CheckReadAtOnce(translator, texts.sources[i], options.translate, texts.places[i]);
   const std::vector<std::string> written = WriteTexts(translator, texts, options);
   if (!options.output.empty()) {
     std::string lines;

@@ -50,9 +50,7 @@ void Run(const Options& options) {
 
 void AddFillMask(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
-  command.add_option("DIR", options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's");
   command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   AddNumber(command, "--top", options.top, AtLeast(1), "Words per mask")->capture_default_str();
   command.add_flag("--json", options.json, "Print one JSON object per line of input");

@@ -194,7 +194,7 @@ void Run(const Options& options) {
 
 void AddForward(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "forward", "Run the model on a file of tensors", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  AddFolder(command, options.folder, "The model's folder");
   command.add_option("IN", options.in, "Safetensors file with the inputs; - is standard input")
       ->required()
       ->check(NotEmpty());

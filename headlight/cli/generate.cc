@@ -146,13 +146,10 @@ void AddGenerate(CLI::App& program) {
       NewCommand(program, "generate", "Continue prompts with a language model, or draw pictures", Run);
   options.command = &command;
   GenerateOptions& generate = options.generate;
-  command.add_option("DIR", options.folder, "Folder of a GPT, GPT-2, GPT-Neo or ImageGPT")->required()->check(Folder());
+  AddFolder(command, options.folder, "Folder of a GPT, GPT-2, GPT-Neo or ImageGPT");
   auto* prompt = command.add_option("PROMPT", options.prompt, "Text to continue; may be empty");
-  command
-      .add_option("--prompts", options.input,
-                  "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
-      ->check(NotEmpty())
-      ->type_name("FILE")
+  AddFile(command, "--prompts", options.input,
+          "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
       ->excludes(prompt);
   AddNumber(command, "--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Most new tokens [128]");
   AddNumber(command, "--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Fewest new tokens [0]");

@@ -159,7 +159,7 @@ void Run(const Options& options) {
 void AddInfo(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "info", "Describe a model folder: family, sizes, memory, tokenizer", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  AddFolder(command, options.folder, "The model's folder");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nmemory_bytes is the memory of the weights when the model is loaded, and stored the size of the weights' "

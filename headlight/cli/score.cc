@@ -93,7 +93,7 @@ void Run(const Options& options) {
 void AddScore(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "score", "Score texts by a language model: log-probability, perplexity", Run);
-  command.add_option("DIR", options.folder, "Folder of a GPT, GPT-2 or GPT-Neo")->required()->check(Folder());
+  AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo");
   command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   command.add_flag("--tokens", options.tokens,
                    "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "

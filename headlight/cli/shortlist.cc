@@ -65,9 +65,7 @@ void Run(const Options& options) {
 void AddShortlist(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "shortlist", "Learn a lexical shortlist, which makes translation faster", Run);
-  command.add_option("DIR", options.folder, "The model's folder; shortlist.safetensors is written to it")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "The model's folder; shortlist.safetensors is written to it");
   command
       .add_option("--train", options.train,
                   "Source and target text, line by line a pair, plain or gzip; best the model's training data")

@@ -10,9 +10,7 @@ namespace headlight {
 void AddSummarize(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", TranslateLines);
   options.summarize = true;
-  command.add_option("DIR", options.folder, "Folder of a T5, a BART or another encoder-decoder")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "Folder of a T5, a BART or another encoder-decoder");
   command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);

@@ -49,9 +49,7 @@ void Run(const Options& options) {
 
 void AddTag(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "tag", "Find named entities and other spans in texts", Run);
-  command.add_option("DIR", options.folder, "Folder of an encoder with a token-classification head, such as BERT's")
-      ->required()
-      ->check(Folder());
+  AddFolder(command, options.folder, "Folder of an encoder with a token-classification head, such as BERT's");
   command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
   command.add_flag("--json", options.json, "Print one JSON object per line of input");
   AddSkipErrors(command, options);

@@ -115,7 +115,7 @@ void Run(const Options& options) {
 void AddTokenize(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "tokenize", "Split text into a model's tokens, or join them", Run);
-  command.add_option("DIR", options.folder, "Folder with a tokenizer, such as a model's")->required()->check(Folder());
+  AddFolder(command, options.folder, "Folder with a tokenizer, such as a model's");
   command.add_option("FILE", options.input, "Text, plain or gzip; - is standard input [-]");
   auto* ids = command.add_flag("--ids", options.ids, "Print token ids instead of tokens");
   auto* json = command.add_flag(

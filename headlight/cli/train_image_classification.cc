@@ -171,11 +171,8 @@ void AddTrainImageClassification(CLI::App& train) {
       ->capture_default_str()
       ->group("Training");
   AddAugmentOptions(command, options->augment);
-  command
-      .add_option("--show-augmented", options->show_augmented,
-                  "Write a page of pictures as the model sees them, before the training starts")
-      ->check(NotEmpty())
-      ->type_name("FILE.html")
+  AddFile(command, "--show-augmented", options->show_augmented,
+          "Write a page of pictures as the model sees them, before the training starts", "FILE.html")
       ->group("Augmentation");
   command.footer(
       "\nJPEG, PNG and WebP are read. Pictures are resized, and validated on without changes. Up to 1 GiB of decoded\n"

@@ -9,7 +9,7 @@ namespace headlight {
 
 void AddTranslate(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
-  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  AddFolder(command, options.folder, "The model's folder");
   command.add_option("FILE", options.input, "Text, a sentence per line, plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
@@ -22,12 +22,9 @@ void AddTranslate(CLI::App& program) {
           [&translate = options.translate](const std::string& prefix) { translate.target_prefix = {prefix}; },
           "Begin each translation with this text, which the model continues")
       ->type_name("TEXT");
-  command
-      .add_option("--target-prefixes", options.target_prefixes,
-                  "Begin each translation with its line of this file, which has as many lines as the input; - is "
-                  "standard input")
-      ->check(NotEmpty())
-      ->type_name("FILE")
+  AddFile(command, "--target-prefixes", options.target_prefixes,
+          "Begin each translation with its line of this file, which has as many lines as the input; - is "
+          "standard input")
       ->excludes("--target-prefix");
   command.add_flag(
       "--scores", options.translate.token_scores,
@@ -42,13 +39,11 @@ void AddTranslate(CLI::App& program) {
                    "it), with --alignments alignment, pairs of words [SOURCE, TARGET], and with --scores pieces and "
                    "log_probabilities, of each token");
   CLI::Option* const skip = AddSkipErrors(command, options);
-  command
-      .add_option("--attention", options.attention_file,
-                  "Save the attention weights to this file: per line and layer a tensor [heads, query, key], named "
-                  "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0; the metadata has "
-                  "the tokens as JSON: LINE.source and LINE.target")
-      ->check(NotEmpty())
-      ->type_name("FILE.safetensors")
+  AddFile(command, "--attention", options.attention_file,
+          "Save the attention weights to this file: per line and layer a tensor [heads, query, key], named "
+          "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0; the metadata has "
+          "the tokens as JSON: LINE.source and LINE.target",
+          "FILE.safetensors")
       ->excludes(skip);
   command.footer(
       "\nLines come out in the order in which they came in, and as soon as they are translated. An empty line stays\n"

@@ -161,17 +161,13 @@ void Warn(const Translation& best, const std::string& place, std::int64_t positi
          options.summarize ? "summary" : "translation");
 }
 
-// The parts of a text have no summary between them that is the text's.
-void RefuseLongTexts(const Translator& translator, const LineBatch& batch, const TranslateOptions& options) {
-  const std::int64_t most = translator.model().limits().positions;
-  for (std::size_t i = 0; i < batch.lines.size(); ++i) {
-    const std::int64_t tokens = translator.CountTokens(batch.lines[i], options);
-    Check(tokens <= most, "{}: {} tokens, and the model reads at most {}: it must be shortened", batch.name_of(i),
-          tokens, most);
-  }
-}
-
 }  // namespace
+
+void CheckReadAtOnce(const Translator& translator, const std::string& text, const TranslateOptions& options,
+                     const std::string& place) {
+  const std::int64_t tokens = translator.CountTokens(text, options), most = translator.model().limits().positions;
+  Check(tokens <= most, "{}: {} tokens, and the model reads at most {}: it must be shortened", place, tokens, most);
+}
 
 void TranslateLines(const LineTranslation& options) {
   std::vector<std::string> inputs = {options.folder, options.input};
@@ -186,7 +182,8 @@ void TranslateLines(const LineTranslation& options) {
   // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
   const auto rows = [&](const LineBatch& batch) {
-    if (options.summarize) RefuseLongTexts(translator, batch, translate);
+    for (std::size_t i = 0; options.summarize && i < batch.lines.size(); ++i)
+      CheckReadAtOnce(translator, batch.lines[i], translate, batch.name_of(i));
     prefixes.Read(batch, translate);
     translate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
     const auto translations = translator.TranslateBatch(batch.lines, translate);
