@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "headlight/base/error.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
@@ -40,6 +41,7 @@ void Run(Options& options) {
   if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from, {.dropout = options.chosen_dropout()});
   // The end token stands before a text.
   const std::int64_t longest = (model ? model->limits().positions : options.positions) - 1;
+  Check(longest >= 1, "--positions {}: after the token that begins a text there is no room for more", longest + 1);
   TrainingProgress progress(Quiet());
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);

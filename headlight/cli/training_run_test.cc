@@ -246,6 +246,13 @@ TEST_F(TrainingRunTest, AShareThatLeavesNothingIsTold) {
   EXPECT_FALSE(fs::exists(In("out")));
 }
 
+// A piece of no token would never come to the end of a text.
+TEST_F(TrainingRunTest, ALanguageModelNeedsTwoPositions) {
+  EXPECT_THAT(RefusalOf({"train", "language-model", "--train", In("classes"), "--valid", In("classes"), "--tokenizer",
+                         In("tokens"), "--out", In("out"), "--positions", "1"}),
+              HasSubstr("--positions 1: after the token that begins a text there is no room for more"));
+}
+
 TEST_F(TrainingRunTest, AMissingFileIsToldBeforeAnythingIsRead) {
   const Outcome outcome = RunProgram({"train", "classification", "--train", In("classes"), "--valid", In("missing"),
                                       "--tokenizer", In("tokens"), "--out", In("out")});

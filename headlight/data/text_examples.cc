@@ -51,6 +51,7 @@ void ForEachText(const std::string& path, const std::function<void(std::string_v
 
 TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer, std::int64_t longest,
                        bool for_encoder, const TextShare& share) {
+  Check(longest >= 1, "texts cannot be cut into pieces of {} tokens", longest);
   TextExamples read;
   const EncodeOptions how{.add_special = for_encoder, .read_special = false};
   const auto add = [&](std::string_view line) {
