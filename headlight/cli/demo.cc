@@ -1,4 +1,5 @@
-// headlight demo: trains on a built-in grammar, translates and draws attention, in a minute or two, without a download.
+// headlight demo: trains on a built-in grammar, translates and draws attention, and then learns drawn shapes, in a few
+// minutes, without a download.
 #include <filesystem>
 #include <string>
 #include <unordered_set>
@@ -8,6 +9,7 @@
 #include "headlight/base/file.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/demo_shapes.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/cli/translation_training.h"
@@ -87,8 +89,8 @@ void Run(const Options& options) {
   namespace fs = std::filesystem;
   Check(!fs::exists(options.out) || fs::is_empty(options.out) || fs::exists(options.out + "/model/training.json"),
         "{}: holds something else than a demo; give another --out", options.out);
-  CheckNotTraining(options.out + "/model");
-  fs::remove_all(options.out + "/model");
+  for (const char* folder : {"/model", "/shapes/model"}) CheckNotTraining(options.out + folder);
+  for (const char* folder : {"/model", "/shapes"}) fs::remove_all(options.out + folder);
   const std::string data = options.out + "/data";
   fs::create_directories(data);
   Random random(options.seed);
@@ -126,18 +128,19 @@ void Run(const Options& options) {
   WriteResult(fmt::format("The attention of every head for \"{}\": {} (open it in a browser), {}\n", moved.german, page,
                           picture));
   WriteResult(fmt::format("The model is {}: headlight translate {} translates lines\n", settings.out, settings.out));
+  LearnShapes(options.out + "/shapes", options.steps, options.seed);
 }
 
 }  // namespace
 
 void AddDemo(CLI::App& program) {
-  const auto [command, options] =
-      NewCommand(program, "demo", "Train on a built-in grammar, translate, and draw the attention", Run);
+  const auto [command, options] = NewCommand(
+      program, "demo", "Train on a built-in grammar, translate, learn drawn shapes, and draw the attention", Run);
   command.add_option("--out", options.out, "Folder for the data, the model and the pictures")
       ->check(NotEmpty())
       ->capture_default_str()
       ->type_name("DIR");
-  command.add_option("--steps", options.steps, "Training steps")
+  command.add_option("--steps", options.steps, "Training steps of each of the two models")
       ->check(AtLeast(200))
       ->capture_default_str()
       ->type_name("N");

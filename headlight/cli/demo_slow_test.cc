@@ -14,14 +14,17 @@ namespace {
 
 class DemoTest : public testing::TestWithParam<std::string> {};
 
-TEST_P(DemoTest, TranslatesUnseenSentences) {
+TEST_P(DemoTest, TranslatesUnseenSentencesAndNamesUnseenShapes) {
   const TemporaryFolder folder;
   const Outcome outcome = RunProgram({"demo", "--quiet", "--out", folder.File("demo"), "--seed", GetParam()});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::smatch found;
   ASSERT_TRUE(std::regex_search(outcome.out, found, std::regex("(\\d+) of 1000 sentences"))) << outcome.out;
   EXPECT_GE(std::stoi(found[1]), 950);
-  for (const char* file : {"attention.html", "attention.png", "attention.pdf", "model/model.safetensors"})
+  ASSERT_TRUE(std::regex_search(outcome.out, found, std::regex("(\\d+) of \\d+ shapes"))) << outcome.out;
+  EXPECT_GE(std::stoi(found[1]), 540);
+  for (const char* file : {"attention.html", "attention.png", "attention.pdf", "model/model.safetensors",
+                           "shapes/attention.html", "shapes/attention.png", "shapes/model/model.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(folder.File("demo/") + file)) << file;
 }
 

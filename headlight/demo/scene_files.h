@@ -12,4 +12,8 @@ namespace headlight {
 // COCO's format, annotations.json. Throws Error for impossible options, and where a file cannot be written.
 void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options = {});
 
+// Writes scenes [0, count) of a seed, which have one shape each, as MNIST's files: PREFIX-images-idx4-ubyte, and their
+// classes' numbers, PREFIX-labels-idx1-ubyte. Those without room for a shape are left out.
+void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t seed, SceneOptions options = {});
+
 }  // namespace headlight

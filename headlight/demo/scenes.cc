@@ -27,6 +27,8 @@ double Distance(const Color& a, const Color& b) {
   return std::sqrt(sum);
 }
 
+constexpr std::int32_t kStar = 3;
+
 // A shape around (0, 0) within the circle of radius 1.
 bool Inside(std::int32_t label, double x, double y) {
   const double radius = std::hypot(x, y);
@@ -37,7 +39,7 @@ bool Inside(std::int32_t label, double x, double y) {
       return std::max(std::abs(x), std::abs(y)) <= std::numbers::sqrt2 / 2;
     case 2:  // of equal sides, which are half a radius from the centre
       return y <= 0.5 && std::abs(x) * std::numbers::sqrt3 - y <= 1;
-    case 3: {  // five points: a straight edge from each, at radius 1, to the notch beside it
+    case kStar: {  // five points: a straight edge from each, at radius 1, to the notch beside it
       const double notch = 0.45, sector = std::numbers::pi / 5;
       double angle = std::fmod(std::atan2(y, x) + 2 * std::numbers::pi, 2 * sector);
       angle = std::min(angle, 2 * sector - angle);  // from the nearest point
@@ -153,6 +155,9 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
         "a scene has sides of 16 to 4096 pixels, not {} x {}", options.height, options.width);
   Check(options.fewest >= 0 && options.fewest <= options.most && options.most <= 100,
         "a scene has 0 to 100 shapes, not {} to {}", options.fewest, options.most);
+  Check(options.smallest > 0 && options.smallest <= options.largest && options.largest <= 0.5,
+        "the radius of a shape is above 0 and at most 0.5 of the shorter side, not {} to {}", options.smallest,
+        options.largest);
   Random random(seed, number);
   const auto height = static_cast<double>(options.height), width = static_cast<double>(options.width);
   const double side = std::min(height, width);
@@ -183,7 +188,7 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
                       random.Below(static_cast<std::uint64_t>(options.most - options.fewest) + 1);
   constexpr int kTries = 30;
   for (int attempt = 0; shapes.size() < wanted && attempt < kTries * static_cast<int>(wanted); ++attempt) {
-    const double radius = side * 0.06 * std::pow(0.26 / 0.06, random.Uniform());
+    const double radius = side * options.smallest * std::pow(options.largest / options.smallest, random.Uniform());
     Shape2d shape = {.label = static_cast<std::int32_t>(random.Below(SceneLabels().size())),
                      .x = Between(random, radius, width - radius),
                      .y = Between(random, radius, height - radius),
@@ -203,6 +208,7 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
           return share > 0.5 || (share > 0 && Distance(shape.color, other.color) < 80);
         }))
       continue;
+    if (!options.turned) shape.angle = shape.label == kStar ? -std::numbers::pi / 2 : 0;
     shapes.push_back(shape);
     canvas.Draw(shape);
   }

@@ -14,6 +14,8 @@ namespace headlight {
 struct SceneOptions {
   std::int64_t height = 128, width = 128;  // at least 16
   std::int32_t fewest = 1, most = 6;       // shapes, of which some may be left out where there is no room
+  double smallest = 0.06, largest = 0.26;  // radii of shapes, as shares of the shorter side; at most 0.5
+  bool turned = true;                      // shapes stand at any angle, else upright
   bool clutter = true;                     // lines and specks that are none of the classes
 };
 

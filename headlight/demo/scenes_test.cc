@@ -68,6 +68,7 @@ TEST(Scenes, ShapesStandOut) {
 TEST(Scenes, RefuseImpossibleOptions) {
   EXPECT_THAT(ErrorOf([] { DrawScene(1, 1, {.height = 8}); }), testing::HasSubstr("sides of 16 to 4096"));
   EXPECT_THAT(ErrorOf([] { DrawScene(1, 1, {.fewest = 4, .most = 3}); }), testing::HasSubstr("0 to 100 shapes"));
+  EXPECT_THAT(ErrorOf([] { DrawScene(1, 1, {.smallest = 0.4, .largest = 0.6}); }), testing::HasSubstr("0.4 to 0.6"));
 }
 
 }  // namespace

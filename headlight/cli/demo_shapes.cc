@@ -1,0 +1,105 @@
+#include "headlight/cli/demo_shapes.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/picture_training.h"
+#include "headlight/data/pictures.h"
+#include "headlight/demo/scene_files.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/decoding/encode.h"
+#include "headlight/inspect/attention_page.h"
+#include "headlight/inspect/drawing/picture_drawing.h"
+#include "headlight/inspect/picture_attention.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/image_classifier.h"
+#include "headlight/train/tasks/image_classification.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::int64_t kSide = 32, kPatch = 4;  // pixels
+constexpr std::int64_t kTrainingDrawings = 16000, kTestDrawings = 600;
+constexpr SceneOptions kDrawings = {
+    .height = kSide, .width = kSide, .smallest = 0.25, .largest = 0.42, .turned = false, .clutter = false};
+
+PictureTrainingOptions SettingsOf(const std::string& out, std::int64_t steps, std::uint64_t seed) {
+  PictureTrainingOptions settings;
+  settings.out = out;
+  settings.sizes = {.model = 96, .ffn = 192, .heads = 4, .layers = 4};
+  settings.picture = kSide;
+  settings.patch = kPatch;
+  settings.training.steps = steps;
+  settings.training.schedule = {ScheduleKind::cosine, steps / 10, 1e-3, settings.sizes.model, steps};
+  settings.training.adam = {.beta2 = 0.999, .epsilon = 1e-8, .weight_decay = 0.05, .clip_norm = 1};
+  settings.training.validate_every = steps;
+  settings.training.log_every = 100;
+  settings.training.seed = settings.batches.seed = seed;
+  settings.batches.batch_tokens = 32;
+  return settings;
+}
+
+PictureSet ReadShapes(const std::string& prefix) {
+  std::vector<std::string> numbers;
+  return {
+      ListLabelledPictures({prefix + "-images-idx4-ubyte", prefix + "-labels-idx1-ubyte"}, numbers, NewLabels::added),
+      [](std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name); }};
+}
+
+}  // namespace
+
+void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed) {
+  const std::string model = out + "/model", drawings = out + "/train", tests = out + "/test";
+  std::filesystem::create_directories(model);
+  WriteShapes(drawings, kTrainingDrawings, seed, kDrawings);
+  WriteShapes(tests, kTestDrawings, seed + 1, kDrawings);
+  const PictureSet train = ReadShapes(drawings), test = ReadShapes(tests);
+  Note("drew {} shapes to learn from, and {} for the test", train.size(), test.size());
+
+  PictureTrainingOptions settings = SettingsOf(model, steps, seed);
+  const std::unique_ptr<Vit> vit = NewVit(settings, SceneLabels());
+  const PictureProcessor processor = ProcessorOf(settings);
+  TrainingProgress progress(Quiet(), "pictures");
+  ImageClassificationOptions options;
+  options.batches = settings.batches;
+  options.augmentation.flip = 0.5;
+  RunPictureTraining(ImageClassificationTask(*vit, processor, train, test, options), settings, "image-classification",
+                     "headlight classify", train.hash(), Json::Object{}, *vit, progress);
+
+  const ImageClassifier classifier = ImageClassifier::Load(model);
+  std::vector<Picture> pictures;
+  for (std::int64_t i = 0; i < test.size(); ++i) pictures.push_back(test[i]);
+  const Tensor scores = classifier.Classify(pictures);
+  std::int64_t right = 0;
+  std::size_t shown = 0;  // the star that it is surest of
+  float surest = 0;
+  for (std::int64_t i = 0; i < test.size(); ++i) {
+    const float* const row = scores.matrix<float>().row(i);
+    const std::int64_t named = std::max_element(row, row + scores.columns()) - row;
+    if (named != test.label(i)) continue;
+    ++right;
+    if (SceneLabels()[static_cast<std::size_t>(named)] == "star" && row[named] > surest) {
+      surest = row[named];
+      shown = static_cast<std::size_t>(i);
+    }
+  }
+  WriteResult(fmt::format("A ViT that learned from drawings names {} of {} shapes it never saw: {:.1f}%\n", right,
+                          test.size(), 100.0 * static_cast<double>(right) / static_cast<double>(test.size())));
+
+  const std::string star = out + "/star.png", page = out + "/attention.html", sheet = out + "/attention.png";
+  WritePng(star, pictures[shown]);
+  AttentionRecord record =
+      AttentionOf(*LoadModel<PictureEncoder>(model, {.purpose = LoadFor::computing}), processor, pictures[shown]);
+  AddRollout(record);
+  record.title = star;
+  WriteFile(page, AttentionPage(record));
+  DrawPictureAttention(record, {}, sheet);
+  WriteResult(fmt::format("Where every head looks in {}: {}, {}\n", star, page, sheet));
+}
+
+}  // namespace headlight
