@@ -86,7 +86,8 @@ TEST_F(DetectCommand, DrawsTheBoxes) {
   MustRun({"detect", model, photos, "--threshold", "0", "--out", drawn});
   EXPECT_EQ(ReadFile(drawn + "/a.png"), ReadFile(expected));
   for (const char* name : {"/b.png", "/c.png"}) EXPECT_GT(ReadPicture(drawn + name).width, 0);
-  MustRun({"detect", model, files[1], "--out", folder.File("boxes.svg")});
+  MustRun({"detect", model, files[1], "--out", folder.File("boxes.SVG")});
+  EXPECT_THAT(ReadFile(folder.File("boxes.SVG")), StartsWith("<?xml"));
 }
 
 TEST_F(DetectCommand, WritesResultsOfCoco) {
@@ -134,8 +135,9 @@ TEST_F(DetectCommand, WritesOverNothingThatItReads) {
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("drawn")}), HasSubstr("would both become"));
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("boxes.png")}),
               EndsWith("a file is for one picture, and there are 4: name a folder\n"));
-  WriteFile(folder.File("boxes.gif"), "");
-  EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("boxes.gif")}), HasSubstr(".png, .svg or .pdf"));
+  WriteFile(folder.File("file"), "");
+  for (const char* name : {"file", "boxes.jpg", "boxes.GIF"})
+    EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File(name)}), HasSubstr(".png, .svg or .pdf"));
   EXPECT_EQ(ReadFile(files[0]), before);
 }
 

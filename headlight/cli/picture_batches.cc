@@ -152,6 +152,8 @@ std::vector<std::string> PictureOutputs(const std::string& option, const std::st
                                         const std::vector<std::string>& endings) {
   namespace fs = std::filesystem;
   std::string ending = fs::path(out).extension();
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (std::ranges::find(endings, ending) != endings.end()) {
     Check(sources.size() == 1, "{} {}: a file is for one picture, and there are {}: name a folder", option, out,
           sources.size());
@@ -159,8 +161,9 @@ std::vector<std::string> PictureOutputs(const std::string& option, const std::st
     CheckWritable(out);
     return {out};
   }
-  Check(!fs::exists(out) || fs::is_directory(out), "{} {}: neither a folder nor a file whose name ends in {}", option,
-        out, Alternatives(endings));
+  const bool like_a_file = IsPicturePath(out) || ending == ".svg" || ending == ".pdf" || ending == ".gif";
+  Check(fs::is_directory(out) || (!fs::exists(out) && !like_a_file),
+        "{} {}: neither a folder nor a file whose name ends in {}", option, out, Alternatives(endings));
   std::map<fs::path, std::string> taken;  // by what: the name of a picture
   for (const PictureSource& source : sources)
     if (source.path != "-") taken.emplace(fs::weakly_canonical(source.path), "");
