@@ -95,8 +95,9 @@ std::string RowsOf(const std::string& name, const std::vector<FoundBox>& found, 
   }
   std::string rows;
   for (const auto& [box, label, score] : found)
-    rows += fmt::format("{}\t{}\t{:.4f}\t{:.1f}\t{:.1f}\t{:.1f}\t{:.1f}\n", name,
-                        labels[static_cast<std::size_t>(label)], score, box.left, box.top, box.right, box.bottom);
+    rows +=
+        fmt::format("{}\t{}\t{:.4f}\t{:.1f}\t{:.1f}\t{:.1f}\t{:.1f}\n", InRow(name),
+                    InRow(labels[static_cast<std::size_t>(label)]), score, box.left, box.top, box.right, box.bottom);
   return rows;
 }
 

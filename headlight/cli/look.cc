@@ -104,8 +104,8 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
                    .cross = !choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross});
   if (record.target_tokens.empty() && !options.attention) Note("nothing is found in the picture: see --threshold");
   if (options.patch)  // is shown first
-    std::ranges::stable_partition(record.maps,
-                                  [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
+    std::stable_partition(record.maps.begin(), record.maps.end(),
+                          [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   return record;
 }
 

@@ -35,7 +35,7 @@ std::string RowsOf(const std::string& name, const Segmentation& found, const std
   for (const auto& [id, label, score, area] : found.segments) {
     const std::string& text = labels[static_cast<std::size_t>(label)];
     segments.push_back(Json::Object{{"id", id}, {"label", text}, {"score", static_cast<float>(score)}, {"area", area}});
-    rows += fmt::format("{}\t{}\t{}\t{:.4f}\t{}\n", name, id, text, score, area);
+    rows += fmt::format("{}\t{}\t{}\t{:.4f}\t{}\n", InRow(name), id, InRow(text), score, area);
   }
   if (!json) return rows;
   return Json(Json::Object{{"picture", name}, {"segments", std::move(segments)}}).Line() + "\n";

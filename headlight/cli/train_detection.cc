@@ -89,10 +89,8 @@ TrainingFolder Begin(Options& options) {
   }
   CompleteModelTraining(options);
   if (!options.show_augmented.empty()) {
-    std::vector<std::string> inputs = options.train;
-    inputs.insert(inputs.end(), options.valid.begin(), options.valid.end());
-    if (!options.from_scratch()) inputs.push_back(options.from);
-    CheckOutputs({{"--show-augmented", options.show_augmented}}, inputs);
+    Check(options.show_augmented.ends_with(".html"), "--show-augmented {}: a page's name must end in .html",
+          options.show_augmented);
     CheckWritable(options.show_augmented);
   }
   return TrainingFolder(options.out, options.resume);
@@ -267,11 +265,8 @@ void AddTrainDetection(CLI::App& train) {
       "Changes of the pictures that are learned from, new ones in each epoch: flip every second one, and scale and "
       "crop it, too")
       ->group("Augmentation");
-  command
-      .add_option("--show-augmented", options->show_augmented,
-                  "Write a page (HTML) of pictures and boxes as the model sees them, before the training starts")
-      ->check(NotEmpty())
-      ->type_name("FILE")
+  AddFile(command, "--show-augmented", options->show_augmented,
+          "Write a page of pictures and boxes as the model sees them, before the training starts", "FILE.html")
       ->group("Augmentation");
   command.footer(
       "\nJPEG, PNG and WebP are read, and validated on without changes. Validations report COCO's AP, and the AP at\n"

@@ -98,8 +98,9 @@ void DetectionMatches::MatchClass(std::span<const LabelledBox> truth, std::span<
     const auto ignored = [&](std::size_t t) { return truth[t].crowd || Outside(truth[t].area, kAreaRanges[area]); };
     std::vector<std::size_t> order(truth.size());
     std::iota(order.begin(), order.end(), 0);
-    const auto first_ignored = std::ranges::stable_partition(order, [&](std::size_t t) { return !ignored(t); });
-    matches.truth[area] += std::distance(order.begin(), first_ignored.begin());
+    const auto first_ignored =
+        std::stable_partition(order.begin(), order.end(), [&](std::size_t t) { return !ignored(t); });
+    matches.truth[area] += std::distance(order.begin(), first_ignored);
     for (std::size_t threshold = 0; threshold < kThresholds; ++threshold) {
       std::vector<bool> taken(truth.size());
       for (std::size_t f = 0; f < found.size(); ++f) {
