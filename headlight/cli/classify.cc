@@ -3,6 +3,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -15,6 +16,7 @@
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/classifier.h"
 #include "headlight/tasks/image_classifier.h"
@@ -115,7 +117,8 @@ void ClassifyPictures(const Options& options) {
 }
 
 void Run(const Options& options) {
-  if (FamilyOf(OpenModelFolder(options.folder)).kind == PictureEncoder::kKind) {
+  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  if (kind == PictureEncoder::kKind || kind == ImageGpt::kKind) {
     Check(!options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
     return ClassifyPictures(options);
   }
@@ -128,7 +131,8 @@ void Run(const Options& options) {
 
 void AddClassify(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or pictures", Run);
-  AddFolder(command, options.folder, "Folder of an encoder with a classification head, such as BERT's or ViT's");
+  AddFolder(command, options.folder,
+            "Folder of a model with a classification head, such as BERT's, ViT's or ImageGPT's");
   command.add_option("FILE", options.inputs,
                      "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
                      "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");

@@ -5,6 +5,7 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/image/colours.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/tasks/image_embedder.h"
@@ -137,6 +138,19 @@ TEST_F(PictureCommands, KeepStrangeNamesInTheirRows) {
   EXPECT_THAT(Lines(RunProgram({"embed", model, odd}).out), ElementsAre(StartsWith(shown + "\t[")));
   EXPECT_THAT(Lines(RunProgram({"embed", model, odd, "--search", odd}).out), ElementsAre("1.0000\t" + shown));
   EXPECT_THAT(Lines(RunProgram({"embed", model, odd, "--out", folder.File("a.npy")}).out), ElementsAre(shown));
+}
+
+TEST_F(PictureCommands, ClassifyByAnImageGptWithClasses) {
+  const TemporaryFolder gpt;
+  std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt_classes", gpt.path(),
+                        std::filesystem::copy_options::recursive);
+  WriteFile(gpt.File("preprocessor_config.json"),
+            ColourProcessorConfig({4, 6}, std::vector<Colour>(22, Colour{0.5F, 0, -0.5F})).Text());
+  const std::vector<std::string> rows = Lines(RunProgram({"classify", gpt.path(), photos}).out);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_THAT(rows[1], StartsWith(files[1] + "\tLABEL_"));
+  SaveTinyImageGpt(gpt.path());
+  EXPECT_THAT(RefusalOf({"classify", gpt.path(), photos}), HasSubstr("no head for classes of pictures"));
 }
 
 TEST_F(PictureCommands, RefuseWhatHasNoEffectOrDoesNotFit) {

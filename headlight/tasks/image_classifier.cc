@@ -1,9 +1,12 @@
 #include "headlight/tasks/image_classifier.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/nn/heads.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/tasks/encoder_folder.h"
@@ -12,41 +15,97 @@
 namespace headlight {
 
 struct ImageClassifier::State {
-  PictureFolder loaded;
+  std::unique_ptr<const ImageGpt> generator;  // an ImageGPT with classes; or null
+  PictureFolder encoder;                      // has no model where there is a generator
   Problem problem;
 };
 
+namespace {
+
+constexpr std::int64_t kTokens = 4096;  // that an ImageGPT reads at once: each pixel is one
+
+// The logits of pictures of one size: the colours of each without the start, as Transformers has it.
+Tensor LogitsOf(const ImageGpt& model, Context& context, const PictureProcessor& processor,
+                std::span<const Picture> fitted) {
+  std::vector<std::int32_t> ids;
+  Sequences pictures;
+  for (const Picture& picture : fitted) {
+    const std::vector<std::int32_t> colours = processor.Colours(picture);
+    pictures.push_back({static_cast<std::int32_t>(ids.size()), static_cast<std::int32_t>(colours.size())});
+    ids.insert(ids.end(), colours.begin(), colours.end());
+  }
+  return model.ClassLogits(context, model.Decode(context, ids, pictures), pictures);
+}
+
+}  // namespace
+
 ImageClassifier ImageClassifier::Load(const std::string& folder, const LoadOptions& options) {
-  PictureFolder loaded = LoadPictureFolder(folder, options);
-  Check(loaded.model->heads().classes, "{}: the model has no head for classes of pictures", folder);
-  const Problem problem = ReadProblem(ReadJson(folder + "/config.json"), loaded.model->labels().size());
-  return ImageClassifier(std::make_shared<State>(State{std::move(loaded), problem}));
+  State state{};
+  const bool generates = FamilyOf(OpenModelFolder(folder)).kind == ImageGpt::kKind;
+  if (generates) {
+    CheckPictureOptions(folder, options);
+    state.generator = LoadModel<ImageGpt>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+    state.encoder.processor = LoadPictureProcessor(folder);
+    const ImageGptConfig& config = state.generator->config();
+    const PictureProcessor& processor = state.encoder.processor;
+    const ResizeRule& resize = processor.resize;
+    Check(
+        resize.kind == ResizeRule::Kind::exact && !processor.crop &&
+            resize.size.height <= config.positions / resize.size.width &&
+            std::ssize(processor.clusters) == config.start_id(),
+        "{}: the processor must resize pictures to one size of at most {} pixels, in {} colours, which the model reads",
+        folder, config.positions, config.start_id());
+  } else {
+    state.encoder = LoadPictureFolder(folder, options);
+  }
+  Check(generates ? state.generator->config().classes : state.encoder.model->heads().classes,
+        "{}: the model has no head for classes of pictures", folder);
+  const std::size_t labels = (generates ? state.generator->config().labels : state.encoder.model->labels()).size();
+  state.problem = ReadProblem(ReadJson(folder + "/config.json"), labels);
+  return ImageClassifier(std::make_shared<State>(std::move(state)));
 }
 
 Tensor ImageClassifier::Classify(std::span<const Picture> pictures, const ImageOptions& options) const {
-  return ClassifyFitted(FitPictures(state_->loaded.processor, pictures, options.name_of), options);
+  return ClassifyFitted(FitPictures(state_->encoder.processor, pictures, options.name_of), options);
 }
 
-Picture ImageClassifier::Fit(const Picture& picture) const { return state_->loaded.processor.Fit(picture); }
+Picture ImageClassifier::Fit(const Picture& picture) const { return state_->encoder.processor.Fit(picture); }
 
 Tensor ImageClassifier::ClassifyFitted(std::span<const Picture> fitted, const ImageOptions& options) const {
-  const PictureEncoder& model = *state_->loaded.model;
   const Tensor result = Tensor::Empty({std::ssize(fitted), std::ssize(labels())});
-  EncodePictures(state_->loaded, fitted, options.batch_pixels,
+  const auto add = [&](Tensor scores, const Model& model, std::size_t first) {
+    for (std::int64_t i = 0; i < scores.rows(); ++i)
+      CheckFinite(scores.ViewRows(i, 1), model,
+                  "classifying " + NameOfPicture(options.name_of, first + static_cast<std::size_t>(i)));
+    if (problem() == Problem::one_label) scores = ops::Softmax(scores);
+    if (problem() == Problem::several_labels)
+      for (float& score : scores.span<float>()) score = 1 / (1 + std::exp(-score));
+    result.ViewRows(static_cast<std::int64_t>(first), scores.rows()).CopyFrom(scores);
+  };
+  if (const ImageGpt* const generator = state_->generator.get(); generator != nullptr) {
+    Check(options.batch_pixels >= 1, "batch_pixels must be at least 1, not {}", options.batch_pixels);
+    const PictureSize size = state_->encoder.processor.resize.size;
+    const auto most = static_cast<std::size_t>(
+        std::max<std::int64_t>(1, std::min(kTokens, options.batch_pixels) / (size.height * size.width)));
+    for (std::size_t begin = 0; begin < fitted.size(); begin += most) {
+      Context context;
+      add(LogitsOf(*generator, context, state_->encoder.processor,
+                   fitted.subspan(begin, std::min(most, fitted.size() - begin))),
+          *generator, begin);
+    }
+    return result;
+  }
+  const PictureEncoder& model = *state_->encoder.model;
+  EncodePictures(state_->encoder, fitted, options.batch_pixels,
                  [&](Context& context, const EncodedPictures& encoded, std::size_t first) {
-                   Tensor scores = model.ClassLogits(context, encoded);
-                   for (std::int64_t i = 0; i < scores.rows(); ++i)
-                     CheckFinite(scores.ViewRows(i, 1), model,
-                                 "classifying " + NameOfPicture(options.name_of, first + static_cast<std::size_t>(i)));
-                   if (problem() == Problem::one_label) scores = ops::Softmax(scores);
-                   if (problem() == Problem::several_labels)
-                     for (float& score : scores.span<float>()) score = 1 / (1 + std::exp(-score));
-                   result.ViewRows(static_cast<std::int64_t>(first), scores.rows()).CopyFrom(scores);
+                   add(model.ClassLogits(context, encoded), model, first);
                  });
   return result;
 }
 
-const std::vector<std::string>& ImageClassifier::labels() const { return state_->loaded.model->labels(); }
+const std::vector<std::string>& ImageClassifier::labels() const {
+  return state_->generator ? state_->generator->config().labels : state_->encoder.model->labels();
+}
 Problem ImageClassifier::problem() const { return state_->problem; }
 
 }  // namespace headlight

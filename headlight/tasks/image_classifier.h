@@ -30,8 +30,8 @@ struct ImageOptions {
 // on what it is classified with.
 class HEADLIGHT_API ImageClassifier {
  public:
-  // A folder of an encoder of pictures with classes, and its preprocessor_config.json. Throws Error naming the file and
-  // what is wrong with it or not supported.
+  // A folder of an encoder of pictures or an ImageGPT, with classes, and its preprocessor_config.json. Throws Error
+  // naming the file and what is wrong with it or not supported.
   static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
   // The scores of every label for each picture, [pictures, labels]: probabilities, or for Problem::number the outputs.

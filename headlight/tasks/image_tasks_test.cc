@@ -2,13 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
+#include "headlight/image/colours.h"
 #include "headlight/image/processor.h"
 #include "headlight/image/testing.h"
 #include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
 #include "headlight/nn/picture_encoder.h"
+#include "headlight/ops/softmax.h"
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/tasks/image_embedder.h"
 #include "headlight/tasks/picture_testing.h"
@@ -121,6 +125,46 @@ TEST_F(ImageTasks, RefuseWhatTheyCannotDo) {
   ImageEmbedder::Load(folder.path());
   std::filesystem::remove(folder.File("preprocessor_config.json"));
   EXPECT_THAT(ErrorOf([&] { ImageEmbedder::Load(folder.path()); }), HasSubstr("preprocessor_config.json"));
+}
+
+TEST(ImageGptClasses, AreThoseOfThePicturesColours) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt_classes", folder.path(),
+                        std::filesystem::copy_options::recursive);
+  std::vector<Colour> colours;
+  for (int i = 0; i < 22; ++i) colours.push_back({-1 + 2 * static_cast<float>(i) / 21, 0, 0});
+  const auto save = [&](PictureSize size) {
+    WriteFile(folder.File("preprocessor_config.json"), ColourProcessorConfig(size, colours).Text());
+  };
+  save({4, 6});
+  const auto model = LoadModel<ImageGpt>(folder.path());
+  std::vector<Picture> pictures(3, Picture{.height = 4, .width = 6});
+  std::vector<float> expected;
+  for (std::size_t p = 0; p < pictures.size(); ++p) {
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < 24; ++i) {
+      ids.push_back(static_cast<std::int32_t>((i * (p + 3) + p) % 22));
+      const auto bytes = BytesOf(colours[static_cast<std::size_t>(ids.back())]);
+      pictures[p].pixels.insert(pictures[p].pixels.end(), bytes.begin(), bytes.end());
+    }
+    Context context;
+    const Tensor scores = ops::Softmax(model->ClassLogits(context, model->Decode(context, ids, {{0, 24}}), {{0, 24}}));
+    const std::vector<float> row = scores.ToVector<float>();
+    expected.insert(expected.end(), row.begin(), row.end());
+  }
+  const ImageClassifier classifier = ImageClassifier::Load(folder.path());
+  EXPECT_THAT(classifier.labels(), testing::ElementsAre("LABEL_0", "LABEL_1", "LABEL_2"));
+  EXPECT_EQ(classifier.Classify(pictures).ToVector<float>(), expected);
+  EXPECT_EQ(classifier.Classify(pictures, {.batch_pixels = 1}).ToVector<float>(), expected);
+  EXPECT_NE(std::vector<float>(expected.begin(), expected.begin() + 3),
+            std::vector<float>(expected.begin() + 3, expected.begin() + 6));
+  save({5, 6});
+  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), HasSubstr("at most 24 pixels, in 22 colours"));
+  colours.pop_back();
+  save({4, 6});
+  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), HasSubstr("in 22 colours"));
+  SaveTinyImageGpt(folder.path());
+  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), EndsWith("no head for classes of pictures"));
 }
 
 }  // namespace
