@@ -55,7 +55,8 @@ void DrawOverlay(Canvas& canvas, const CanvasPicture& picture, const Rectangle& 
                  const std::vector<double>& shares, int query_cell) {
   const double width = where.width / cells.columns, height = where.height / cells.rows;
   const auto cell = [&](int index) {
-    return Rectangle{where.x + index % cells.columns * width, where.y + index / cells.columns * height, width, height};
+    const int row = index / cells.columns, column = index % cells.columns;
+    return Rectangle{where.x + column * width, where.y + row * height, width, height};
   };
   canvas.Draw(picture, where);
   // Equal covers are one shape, so that a vector drawing stays small.
