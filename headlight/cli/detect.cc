@@ -64,11 +64,14 @@ class CocoResults {
     Check(any, "--annotations {}: none of its categories is a label of the model", annotations);
   }
 
-  // Boxes of classes that the annotations do not have are left out, which COCO's evaluation would do, too.
+  // Boxes of classes that the annotations do not have are left out: COCO's evaluation does not count them.
   void Add(std::size_t picture, const std::vector<FoundBox>& found) {
     for (const auto& [box, label, score] : found) {
       const std::optional<std::int64_t> category = categories_[static_cast<std::size_t>(label)];
-      if (!category) continue;
+      if (!category) {
+        ++left_out_;
+        continue;
+      }
       Json::Array corner_and_size;
       for (const double number : {box.left, box.top, box.width(), box.height()})
         corner_and_size.push_back(static_cast<float>(number));
@@ -78,12 +81,17 @@ class CocoResults {
                                       {"score", static_cast<float>(score)}});
     }
   }
-  void Write(const std::string& path) && { WriteFile(path, Json(std::move(results_)).Line() + "\n"); }
+  void Write(const std::string& path) && {
+    WriteFile(path, Json(std::move(results_)).Line() + "\n");
+    if (left_out_ > 0)
+      Note("{}: {} boxes are left out, of labels that are no categories of the annotations", path, left_out_);
+  }
 
  private:
   std::vector<std::int64_t> pictures_;                   // the id of each source
   std::vector<std::optional<std::int64_t>> categories_;  // the id of each label
   Json::Array results_;
+  std::int64_t left_out_ = 0;
 };
 
 std::string RowsOf(const std::string& name, const std::vector<FoundBox>& found, const std::vector<std::string>& labels,
@@ -158,7 +166,7 @@ void AddDetect(CLI::App& program) {
       ->check(NotEmpty())
       ->type_name("FILE|DIR");
   command.add_flag("--json", options.json, "Print one JSON object per picture");
-  auto* coco = command.add_option("--coco", options.coco, "Write all boxes as COCO's results, too")
+  auto* coco = command.add_option("--coco", options.coco, "Write the boxes as COCO's results, too")
                    ->check(NotEmpty())
                    ->type_name("FILE");
   auto* annotations = command

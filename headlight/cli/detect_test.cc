@@ -98,12 +98,17 @@ TEST_F(DetectCommand, WritesResultsOfCoco) {
                              "annotations": [], "categories": [{"id": 18, "name": "LABEL_0"}]})");
   MustRun({"detect", model, photos, "--threshold", "0", "--coco", results, "--annotations", annotations});
   const JsonView written = ReadJson(results);
+  WriteFile(folder.File("other.json"),
+            R"({"images": [{"id": 7, "file_name": "a.png"}], "categories": [{"id": 18, "name": "LABEL_1"}]})");
   std::size_t expected = 0;
   for (const std::string& file : files)
     for (const FoundBox& one : Found(file, 0)) expected += one.label == 0;
   const std::vector<JsonView> items = written.Items();
   ASSERT_EQ(items.size(), expected);
   ASSERT_GT(expected, 0U);
+  const Outcome other = RunProgram(
+      {"detect", model, files[0], "--threshold", "0", "--coco", results, "--annotations", folder.File("other.json")});
+  EXPECT_THAT(other.err, HasSubstr("3 boxes are left out, of labels that are no categories"));
   const FoundBox first = Found(files[0], 0)[0];
   EXPECT_EQ(items[0]["image_id"].Integer(0, 100), 7);
   EXPECT_EQ(items[0]["category_id"].Integer(0, 100), 18);
