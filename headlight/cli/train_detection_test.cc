@@ -64,6 +64,8 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_EQ(LoadModel<Detr>(model)->labels(), SceneLabels());
   EXPECT_EQ(LoadPictureProcessor(model).resize.edge, 32);
   EXPECT_TRUE(std::filesystem::exists(model + "/training.svg"));
+  for (const char* cost : {"\"class_cost\": 1,", "\"bbox_cost\": 5,", "\"giou_loss_coefficient\": 2,"})
+    EXPECT_THAT(ReadFile(model + "/config.json"), HasSubstr(cost));  // Transformers refuses 1.0
   EXPECT_THAT(setting.TrainSmall("model", {}).err, HasSubstr("holds a training already"));
 
   const Outcome evaluated = RunProgram({"evaluate", model, setting.valid, "--json"});

@@ -376,6 +376,10 @@ extern const Family detr = MakeFamily<Detr, Load>({"detr"});
 void Detr::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);
   json.Set("architectures", Json::Array{config_.masks ? "DetrForSegmentation" : "DetrForObjectDetection"});
+  // Transformers accepts integers alone.
+  for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
+    if (const double value = *json.Find(key)->As<double>(); value == std::floor(value))
+      json.Set(key, static_cast<std::int64_t>(value));
   WriteLabels(json, config_.labels);
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }
