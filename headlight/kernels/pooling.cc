@@ -9,6 +9,7 @@
 // clang-format on
 
 #include <algorithm>
+#include <cmath>
 
 #include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
@@ -58,7 +59,7 @@ void LargestOfRows(Matrix<const T> x, std::span<const std::int32_t> rows, std::s
       for (std::int64_t cell = cells - 1; cell >= 0; --cell)  // so that the first of equals remains
         for (std::int64_t column = 0; column < y.columns; ++column) {
           const T value = x.row(window[cell])[column];
-          if (value == y.row(row)[column] || value != value) which.row(row)[column] = window[cell];
+          if (value == y.row(row)[column] || std::isnan(value)) which.row(row)[column] = window[cell];
         }
     }
   });

@@ -163,7 +163,8 @@ void FindCells(std::span<const Tensor> pictures, std::span<const ObjectDetector:
 template <typename T>
 T* WriteSines(double place, std::int64_t d, T* to) {
   for (std::int64_t i = 0; i < d; ++i) {
-    const double angle = place / std::pow(10000.0, 2.0 * static_cast<double>(i / 2) / static_cast<double>(d));
+    const std::int64_t pair = i / 2;
+    const double angle = place / std::pow(10000.0, 2.0 * static_cast<double>(pair) / static_cast<double>(d));
     *to++ = static_cast<T>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
   }
   return to;
