@@ -120,6 +120,10 @@ TEST_P(DetectorParity, ComesBackFromItsFolder) {
   model->Save(folder.path());
   const std::unique_ptr<ObjectDetector> again = LoadModel<ObjectDetector>(folder.path());
   EXPECT_EQ(again->Description(), model->Description());
+  // Whole numbers stay so: Transformers refuses others.
+  const JsonView config = ReadJson(folder.File("config.json"));
+  for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
+    EXPECT_NE(config[key].value().As<std::int64_t>(), nullptr) << key;
   EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
 }
 
