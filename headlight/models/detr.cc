@@ -331,16 +331,11 @@ void Describe(ConfigTable& table, DetrConfig& config) {
   table.Choice("position_embedding_type", config.learned_positions, {{"sine", false}, {"learned", true}});
   table.Flag("auxiliary_loss", config.norm_between_layers);
   table.Only("dilation", false, "a last stage that is dilated in place of its stride");
-  for (const auto& [key, value] : {std::pair("class_cost", &config.loss.class_cost),
-                                   {"bbox_cost", &config.loss.box_cost},
-                                   {"giou_cost", &config.loss.giou_cost},
-                                   {"bbox_loss_coefficient", &config.loss.box_weight},
-                                   {"giou_loss_coefficient", &config.loss.giou_weight}})
-    if (table.writes() && *value == std::floor(*value)) {
-      table.Note(key, static_cast<std::int64_t>(*value));  // Transformers refuses 5.0
-    } else {
-      table.Number(key, *value, 0, 1e6);
-    }
+  table.Number("class_cost", config.loss.class_cost, 0, 1e6);
+  table.Number("bbox_cost", config.loss.box_cost, 0, 1e6);
+  table.Number("giou_cost", config.loss.giou_cost, 0, 1e6);
+  table.Number("bbox_loss_coefficient", config.loss.box_weight, 0, 1e6);
+  table.Number("giou_loss_coefficient", config.loss.giou_weight, 0, 1e6);
   table.Number("eos_coefficient", config.loss.nothing_weight, 0, 1e6);
   table.Harmless({"activation_dropout", "backbone", "backbone_config", "backbone_kwargs", "classifier_dropout",
                   "decoder_layerdrop", "dice_loss_coefficient", "encoder_layerdrop", "init_xavier_std",
