@@ -38,21 +38,21 @@ struct Overlap {
       : x(a[0], a[2], b[0], b[2]),
         y(a[1], a[3], b[1], b[3]),
         intersection(x.common * y.common),
-        union_(a[2] * a[3] + b[2] * b[3] - intersection),
+        joined(a[2] * a[3] + b[2] * b[3] - intersection),
         hull(x.span * y.span),
-        value(intersection / union_ - 1 + union_ / hull) {}
+        value(intersection / joined - 1 + joined / hull) {}
 
   Axis x, y;
-  double intersection, union_, hull;
+  double intersection, joined, hull;
   double value;
 };
 
 // The gradient of GeneralizedIou by a.
 CentredBox GradientOfIou(const CentredBox& a, const CentredBox& b) {
   const Overlap o(a, b);
-  const double d_area = 1 / o.hull - o.intersection / (o.union_ * o.union_);  // of a; its union grows by as much
-  const double d_intersection = 1 / o.union_ - d_area;
-  const double d_hull = -o.union_ / (o.hull * o.hull);
+  const double d_area = 1 / o.hull - o.intersection / (o.joined * o.joined);  // of a; its union grows by as much
+  const double d_intersection = 1 / o.joined - d_area;
+  const double d_hull = -o.joined / (o.hull * o.hull);
   CentredBox gradient = {0, 0, d_area * a[3], d_area * a[2]};
   o.x.Back(d_intersection * o.y.common, d_hull * o.y.span, gradient[0], gradient[2]);
   o.y.Back(d_intersection * o.x.common, d_hull * o.x.span, gradient[1], gradient[3]);

@@ -140,7 +140,8 @@ Tensor CellLoss(const QueryAnswers& cells, const DetectedPictures& found, const 
     const Sequence& rows = found.pictures[picture];
     for (std::int32_t i = 0; i < rows.length; ++i) {
       const std::int64_t cell = found.cells[static_cast<std::size_t>(rows.row(i))];
-      const auto column = static_cast<double>(cell % width), row = static_cast<double>(cell / width);
+      const std::int64_t row_of_cell = cell / width;
+      const auto column = static_cast<double>(cell % width), row = static_cast<double>(row_of_cell);
       const auto across = static_cast<double>(width), down = static_cast<double>(height);
       std::size_t smallest = boxes.size();
       for (std::size_t object = 0; object < boxes.size(); ++object) {
