@@ -44,7 +44,7 @@ TEST_F(SegmentCommand, PrintsTheSegments) {
   const std::vector<std::string> rows =
       Lines(RunProgram({"segment", model, photos, "--threshold", "0.3", "--json"}).out);
   ASSERT_EQ(rows.size(), 2U);
-  const Segment segment = Found(files[0]).segments.at(0);
+  const PictureSegment segment = Found(files[0]).segments.at(0);
   EXPECT_EQ(rows[0],
             fmt::format(R"({{"picture":"{}","segments":[{{"id":1,"label":"LABEL_{}","score":{},"area":{}}}]}})",
                         files[0], segment.label, static_cast<float>(segment.score), segment.area));

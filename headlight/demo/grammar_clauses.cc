@@ -77,7 +77,7 @@ NounPhrase Sampler::MakeName() {
   return {.head = Head::name, .name = Any(PersonNames(), [](const Name&) { return true; })};
 }
 
-NounPhrase Sampler::MakeSubject(Kinds kinds, const Scene& scene) {
+NounPhrase Sampler::MakeSubject(Kinds kinds, const ClauseScene& scene) {
   if (scene.subject) return *scene.subject;
   if ((kinds & kind::person) != 0) {
     if (Chance(0.24)) {
@@ -109,7 +109,7 @@ NounPhrase Sampler::MakeSubject(Kinds kinds, const Scene& scene) {
 }
 
 // `known`: neither bare nor with ein or a number.
-NounPhrase Sampler::MakeObject(Kinds kinds, const Clause& clause, const Scene& scene, Case in_case, bool known) {
+NounPhrase Sampler::MakeObject(Kinds kinds, const Clause& clause, const ClauseScene& scene, Case in_case, bool known) {
   const NounPhrase& subject = clause.subject;
   const bool dative = in_case == Case::dative;
   if ((kinds & ~kind::person) == 0) {
@@ -164,7 +164,7 @@ PrepositionPhrase Sampler::MakePlace(const Clause& clause, std::span<const Prepo
   return place;
 }
 
-void Sampler::ChooseTime(Clause& clause, const Scene& scene) {
+void Sampler::ChooseTime(Clause& clause, const ClauseScene& scene) {
   const bool past = scene.past.value_or(Chance(0.35));
   clause.tense = past ? Tense::past : Tense::present;
   const Aspect aspect = clause.verb->aspect;
@@ -193,7 +193,7 @@ void Sampler::ChooseTime(Clause& clause, const Scene& scene) {
 }
 
 // sein + müde, sein + größer als die Katze, haben + Hunger
-void Sampler::ChoosePredicate(Clause& clause, const Scene& scene) {
+void Sampler::ChoosePredicate(Clause& clause, const ClauseScene& scene) {
   using namespace kind;  // NOLINT
   const auto kinds = Weighted<Kinds>({{person, 6},
                                       {animal, 4},
@@ -227,7 +227,7 @@ void Sampler::ChoosePredicate(Clause& clause, const Scene& scene) {
   }
 }
 
-void Sampler::ChooseObjects(Clause& clause, const Scene& scene) {
+void Sampler::ChooseObjects(Clause& clause, const ClauseScene& scene) {
   const Verb& verb = *clause.verb;
   const bool known = clause.tense == Tense::perfect;  // schon and noch nicht stand behind it
   // Behind a noun "der Tante" could be a genitive: "weil der Mann der Tante ...".
@@ -258,7 +258,7 @@ void Sampler::ChooseObjects(Clause& clause, const Scene& scene) {
   }
 }
 
-void Sampler::ChoosePlaces(Clause& clause, const Scene& scene) {
+void Sampler::ChoosePlaces(Clause& clause, const ClauseScene& scene) {
   const Verb& verb = *clause.verb;
   const Frame frame = verb.frame;
   const auto add_companion = [&](std::string_view german) {
@@ -295,7 +295,7 @@ void Sampler::Negate(Clause& clause) {
     clause.object->determiner = negative;
 }
 
-std::optional<Clause> Sampler::TryClause(Frame frame, const Scene& scene) {
+std::optional<Clause> Sampler::TryClause(Frame frame, const ClauseScene& scene) {
   Clause clause;
   clause.verb = Any(Verbs(), [&](const Verb& verb) {
     const bool free_subject = !scene.subject || frame == Frame::copula || frame == Frame::weather;
@@ -319,12 +319,12 @@ std::optional<Clause> Sampler::TryClause(Frame frame, const Scene& scene) {
   return clause;
 }
 
-Clause Sampler::MakeClause(std::initializer_list<std::pair<Frame, int>> frames, const Scene& scene) {
+Clause Sampler::MakeClause(std::initializer_list<std::pair<Frame, int>> frames, const ClauseScene& scene) {
   while (true)
     if (auto clause = TryClause(Weighted<Frame>(frames), scene)) return *clause;
 }
 
-Clause Sampler::MakeClause(const Scene& scene) {
+Clause Sampler::MakeClause(const ClauseScene& scene) {
   return MakeClause({{Frame::alone, 14},
                      {Frame::accusative, 40},
                      {Frame::dative, 8},

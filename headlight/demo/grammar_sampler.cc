@@ -80,7 +80,7 @@ void Sampler::ChooseFront(Clause& clause) {
 std::shared_ptr<const Clause> Sampler::MakeRelative(const NounPhrase& noun) {
   const Kinds kinds = KindsOf(noun);
   const NounPhrase pronoun{.head = Head::relative, .agreement = AgreementOf(noun)};
-  Scene scene{.brief = true, .third_subject = false, .third_object = false, .plain = true};
+  ClauseScene scene{.brief = true, .third_subject = false, .third_object = false, .plain = true};
   Clause clause;
   if ((kinds & kind::area) != 0) {  // in dem
     clause = MakeClause({{Frame::position, 2}, {Frame::alone, 1}}, scene);
@@ -247,7 +247,7 @@ Sentence Sampler::WithCircumstance() {
     Sentence sentence;
     sentence.conjunction = Weighted<const Conjunction*>({{&because, 5}, {&although, 3}, {&whenever, 4}, {&but, 2}});
     const bool always = sentence.conjunction == &whenever;
-    Scene scene{.brief = true, .third_object = false, .plain = always, .past = !always && Chance(0.3)};
+    ClauseScene scene{.brief = true, .third_object = false, .plain = always, .past = !always && Chance(0.3)};
     sentence.main = MakeClause(scene);
     const Agreement subject = AgreementOf(sentence.main.subject);
     const bool again = CanBeTakenUp(sentence.main.subject) && Chance(0.6);
@@ -329,12 +329,12 @@ Sentence Sampler::WithPurpose() {
     sentence.main = MakeClause({{Frame::motion, 1}}, {.brief = true});
   } while (sentence.main.subject.determiner == Determiner::negative || sentence.main.tense == Tense::perfect);
   ChooseFront(sentence.main);
-  Scene scene{.subject = Pronoun(AgreementOf(sentence.main.subject)),
-              .subject_kinds = KindsOf(sentence.main.subject),
-              .brief = true,
-              .third_object = false,
-              .plain = true,
-              .past = false};
+  ClauseScene scene{.subject = Pronoun(AgreementOf(sentence.main.subject)),
+                    .subject_kinds = KindsOf(sentence.main.subject),
+                    .brief = true,
+                    .third_object = false,
+                    .plain = true,
+                    .past = false};
   do {
     sentence.second =
         MakeClause({{Frame::alone, 2}, {Frame::accusative, 6}, {Frame::dative, 1}, {Frame::two_objects, 1}}, scene);

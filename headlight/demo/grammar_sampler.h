@@ -17,7 +17,7 @@
 namespace headlight {
 
 // The constraints of a clause's surroundings on its choices.
-struct Scene {
+struct ClauseScene {
   std::optional<NounPhrase> subject = {};  // given, and the kinds of it
   Kinds subject_kinds = 0;
   bool brief = false;         // a part of a longer sentence
@@ -37,16 +37,16 @@ class Sampler {
   // grammar_clauses.cc
   NounPhrase MakeNoun(const Noun& noun, Determiner determiner, const NounPhrase* subject, double described);
   NounPhrase MakeName();
-  NounPhrase MakeSubject(Kinds kinds, const Scene& scene);
-  NounPhrase MakeObject(Kinds kinds, const Clause& clause, const Scene& scene, Case in_case, bool known);
+  NounPhrase MakeSubject(Kinds kinds, const ClauseScene& scene);
+  NounPhrase MakeObject(Kinds kinds, const Clause& clause, const ClauseScene& scene, Case in_case, bool known);
   PrepositionPhrase MakePlace(const Clause& clause, std::span<const Preposition> prepositions);
-  void ChooseTime(Clause& clause, const Scene& scene);
-  void ChoosePredicate(Clause& clause, const Scene& scene);
-  void ChooseObjects(Clause& clause, const Scene& scene);
-  void ChoosePlaces(Clause& clause, const Scene& scene);
-  std::optional<Clause> TryClause(Frame frame, const Scene& scene);
-  Clause MakeClause(const Scene& scene);
-  Clause MakeClause(std::initializer_list<std::pair<Frame, int>> frames, const Scene& scene);
+  void ChooseTime(Clause& clause, const ClauseScene& scene);
+  void ChoosePredicate(Clause& clause, const ClauseScene& scene);
+  void ChooseObjects(Clause& clause, const ClauseScene& scene);
+  void ChoosePlaces(Clause& clause, const ClauseScene& scene);
+  std::optional<Clause> TryClause(Frame frame, const ClauseScene& scene);
+  Clause MakeClause(const ClauseScene& scene);
+  Clause MakeClause(std::initializer_list<std::pair<Frame, int>> frames, const ClauseScene& scene);
   void Negate(Clause& clause);
 
   // grammar_sampler.cc

@@ -10,18 +10,18 @@
 
 namespace headlight {
 
-struct Segment {
+struct PictureSegment {
   std::int32_t id = 0;  // from 1, without gaps
   std::int32_t label = 0;
   double score = 0;       // 0 to 1
   std::int64_t area = 0;  // pixels
-  bool operator==(const Segment&) const = default;
+  bool operator==(const PictureSegment&) const = default;
 };
 
 struct Segmentation {
   std::int64_t height = 0, width = 0;
   std::vector<std::int32_t> ids = {};  // [height, width]: each pixel's segment, 0 where there is none
-  std::vector<Segment> segments = {};  // by id
+  std::vector<PictureSegment> segments = {};  // by id
   bool operator==(const Segmentation&) const = default;
 };
 

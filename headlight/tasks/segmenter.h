@@ -49,7 +49,7 @@ class HEADLIGHT_API Segmenter {
   std::vector<Segmentation> SegmentFitted(std::span<const Picture> fitted, std::span<const PictureSize> sizes,
                                           const SegmentOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  // by Segment::label
+  const std::vector<std::string>& labels() const;  // by PictureSegment::label
 
  private:
   struct State;

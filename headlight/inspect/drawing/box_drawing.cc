@@ -116,11 +116,11 @@ void DrawSegments(const Picture& picture, const Segmentation& found, const std::
   }
   const Drawing drawing(picture);
   std::vector<std::string> texts;
-  for (const Segment& one : found.segments) texts.push_back(LabelOf(labels, one.label, one.score));
+  for (const PictureSegment& one : found.segments) texts.push_back(LabelOf(labels, one.label, one.score));
   const auto draw = [&](Canvas& canvas) {
     canvas.Draw(CanvasPicture(tinted), {0, 0, drawing.width, drawing.height});
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      const Segment& one = found.segments[i];
+      const PictureSegment& one = found.segments[i];
       const Point& sum = middles[static_cast<std::size_t>(one.id)];
       const double to_middle = drawing.scale / static_cast<double>(std::max<std::int64_t>(1, one.area));
       drawing.Label(

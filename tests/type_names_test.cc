@@ -1,0 +1,74 @@
+// Every type of the namespace has a name of its own: two of one name in different files compile, but their templates
+// (std::vector's functions, say) become one, of either size.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Files = std::map<std::string, std::string>;  // text by path
+
+// "NAME: FILE, FILE" for each type that several files define outside of unnamed namespaces.
+std::vector<std::string> Shared(const Files& files) {
+  static const std::regex space(R"(namespace ([\w:]*) ?\{)");
+  static const std::regex type(R"((?:struct|class|enum class) (?:HEADLIGHT_API )?(\w+)[^;()]*\{.*)");
+  std::map<std::string, std::set<std::string>> places;
+  for (const auto& [path, text] : files) {
+    std::vector<std::string> spaces;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch match;
+      if (std::regex_match(line, match, space)) {
+        spaces.push_back(match[1]);
+      } else if (line.starts_with("}  // namespace")) {
+        spaces.pop_back();
+      } else if (std::regex_match(line, match, type) && !spaces.empty() && !spaces.back().empty()) {
+        places[spaces.back() + "::" + match.str(1)].insert(path);
+      }
+    }
+  }
+  std::vector<std::string> shared;
+  for (const auto& [name, where] : places) {
+    if (where.size() < 2) continue;
+    std::string line = name + ":";
+    for (const std::string& path : where) line += " " + path;
+    shared.push_back(line);
+  }
+  return shared;
+}
+
+TEST(TypeNames, BelongToOneFileEach) {
+  Files files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(HEADLIGHT_SOURCE_DIR "/headlight")) {
+    if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    files[entry.path()] = text.str();
+  }
+  EXPECT_GT(files.size(), 500U);
+  EXPECT_THAT(Shared(files), testing::IsEmpty());
+}
+
+TEST(TypeNames, PlantedTwinsAreCaught) {
+  const std::string one = "namespace headlight {\nstruct Row {\n  int a;\n};\n}  // namespace headlight\n";
+  EXPECT_THAT(Shared({{"a.h", one}, {"b.h", one}}), testing::ElementsAre("headlight::Row: a.h b.h"));
+  const std::string hidden =
+      "namespace headlight {\nnamespace {\nstruct Row {};\n}  // namespace\n}  // namespace headlight\n";
+  const std::string other =
+      "namespace headlight::kernels {\nclass Row : Base {\n};\n}  // namespace headlight::kernels\n";
+  EXPECT_THAT(Shared({{"a.h", one}, {"b.cc", hidden}, {"c.h", other}}), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace headlight
