@@ -150,7 +150,7 @@ TEST_F(TrainTest, LogsNoStepsWhereTheIntervalIsZero) {
 
 TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
   std::string german, english;  // a validation that takes long
-  for (int i = 0; i < 10000; ++i) german += "Der Hund schläft.\n", english += "The dog sleeps.\n";
+  for (int i = 0; i < 20000; ++i) german += "Der Hund schläft.\n", english += "The dog sleeps.\n";
   WriteFile(In("valid.de"), german);
   WriteFile(In("valid.en"), english);
   const auto pipe_for_notes = [] {
