@@ -22,7 +22,8 @@ using Files = std::map<std::string, std::string>;  // text by path
 // "NAME: FILE, FILE" for each type that several files define outside of unnamed namespaces.
 std::vector<std::string> Shared(const Files& files) {
   static const std::regex space(R"(namespace ([\w:]*) ?\{)");
-  static const std::regex type(R"((?:struct|class|enum class) (?:HEADLIGHT_API )?(\w+)(?: final)?(?: : [^;()]*)? \{.*)");
+  static const std::regex type(
+      R"((?:struct|class|enum class) (?:HEADLIGHT_API )?(\w+)(?: final)?(?: : [^;()]*)? \{.*)");
   std::map<std::string, std::set<std::string>> places;
   for (const auto& [path, text] : files) {
     std::vector<std::string> spaces;

@@ -129,7 +129,8 @@ class Arena {
   FreeBlocks::iterator Grow(std::size_t bytes, StorageStatistics& statistics) {
     const std::size_t region = RoundUp(std::max(bytes, region_bytes_), kHugePage);
     std::byte* begin = MapPages(region);
-    Check(begin != nullptr, "out of memory: {} bytes are needed besides the {} already held", region, statistics.bytes_held);
+    Check(begin != nullptr, "out of memory: {} bytes are needed besides the {} already held", region,
+          statistics.bytes_held);
     FreeBlocks::iterator free;
     try {
       free = AddFree(begin, region, /*first=*/true);

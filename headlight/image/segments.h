@@ -20,7 +20,7 @@ struct PictureSegment {
 
 struct Segmentation {
   std::int64_t height = 0, width = 0;
-  std::vector<std::int32_t> ids = {};  // [height, width]: each pixel's segment, 0 where there is none
+  std::vector<std::int32_t> ids = {};         // [height, width]: each pixel's segment, 0 where there is none
   std::vector<PictureSegment> segments = {};  // by id
   bool operator==(const Segmentation&) const = default;
 };

@@ -126,7 +126,8 @@ TEST(SelectAttention, ListsTheMapsWhereNoneIsLeft) {
   EXPECT_THAT(
       Refusal([&] { SelectAttention(record, {.kind = AttentionKind::cross, .layer = 6}); }),
       HasSubstr("attention cross, layer 7: the model has no such attention; it has: encoder 1, encoder 2, decoder 1"));
-  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.rollout = true}); }), HasSubstr("attention rollout: the model has no such attention"));
+  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.rollout = true}); }),
+              HasSubstr("attention rollout: the model has no such attention"));
 }
 
 TEST(ParseAttentionChoice, ReadsTheNamesOfAll) {
