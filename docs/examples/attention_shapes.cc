@@ -14,7 +14,7 @@ namespace {
 const Words source = {"gestern", "schlief", "der", "Hund", "</s>"};
 const Words target = {"<s>", "yesterday", "the", "dog", "slept"};
 
-// What a word means, and a place in the sentence, are each an axis of their own.
+// The meaning of a word and its place in the sentence are each an axis of their own.
 enum Meaning { start, yesterday, slept, the, dog, end };
 constexpr std::int64_t kAxes = 6;
 constexpr double kStrength = 2.5;

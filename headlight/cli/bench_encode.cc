@@ -50,7 +50,7 @@ std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states)
   return Json(Json::Object{{"ids", Json::Array{ids.begin(), ids.end()}}, {"mean", std::move(mean)}}).Line() + "\n";
 }
 
-// What the models of both kinds have in common.
+// The settings that models of both kinds have in common.
 BenchResult ResultFor(const Options& options, const Parameters& parameters, const char* counted) {
   BenchResult result;
   result.tokens = counted;

@@ -1,4 +1,4 @@
-// What the program's exit codes say to a script.
+// The program's exit codes.
 #include <gmock/gmock.h>
 
 #include <csignal>

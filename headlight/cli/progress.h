@@ -56,7 +56,7 @@ class Progress {
   std::thread thread_;
 };
 
-// What load() returns, which reads a model.
+// The result of load(), which reads a model.
 template <typename Load>
 auto Loaded(const Load& load) {
   const Progress progress("loading the model");

@@ -64,7 +64,7 @@ TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   MustRun({"generate", model, "--count", "4", "--out", png});
   EXPECT_EQ(ReadPicture(png).width, 2 + 2 * 10);
 
-  // What the training reported, and what evaluate says of the same pictures.
+  // The training's report, and that of evaluate on the same pictures.
   const Outcome evaluated = RunProgram({"evaluate", model, pictures, "--json", "--compute", "float32"});
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   const JsonView json(ParseJson(evaluated.out, "out"), "out");

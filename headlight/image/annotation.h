@@ -1,4 +1,4 @@
-// What a file says of one picture, as Pascal VOC's do.
+// The annotation of one picture, as Pascal VOC's files have it.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// What lies outside of the picture is black.
+// Pixels outside of the picture are black.
 HEADLIGHT_API Picture Crop(const Picture& picture, const Region& region);
 HEADLIGHT_API Picture FlipHorizontally(const Picture& picture);
 

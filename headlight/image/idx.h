@@ -22,7 +22,7 @@ struct IdxArray {
 // where it has more than `most_bytes`, before they are allocated.
 HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
-// Whether a path is named as IDX files are: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.
+// True for a path that is named as IDX files are: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.
 HEADLIGHT_API bool IsIdxPath(std::string_view path);
 
 // The pictures of an array [pictures, height, width], grey, or [pictures, height, width, 3].

@@ -24,7 +24,7 @@ struct PictureSource {
   HEADLIGHT_API std::string name() const;
 };
 
-// Whether a file's name ends as those of JPEG, PNG and WebP do, in small letters or capitals.
+// True where a file's name ends as those of JPEG, PNG and WebP do, in small letters or capitals.
 HEADLIGHT_API bool IsPicturePath(std::string_view path);
 
 // The files below a folder whose names end so, at any depth, in the order of their paths' bytes. Hidden files and

@@ -25,7 +25,7 @@ struct Segmentation {
   bool operator==(const Segmentation&) const = default;
 };
 
-// What may be a segment.
+// A candidate for a segment.
 struct MaskedThing {
   std::int32_t label = 0;
   float score = 0;               // 0 to 1

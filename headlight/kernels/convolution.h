@@ -25,7 +25,7 @@ struct ConvolutionShape {
   Grid ResultOf(Grid map) const;  // 0 x 0 where the kernel does not fit into the map
 };
 
-// What is done to the sums of a convolution, in this order.
+// The epilogue of a convolution, in this order.
 template <typename T>
 struct AfterConvolution {
   const T* bias = nullptr;        // of the outputs, or null

@@ -24,7 +24,7 @@ inline constexpr std::int64_t kBlockRows = 192, kBlockPanels = 4;
 template <typename T>
 using ToPack = std::array<Matrix<const T>, 2>;
 
-// What can be prefetched of them: the taps of a convolution are not adjacent lines.
+// The rows that can be prefetched: the taps of a convolution are not adjacent lines.
 template <typename T>
 Matrix<const T> InMemory(const Matrix<const T>& rows) {
   return rows;

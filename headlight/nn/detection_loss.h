@@ -18,7 +18,7 @@ struct QueryAnswers {
   Tensor boxes;   // [pictures * queries, 4]: centre x, y, width and height as shares of the picture's sides
 };
 
-// What there is in a picture, with boxes as those of QueryAnswers.
+// The objects in a picture, with boxes as those of QueryAnswers.
 struct TrueObjects {
   std::vector<std::int32_t> labels;
   std::vector<ops::CentredBox> boxes;

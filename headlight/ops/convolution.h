@@ -10,7 +10,7 @@ namespace headlight::ops {
 
 using kernels::ConvolutionShape;
 
-// What follows the sums of a convolution: + bias, + residual, relu.
+// The epilogue of a convolution: + bias, + residual, relu.
 struct AfterConvolution {
   Tensor bias = {};      // [outputs], or empty
   Tensor residual = {};  // of the result's shape, or empty

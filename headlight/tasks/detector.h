@@ -34,7 +34,7 @@ class HEADLIGHT_API Detector {
   // supported.
   static Detector Load(const std::string& folder, const LoadOptions& options = {});
 
-  // What is found in each picture, the highest scores first, with boxes in the picture's own pixels, which may reach
+  // The boxes found in each picture, the highest scores first, in the picture's own pixels, which may reach
   // over its edges. Throws Error naming the picture where one has no pixels or cannot be resized.
   std::vector<std::vector<FoundBox>> Detect(std::span<const Picture> pictures, const DetectOptions& options = {}) const;
   std::vector<std::vector<FoundBox>> Detect(std::initializer_list<Picture> pictures,

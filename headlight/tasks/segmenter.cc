@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMasksAtOnce = 16;  // a mask has a fourth of the picture's rows and columns, in many channels
 
-// What the picture of rows [first, first + queries) may have, and the size of the masks.
+// The candidates of the picture of rows [first, first + queries), and the size of their masks.
 std::vector<MaskedThing> ThingsOf(const ObjectDetector& model, Context& context, const DetectedPictures& found,
                                   std::int64_t first, double threshold, const std::string& name, PictureSize& size) {
   const QueryAnswers& answers = found.layers.back();

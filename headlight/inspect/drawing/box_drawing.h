@@ -1,4 +1,4 @@
-// What has been found in a picture, on the picture.
+// Boxes and segments, drawn on the picture.
 #pragma once
 
 #include <span>

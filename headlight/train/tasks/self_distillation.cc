@@ -94,7 +94,7 @@ double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
          done * (options_.teacher_temperature - options_.first_teacher_temperature);
 }
 
-// What the teacher says of the global crops, sharpened and centred: softmax((outputs - centre) / temperature) (section
+// The teacher's outputs for the global crops, sharpened and centred: softmax((outputs - centre) / temperature) (section
 // 3.1, "Avoiding collapse"). Where it `learns`, the outputs count towards the next centre.
 Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
   Context context;
