@@ -27,16 +27,11 @@ std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/te
 
 struct Golden {
   explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") {
-    const Tensor all = file.Read("pixel_values", DType::float32);
-    const std::int64_t count = all.shape()[0], cells = all.shape()[1] * all.shape()[2], elements = cells * 3;
-    for (std::int64_t i = 0; i < count; ++i)
-      pictures.push_back(
-          Tensor::From(std::span<const float>(all.data<float>() + i * elements, static_cast<std::size_t>(elements)),
-                       {all.shape()[1], all.shape()[2], 3}));
+    pictures = PicturesOf(file);
     if (!file.contains("pixel_mask")) return;
     const std::vector<std::int32_t> seen = file.Read("pixel_mask", DType::int32).ToVector<std::int32_t>();
-    for (std::int64_t i = 0; i < count; ++i)
-      masks.emplace_back(seen.begin() + i * cells, seen.begin() + (i + 1) * cells);
+    const std::ptrdiff_t cells = std::ssize(seen) / std::ssize(pictures);
+    for (auto mask = seen.begin(); mask != seen.end(); mask += cells) masks.emplace_back(mask, mask + cells);
   }
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "headlight/io/safetensors.h"
 #include "headlight/nn/parameters.h"
 #include "headlight/tensor/tensor.h"
 
@@ -32,6 +34,19 @@ inline double Deviation(const Numbers& actual, const Numbers& expected) {
     scale = std::max(scale, std::abs(expected[i]));
   }
   return worst / scale;
+}
+
+// The pictures [height, width, channels] of a golden: "pixel_values", [pictures, height, width, channels].
+inline std::vector<Tensor> PicturesOf(const Safetensors& golden) {
+  const Tensor all = golden.Read("pixel_values", DType::float32);
+  const Shape& shape = all.shape();
+  const std::int64_t elements = all.elements() / shape[0];
+  std::vector<Tensor> pictures;
+  for (std::int64_t i = 0; i < shape[0]; ++i)
+    pictures.push_back(
+        Tensor::From(std::span<const float>(all.data<float>() + i * elements, static_cast<std::size_t>(elements)),
+                     {shape[1], shape[2], shape[3]}));
+  return pictures;
 }
 
 using NamedNumbers = std::map<std::string, Numbers>;

@@ -25,11 +25,7 @@ std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/te
 
 struct Golden {
   explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") {
-    const Tensor all = file.Read("pixel_values", DType::float32);
-    const std::int64_t elements = all.elements() / all.shape()[0];
-    for (std::int64_t i = 0; i < all.shape()[0]; ++i)
-      pictures.push_back(Tensor::From(std::span<const float>(all.data<float>() + i * elements, elements),
-                                      {all.shape()[1], all.shape()[2], all.shape()[3]}));
+    pictures = PicturesOf(file);
     if (file.contains("bool_masked_pos"))
       for (const std::int32_t one : file.Read("bool_masked_pos", DType::int32).ToVector<std::int32_t>())
         masked.push_back(one != 0);

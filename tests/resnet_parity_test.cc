@@ -22,13 +22,7 @@ namespace {
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/resnets/" + name; }
 
 struct Golden {
-  explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") {
-    const Tensor all = file.Read("pixel_values", DType::float32);
-    const std::int64_t elements = all.elements() / all.shape()[0];
-    for (std::int64_t i = 0; i < all.shape()[0]; ++i)
-      pictures.push_back(Tensor::From(std::span<const float>(all.data<float>() + i * elements, elements),
-                                      {all.shape()[1], all.shape()[2], all.shape()[3]}));
-  }
+  explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") { pictures = PicturesOf(file); }
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
 
   Safetensors file;
