@@ -157,7 +157,7 @@ TEST_F(PageTest, ShowsPictures) {
   ExpectWorks(WithSelfTest(AttentionPage(PictureRecord()), "page_picture_selftest.js"), 35);
 }
 
-TEST_F(PageTest, ShowsBoxes) { ExpectWorks(WithSelfTest(AttentionPage(BoxRecord()), "page_boxes_selftest.js"), 8); }
+TEST_F(PageTest, ShowsBoxes) { ExpectWorks(WithSelfTest(AttentionPage(BoxRecord()), "page_boxes_selftest.js"), 13); }
 
 TEST_F(PageTest, ShowsTwoModels) {
   ExpectWorks(WithSelfTest(AttentionPage(BeforeAndAfter(), {.title = "two"}), "page_records_selftest.js"), 11);

@@ -82,13 +82,25 @@ const cellBox = (cells, index, width, height) => {
       : [column * width / cells.columns, row * height / cells.rows, width / cells.columns, height / cells.rows];
 };
 
+// The query of the smallest box around a point, which is given in shares of the picture.
+function boxAt(map, x, y) {
+  let found, least = Infinity;
+  map.record.boxes.forEach(([left, top, width, height], query) => {
+    if (x < left || x > left + width || y < top || y > top + height || width * height >= least) return;
+    [found, least] = [query, width * height];
+  });
+  return found;
+}
+
 // ---- The view ----
 
 // The tokens that look and are no cells of the picture, such as the class token.
 function buildPicture(map) {
   const side = querySide(map), cells = side.picture;
   const others = side.tokens.map((_, index) => index).filter(index => !cells || !cellBox(cells, index, 1, 1));
-  byId("others").replaceChildren(byId("others").firstElementChild, ...others.map(index => {
+  const legend = byId("others").firstElementChild;
+  legend.textContent = cells ? "Tokens beside the picture" : "Found: click a box; a click beside them shows where that cell looks";
+  byId("others").replaceChildren(legend, ...others.map(index => {
     const button = element("button", {type: "button", className: "other"}, element("bdi", {}, side.tokens[index]));
     button.token = index;
     button.addEventListener("click", () => pin({query: index}));
@@ -105,16 +117,18 @@ function paintPicture(map) {
   canvas.style.width = `${canvas.width / ratio}px`;
   canvas.style.height = `${canvas.height / ratio}px`;
   const context = canvas.getContext("2d");
-  const own = querySide(map) === keySide(map), found = own ? undefined : map.record.boxes[query];
-  const box = own ? cellBox(cells, query, canvas.width, canvas.height)
-                  : found?.map((share, i) => share * (i % 2 === 0 ? canvas.width : canvas.height));
-  if (box) {
-    for (const [color, width] of [["#000", 4], [style("--mark"), 2]]) {
+  const outline = (box, lines) => {
+    for (const [color, width] of lines) {
       context.strokeStyle = color;
       context.lineWidth = width * ratio;
       context.strokeRect(...box);
     }
-  }
+  };
+  const own = querySide(map) === keySide(map), chosen = [["#000", 4], [style("--mark"), 2]];
+  const boxes = own ? [] : map.record.boxes.map(box => box.map((share, i) => share * (i % 2 === 0 ? canvas.width : canvas.height)));
+  boxes.forEach(box => outline(box, [["#fff", 1]]));
+  const box = own ? cellBox(cells, query, canvas.width, canvas.height) : boxes[query];
+  if (box) outline(box, chosen);
   byId("others").querySelectorAll("button").forEach(button =>
     button.setAttribute("aria-pressed", button.token === query));
   byId("mass-value").textContent = `${Math.round(100 * state.mass)}%`;
@@ -134,17 +148,33 @@ function pictureReadout(map) {
 
 function listenToPicture() {
   const canvas = byId("picture");
-  const cellAtPoint = event => {
-    const map = currentMap(), cells = querySide(map).picture;
-    if (!cells) return state.pinned;
+  const cellUnder = (event, cells) => {
     const column = Math.floor(event.offsetX / canvas.clientWidth * cells.columns);
     const row = Math.floor(event.offsetY / canvas.clientHeight * cells.rows);
-    const query = cells.first + row * cells.columns + column;
-    return row >= 0 && column >= 0 && column < cells.columns && query < queriesOf(map).length ? {query} : state.pinned;
+    return row >= 0 && column >= 0 && column < cells.columns ? cells.first + row * cells.columns + column : Infinity;
   };
-  canvas.addEventListener("pointermove", event => look(cellAtPoint(event)));
+  // The cell or the box that is pointed at and looks; undefined where there is none.
+  const queryUnder = event => {
+    const map = currentMap(), cells = querySide(map).picture;
+    if (!cells) return boxAt(map, event.offsetX / canvas.clientWidth, event.offsetY / canvas.clientHeight);
+    const query = cellUnder(event, cells);
+    return query < queriesOf(map).length ? query : undefined;
+  };
+  canvas.addEventListener("pointermove", event => {
+    const query = queryUnder(event);
+    look(query === undefined ? state.pinned : {query});
+  });
   for (const kind of ["pointerleave", "blur"]) canvas.addEventListener(kind, () => look(state.pinned));
-  canvas.addEventListener("click", event => cellAtPoint(event) === state.pinned || pin(cellAtPoint(event)));
+  canvas.addEventListener("click", event => {
+    const query = queryUnder(event), keys = keySide(currentMap()), encoder = mapsOf().find(map => querySide(map) === keys);
+    if (query !== undefined) return pin({query});
+    if (querySide(currentMap()) === keys || !encoder) return;
+    const cell = cellUnder(event, keys.picture);  // beside the boxes
+    if (cell >= keys.tokens.length) return;
+    state.kind = encoder.kind;
+    state.focus = state.pinned = {query: cell};
+    buildKinds();
+  });
   canvas.addEventListener("keydown", event => {
     const map = currentMap(), cells = querySide(map).picture;
     const move = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Enter: [0, 0]}[event.key];

@@ -12,6 +12,21 @@ selfTest(() => {
   check("its box is outlined", Math.abs(edge[0] - beside[0]) > 20, `${edge} beside ${beside}`);
   all("#others button")[1].click();
   check("the other box", readout().includes("“cat 0.80” looks at “2·3” 1.000") && orange(pixelAt(0.9, 0.75)), readout());
+  const clickAt = (x, y) => {
+    const bounds = canvas.getBoundingClientRect();
+    for (const kind of ["pointermove", "click"])
+      canvas.dispatchEvent(new PointerEvent(kind, {clientX: bounds.left + x * bounds.width, clientY: bounds.top + y * bounds.height}));
+  };
+  const other = pixelAt(0.5, 0.25), within = pixelAt(0.4, 0.25);  // the right side of the first box
+  check("a box that is not chosen is outlined, too", Math.abs(other[0] - within[0]) > 20, `${other} beside ${within}`);
+  clickAt(0.2, 0.3);
+  check("a click on a box", readout().includes("“dog 0.90” looks at “1·1” 1.000"), readout());
+  clickAt(0.8, 0.8);
+  check("a click on the other box", readout().includes("“cat 0.80” looks at “2·3” 1.000"), readout());
+  clickAt(0.8, 0.2);
+  check("a click beside the boxes shows the encoder's cell", readout().includes("“1·3” looks at “1·3” 1.000"), readout());
+  choose("kind", 0);
+  check("back to the boxes", readout().includes("“dog 0.90” looks at"), readout());
   choose("kind", 1);
   check("the encoder's cells", readout().includes("“1·1” looks at “1·1” 1.000"), readout());
   equal("no buttons for them", all("#others button").length, 0);
