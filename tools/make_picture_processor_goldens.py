@@ -40,7 +40,7 @@ configs = [(kind, settings) for kind, all_settings in {
     "Detr": [{"size": {"shortest_edge": 16, "longest_edge": 24}}, {"size": 16, "max_size": 20}, {"size": {"shortest_edge": 20, "longest_edge": 100}}],
     "Vilt": [{"size": {"shortest_edge": 16}, "size_divisor": 4}],
     "ImageGPT": [{"size": small, "clusters": clusters}],
-}.items() for settings in all_settings]
+}.items() for settings in [{"clusters": clusters} if kind == "ImageGPT" else {}, *all_settings]]  # the class's defaults, too
 items = []
 for kind, settings in configs:
     module = importlib.import_module(f"transformers.models.{MODULES[kind]}.image_processing_pil_{MODULES[kind]}")
