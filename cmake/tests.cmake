@@ -83,6 +83,6 @@ endif()
 # Not under a sanitizer: users' programs are not built with its flags.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   add_test(NAME unit.consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
-    ${CMAKE_CXX_COMPILER} ${soversion})
+    ${CMAKE_CXX_COMPILER} ${soversion} ${CMAKE_BUILD_TYPE})
   set_tests_properties(unit.consumer PROPERTIES LABELS unit TIMEOUT 600)
 endif()
