@@ -34,7 +34,7 @@ void Run(const Options& options) {
   for (std::int32_t repetition = 0; repetition <= options.repetitions; ++repetition) {
     const auto begin = std::chrono::steady_clock::now();
     ParallelFor(std::ssize(sources), [&](std::int64_t i) {
-      processor.Values(processor.Fit(ReadPicture(sources[static_cast<std::size_t>(i)])));
+      processor.Values(processor.Fit(ReadPicture(sources[static_cast<std::size_t>(i)], MostPixels())));
     });
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     if (repetition > 0) rates.push_back(static_cast<double>(sources.size()) / seconds.count());
@@ -65,6 +65,7 @@ void AddBenchPictures(CLI::App& bench) {
   AddNumber(command, "--repetitions", options.repetitions, AtLeast(1),
             "How many times all pictures are read, after one that is not measured")
       ->capture_default_str();
+  AddMostPixels(command);
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nEach picture is decoded, resized, cropped and normalized.\n\n"

@@ -30,6 +30,7 @@ struct Options : LineOptions {
   std::int64_t top = 0;  // 0: as the problem type asks for
   std::optional<Compute> compute;
   bool truncate = false;
+  const CLI::Option* most_pixels = nullptr;
 };
 
 // The labels to print, the best first.
@@ -122,6 +123,7 @@ void Run(const Options& options) {
     Check(!options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
     return ClassifyPictures(options);
   }
+  Check(options.most_pixels->empty(), "{}: --most-pixels is for pictures, and this model reads texts", options.folder);
   Options texts = options;
   texts.input = OneInput(options.folder, options.inputs);
   ClassifyTexts(texts);
@@ -143,6 +145,7 @@ void AddClassify(CLI::App& program) {
       "--truncate", options.truncate,
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
   command.add_flag("--json", options.json, "Print one JSON object per line or picture");
+  options.most_pixels = AddMostPixels(command);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(

@@ -4,6 +4,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/training_options.h"
 #include "headlight/data/pictures.h"
 #include "headlight/image/colours.h"
@@ -17,7 +18,7 @@ std::vector<Picture> ReadFittedPictures(const std::vector<std::string>& sources,
   std::vector<Picture> pictures(listed.size());
   ParallelFor(std::ssize(listed), [&](std::int64_t i) {
     const auto index = static_cast<std::size_t>(i);
-    pictures[index] = processor.Fit(ReadPicture(listed[index]));
+    pictures[index] = processor.Fit(ReadPicture(listed[index], MostPixels()));
   });
   std::erase_if(pictures, [&](const Picture& picture) {
     return !share.Has({reinterpret_cast<const char*>(picture.pixels.data()), picture.pixels.size()});

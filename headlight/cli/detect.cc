@@ -138,7 +138,7 @@ void Run(const Options& options) {
     std::vector<std::string> printed;
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (!drawings.empty())
-        DrawBoxes(only ? *only : ReadPicture(batch.sources[i]), found[i], labels, drawings[first + i]);
+        DrawBoxes(only ? *only : ReadPicture(batch.sources[i], MostPixels()), found[i], labels, drawings[first + i]);
       printed.push_back(RowsOf(batch.sources[i].name(), found[i], labels, options.json));
     }
     if (coco)
@@ -176,6 +176,7 @@ void AddDetect(CLI::App& program) {
                           ->type_name("FILE");
   coco->needs(annotations);
   annotations->needs(coco);
+  AddMostPixels(command);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(

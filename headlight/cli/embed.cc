@@ -20,7 +20,6 @@
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/embedder.h"
@@ -35,6 +34,7 @@ struct Options : LineOptions {
   std::int64_t top = 10;
   std::optional<Compute> compute;
   bool truncate = false;
+  const CLI::Option* most_pixels = nullptr;
 };
 
 // NumPy's format, version 1.0: magic bytes, the length of a header with type and shape, the header, the numbers.
@@ -130,7 +130,7 @@ void EmbedPictures(const Options& options) {
       Loaded([&] { return ImageEmbedder::Load(options.folder, {.compute = options.compute}); });
   const std::int64_t columns = embedder.dimension();
   std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Embed({ReadPicture(Input(options.search))}).ToVector<float>();
+  if (!options.search.empty()) query = embedder.Embed({ReadOnePicture(Input(options.search))}).ToVector<float>();
 
   // A picture that cannot be processed has a row of NaN.
   std::vector<float> all;
@@ -170,6 +170,8 @@ void EmbedPictures(const Options& options) {
 void Run(const Options& options) {
   const bool pictures = FamilyOf(OpenModelFolder(options.folder)).kind == PictureEncoder::kKind;
   Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
+  Check(pictures || options.most_pixels->empty(), "{}: --most-pixels is for pictures, and this model reads texts",
+        options.folder);
   Options own = options;
   if (!pictures) own.input = OneInput(options.folder, options.inputs);
   std::vector<std::string> inputs = {own.folder};
@@ -216,6 +218,7 @@ void AddEmbed(CLI::App& program) {
                 "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine; "
                 "of pictures picture in the place of line and text")
       ->excludes(out);
+  options.most_pixels = AddMostPixels(command);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(

@@ -12,6 +12,7 @@
 #include "headlight/cli/evaluate_pairs.h"
 #include "headlight/cli/evaluate_pictures.h"
 #include "headlight/cli/evaluate_texts.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
@@ -51,19 +52,20 @@ void Run(const Options& options) {
     CheckOptions(options, kind, {"--end"});
     EvaluateLanguageModel(options);
   } else if (kind == ImageGpt::kKind) {
-    CheckOptions(options, kind, {});
+    CheckOptions(options, kind, {"--most-pixels"});
     EvaluateImageGenerator(options);
   } else if (kind == ObjectDetector::kKind) {
-    CheckOptions(options, kind, {"--pictures"});
+    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDetector(options);
   } else if (kind == PictureEncoder::kKind) {
-    CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels"});
+    CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"});
     EvaluatePictureEncoder(options);
   } else {
     Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
           "{}: either FILE, pairs of texts, or --source and --reference", options.folder);
     Check(!options.end, "{}: --end is for language models", options.folder);
     Check(options.pictures.empty(), "{}: --pictures is for detectors", options.folder);
+    Check(options.command->count("--most-pixels") == 0, "{}: --most-pixels is for models of pictures", options.folder);
     for (const char* name : {"--confusion", "--knn", "--linear-probe", "--train", "--pixels"})
       Check(options.command->count(name) == 0, "{}: {} is for encoders of pictures", options.folder, name);
     Check(!options.stemmer || options.rouge, "--stemmer is for --rouge");
@@ -100,6 +102,7 @@ void AddEvaluate(CLI::App& program) {
       ->type_name("FILE");
   command.add_flag("--pixels", options.pixels,
                    "For comparison: --knn and --linear-probe judge the pixels that the encoder reads");
+  AddMostPixels(command)->description("Models of pictures: refuse pictures with more pixels than this");
   command.add_flag("--end", options.end, "Language models: count the token that ends each text, too");
   command.add_option("--source", options.source, "Instead of FILE: texts to read, one per line")
       ->check(NotEmpty())

@@ -12,6 +12,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/colour_pictures.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/data/detection.h"
 #include "headlight/image/decoding/decode.h"
@@ -57,8 +58,8 @@ void EvaluateDetector(const EvaluateOptions& options) {
   Progress progress("pictures evaluated");
   const PassWatch watch({}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
   const auto [report, scores] = EvaluateDetection(
-      *model, LoadPictureProcessor(options.folder), set, [](const std::string& path) { return ReadPicture(path); },
-      watch);
+      *model, LoadPictureProcessor(options.folder), set,
+      [](const std::string& path) { return ReadPicture(path, MostPixels()); }, watch);
   const std::vector<std::pair<const char*, double>> all = {{"ap", scores.ap},
                                                            {"ap50", scores.ap50},
                                                            {"ap75", scores.ap75},

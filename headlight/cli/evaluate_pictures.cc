@@ -42,7 +42,7 @@ void ForEachFitted(const PictureProcessor& processor, const std::vector<PictureS
     std::vector<Picture> fitted(static_cast<std::size_t>(std::min(kChunk, std::ssize(sources) - begin)));
     ParallelFor(std::ssize(fitted), [&](std::int64_t i) {
       const PictureSource& source = sources[static_cast<std::size_t>(begin + i)];
-      const Picture picture = ReadPicture(source);
+      const Picture picture = ReadPicture(source, MostPixels());
       fitted[static_cast<std::size_t>(i)] =
           std::move(FitPictures(processor, {&picture, 1}, [&](std::size_t) { return source.name(); }).front());
     });

@@ -5,8 +5,8 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/image/sheet.h"
 
@@ -18,11 +18,14 @@ void AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options)
       ->type_name("FILE")
       ->group(kOptionsOfPictures);
   CLI::Option* from =
-      command.add_option("--from", options.from, "Complete these pictures: JPEG, PNG or WebP; - is standard input");
+      command.add_option("--from", options.from,
+                         "Complete these pictures: JPEG, PNG or WebP files, or of an IDX file one by its number, as in "
+                         "t10k-images-idx3-ubyte#7; - is standard input");
   from->check(NotEmpty())->type_name("FILE")->group(kOptionsOfPictures);
   AddNumber(command, "--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the picture's]")
       ->needs(from)
       ->group(kOptionsOfPictures);
+  AddMostPixels(command)->needs(from)->group(kOptionsOfPictures);
   AddNumber(command, "--count", options.count, Between(1, 10'000), "Pictures to draw; with --from, for each [1]")
       ->group(kOptionsOfPictures);
   AddNumber(command, "--columns", options.columns, Between(1, 10'000),
@@ -42,7 +45,7 @@ void GenerateImages(const std::string& folder, const GenerateImagesOptions& opti
   Check(!options.rows || *options.rows < generator.height(),
         "--rows {}: a picture has {}, of which at least one is drawn", options.rows.value_or(0), generator.height());
   std::vector<Picture> begun;
-  for (const std::string& path : options.from) begun.push_back(ReadPicture(Input(path)));
+  for (const std::string& path : options.from) begun.push_back(ReadOnePicture(Input(path)));
 
   Progress progress("pixels drawn");
   generate.progress = [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); };

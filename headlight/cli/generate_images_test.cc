@@ -53,6 +53,12 @@ TEST_F(GenerateImages, CompletesPictures) {
   EXPECT_THAT(RefusalOf({"generate", model, "--from", one, "--out", one}), HasSubstr("--out"));
   EXPECT_THAT(RefusalOf({"generate", model, "--from", one, "--rows", "4", "--out", out}),
               HasSubstr("--rows 4: a picture has 4"));
+  const std::string idx = files.File("halves-idx3-ubyte");  // two grey pictures of 2 x 2 pixels
+  WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
+  const Picture second{2, 2, {'e', 'e', 'e', 'f', 'f', 'f', 'g', 'g', 'g', 'h', 'h', 'h'}};
+  EXPECT_EQ(Generated({"--from", idx + "#2"}), generator.Complete({&second, 1}, 2, 1).front());
+  EXPECT_THAT(RefusalOf({"generate", model, "--from", idx, "--out", out}),
+              HasSubstr("it has 2 pictures, where one is asked for"));
   WriteFile(two, "no picture");
   EXPECT_THAT(RefusalOf({"generate", model, "--from", two, "--out", out}), HasSubstr("two.png: not a picture"));
 }

@@ -12,11 +12,10 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/training_moments.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/image/decoding/decode.h"
-#include "headlight/image/picture_files.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/inspect/drawing/picture_drawing.h"
@@ -139,12 +138,6 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
   return record;
 }
 
-Picture ReadOne(const std::string& path) {
-  const std::vector<PictureSource> pictures = ListPictures({&path, 1});
-  Check(pictures.size() == 1, "{}: {} pictures, where look shows one", path, pictures.size());
-  return ReadPicture(pictures.front());
-}
-
 // Of the model, of two, or of all moments that its training has kept.
 std::vector<AttentionRecord> RecordsOf(const ModelInput& input, const AttentionChoice& choice) {
   const Options& options = input.options;
@@ -219,7 +212,7 @@ void Run(const Options& options) {
   if (options.layer) choice.layer = *options.layer - 1;
 
   ModelInput input{options};
-  if (options.picture) input.picture = ReadOne(Input(*options.picture));
+  if (options.picture) input.picture = ReadOnePicture(Input(*options.picture));
   const Progress progress("looking");
   const std::vector<AttentionRecord> records = RecordsOf(input, choice);
   const AttentionRecord& record = records[0];
@@ -269,7 +262,8 @@ void AddLook(CLI::App& program) {
       ->needs(text);
   auto* picture = command
                       .add_option("--picture", options.picture,
-                                  "Picture (JPEG, PNG or WebP) for an encoder, a generator or a detector; "
+                                  "Picture (JPEG, PNG, WebP, or of an IDX file one by its number: "
+                                  "t10k-images-idx3-ubyte#7) for an encoder, a generator or a detector; "
                                   "- is standard input")
                       ->type_name("FILE")
                       ->check(NotEmpty())
@@ -288,6 +282,7 @@ void AddLook(CLI::App& program) {
       ->type_name("SHARE")
       ->check(NumberAbove(0, 1))
       ->needs(picture);
+  AddMostPixels(command)->needs(picture);
   command.add_option("--threshold", options.threshold, "Show what a detector finds with a score above this [0.5]")
       ->check(NumberFrom(0, 1))
       ->type_name("P")

@@ -23,6 +23,8 @@ namespace {
 constexpr std::size_t kChunk = 16;  // pictures that are read at once
 constexpr std::size_t kChunksAhead = 2;
 
+std::int64_t most_pixels = kMostPixels;
+
 // Pictures that have been read, and of each the error in its place, or nothing.
 struct ReadPictures {
   std::vector<Picture> fitted;
@@ -37,7 +39,7 @@ ReadPictures Read(std::span<const PictureSource> sources, const FitPicture& fit)
     const auto i = static_cast<std::size_t>(index);
     const std::string start = sources[i].name() + ": ";
     try {
-      const Picture picture = ReadPicture(sources[i]);
+      const Picture picture = ReadPicture(sources[i], MostPixels());
       read.sizes[i] = {picture.height, picture.width};
       read.fitted[i] = fit(picture);
     } catch (const Error& bad) {
@@ -132,6 +134,14 @@ void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSo
   if (printer.skipped() > 0) Note("{} of {} pictures could not be processed", printer.skipped(), printer.done());
 }
 
+CLI::Option* AddMostPixels(CLI::App& command) {
+  return AddNumber(command, "--most-pixels", most_pixels, Between(1, std::int64_t{1} << 40),
+                   "Refuse pictures with more pixels than this")
+      ->capture_default_str();
+}
+
+std::int64_t MostPixels() { return most_pixels; }
+
 std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inputs) {
   const std::vector<std::string> standard_input = {"-"};
   const std::vector<std::string>& named = inputs.empty() ? standard_input : inputs;
@@ -140,10 +150,16 @@ std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inp
   return ListPictures(named);
 }
 
+Picture ReadOnePicture(const std::string& path) {
+  const std::vector<PictureSource> pictures = ListPictures({&path, 1});
+  Check(pictures.size() == 1, "{}: it has {} pictures, where one is asked for", path, pictures.size());
+  return ReadPicture(pictures.front(), MostPixels());
+}
+
 void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources) {
   std::vector<std::string> files;
   for (const PictureSource& source : sources)
-    if (source.index == 0) files.push_back(source.path);
+    if (files.empty() || files.back() != source.path) files.push_back(source.path);
   CheckOutputs({{option, path}}, files);
 }
 

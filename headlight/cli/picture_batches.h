@@ -1,6 +1,7 @@
 // Commands over pictures: files, folders or an IDX file in, for each picture what is printed.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -35,8 +36,16 @@ using PictureRows = std::function<std::vector<std::string>(const FittedBatch& ba
 void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSource>& sources,
                          const std::string& progress, const FitPicture& fit, const PictureRows& rows);
 
+// Adds --most-pixels, which changes MostPixels: larger pictures are refused before they are decoded.
+CLI::Option* AddMostPixels(CLI::App& command);
+std::int64_t MostPixels();
+
 // The pictures that a command names, standard input where it names none.
 std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inputs);
+
+// The picture that an option names: a file, one of an IDX file ("t10k-images-idx3-ubyte#7"), or -. Throws Error for
+// several.
+Picture ReadOnePicture(const std::string& path);
 
 // Throws Error where an output is one of the pictures.
 void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources);

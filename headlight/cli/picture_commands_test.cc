@@ -153,6 +153,28 @@ TEST_F(PictureCommands, ClassifyByAnImageGptWithClasses) {
   EXPECT_THAT(RefusalOf({"classify", gpt.path(), photos}), HasSubstr("no head for classes of pictures"));
 }
 
+TEST_F(PictureCommands, RefusePicturesThatAreTooLargeAndTakeThemWhereTold) {
+  const std::string table = folder.File("labels.csv"), out = folder.File("out");
+  WriteFile(table, "path,label\n" + files[0] + ",a\n" + files[1] + ",b\n");
+  const std::vector<std::vector<std::string>> commands = {
+      {"classify", model, files[0]},
+      {"embed", model, files[0]},
+      {"embed", model, "-", "--search", files[0]},
+      {"evaluate", model, table, "--train", table, "--knn", "1"},
+      {"look", model, "--picture", files[0], "--out", out + ".html"},
+      {"bench", "pictures", model, files[0], "--repetitions", "1"},
+      {"train", "image-classification", "--train", table, "--validate-split", "0.5", "--out", out},
+      {"train", "image-generation", "--train", files[0], "--valid", files[1], "--out", out},
+      {"train", "self-distillation", "--train", files[0], "--out", out}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.end(), {"--most-pixels", "5"});
+    EXPECT_THAT(RefusalOf(command), HasSubstr("pixels, more than the limit of 5")) << command[0] << " " << command[1];
+  }
+  EXPECT_EQ(RunProgram({"classify", model, files[0], "--most-pixels", "100000"}).exit_code, 0);
+  EXPECT_THAT(RefusalOf({"classify", HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify", "--most-pixels", "9"}),
+              HasSubstr("--most-pixels is for pictures, and this model reads texts"));
+}
+
 TEST_F(PictureCommands, RefuseWhatHasNoEffectOrDoesNotFit) {
   EXPECT_THAT(RefusalOf({"classify", model, photos, "--truncate"}), HasSubstr("--truncate is for texts"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "--truncate"}), HasSubstr("--truncate is for texts"));

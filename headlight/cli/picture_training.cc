@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/cli/checks.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
@@ -24,6 +25,7 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
                                                .valid = validates ? "Pictures to validate on, likewise" : "",
                                                .from = "Folder of an encoder of pictures to fine-tune",
                                                .unit = {"--batch-size", "Pictures per batch"}});
+  AddMostPixels(command);
   const auto add_side = [&](const char* name, auto& value, const char* description) {
     AddNumber(command, name, value, Between(1, 4096), description)
         ->excludes(from)

@@ -66,7 +66,8 @@ void Run(const Options& options) {
           {.threshold = options.threshold, .name_of = [&](std::size_t) { return batch.name_of(i); }})[0];
       if (!masks.empty()) WritePng(masks[first + i], PictureOfIds(found));
       if (!overlays.empty())
-        DrawSegments(only ? *only : ReadPicture(batch.sources[i]), found, segmenter.labels(), overlays[first + i]);
+        DrawSegments(only ? *only : ReadPicture(batch.sources[i], MostPixels()), found, segmenter.labels(),
+                     overlays[first + i]);
       printed.push_back(RowsOf(batch.sources[i].name(), found, segmenter.labels(), options.json));
     }
     return printed;
@@ -96,6 +97,7 @@ void AddSegment(CLI::App& program) {
       ->check(NotEmpty())
       ->type_name("FILE|DIR");
   command.add_flag("--json", options.json, "Print one JSON object per picture");
+  AddMostPixels(command);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(

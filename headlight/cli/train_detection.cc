@@ -18,6 +18,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/picture_training.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/data/detection.h"
@@ -179,9 +180,9 @@ void Run(Options& options) {
       Read(options, options.validation(), options.validated(), labels, NewLabels::refused, progress);
   const Json config = ProcessorConfigOf(options);
   const PictureProcessor processor = ReadPictureProcessor(JsonView(config, "preprocessor_config.json"));
-  const TrainingTask task =
-      DetectionTask(*model, processor, train, valid, [](const std::string& path) { return ReadPicture(path); },
-                    {.batches = options.batches, .augment = options.augment, .cell_weight = options.cell_weight});
+  const TrainingTask task = DetectionTask(
+      *model, processor, train, valid, [](const std::string& path) { return ReadPicture(path, MostPixels()); },
+      {.batches = options.batches, .augment = options.augment, .cell_weight = options.cell_weight});
   if (!options.show_augmented.empty()) {
     const TrainingBatch batch = task.batches({})();
     WriteFile(options.show_augmented,
@@ -251,6 +252,7 @@ void AddTrainDetection(CLI::App& train) {
                   "Folders of the pictures, unless they lie beside the files, or in ../JPEGImages")
       ->check(Folder())
       ->type_name("DIR");
+  AddMostPixels(command);
   AddNumber(command, "--image-size", options->side, Between(16, 1 << 13),
             "Pixels of a picture's shorter side, to which it is resized [800; with --from the model's own]")
       ->default_str("");

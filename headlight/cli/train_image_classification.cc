@@ -15,6 +15,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/picture_training.h"
 #include "headlight/data/pictures.h"
 #include "headlight/image/decoding/decode.h"
@@ -118,7 +119,7 @@ void Run(Options& options) {
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
   if (labels != found) list = ListLabelledPictures(options.train, labels, rule);  // with the model's numbers
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
-    return DecodePicture(file, name);
+    return DecodePicture(file, name, MostPixels());
   };
   const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {

@@ -16,6 +16,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/image/colours.h"
 #include "headlight/io/model_folder.h"
@@ -129,6 +130,7 @@ void AddTrainImageGeneration(CLI::App& train) {
   };
   add("--image-size", options->side, 1024, "Pixels of a side, to which pictures are resized");
   add("--clusters", options->colours, kMostColours, "Colours, learned from the pictures by k-means");
+  AddMostPixels(command);
   command.add_flag("--flip", options->flip, "Mirror half of the pictures, left to right, anew in each epoch")
       ->group("Training");
   command.footer(

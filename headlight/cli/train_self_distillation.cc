@@ -11,6 +11,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/picture_training.h"
 #include "headlight/data/batches.h"
 #include "headlight/data/pictures.h"
@@ -89,7 +90,7 @@ void Run(Options& options) {
 
   TrainingProgress progress(Quiet(), "pictures");
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
-    return DecodePicture(file, name);
+    return DecodePicture(file, name, MostPixels());
   };
   const PictureSet train({ListUnlabelledPictures(options.train), {}}, decode);
   progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));

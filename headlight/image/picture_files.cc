@@ -3,8 +3,10 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "headlight/base/error.h"
 
@@ -23,6 +25,16 @@ std::vector<std::string> Matches(const std::string& pattern) {
   return names;
 }
 
+// Of "t10k-images-idx3-ubyte.gz#7" the file and the number; 0 where a source is not of this form.
+std::pair<std::string, std::int64_t> IdxNumber(const std::string& source) {
+  const std::size_t hash = source.rfind('#');
+  std::int64_t number = 0;
+  if (hash == std::string::npos || !IsIdxPath(std::string_view(source).substr(0, hash))) return {source, 0};
+  const char* const end = source.data() + source.size();
+  const auto read = std::from_chars(source.data() + hash + 1, end, number);
+  return {source.substr(0, hash), read.ec == std::errc() && read.ptr == end ? number : 0};
+}
+
 void Add(const std::string& source, std::vector<PictureSource>& pictures) {
   std::error_code error;
   const fs::file_status status = fs::status(source, error);
@@ -31,6 +43,10 @@ void Add(const std::string& source, std::vector<PictureSource>& pictures) {
   } else if (fs::exists(status) && IsIdxPath(source)) {
     const auto idx = std::make_shared<const IdxPictures>(source);
     for (std::int64_t index = 0; index < idx->count(); ++index) pictures.push_back({source, idx, index});
+  } else if (const auto [path, number] = IdxNumber(source); !fs::exists(status) && number > 0) {
+    const auto idx = std::make_shared<const IdxPictures>(path);
+    Check(number <= idx->count(), "{}: the file has {} pictures", source, idx->count());
+    pictures.push_back({path, idx, number - 1});
   } else {
     Check(fs::exists(status), "{}: no such file or folder", source);
     pictures.push_back({source});

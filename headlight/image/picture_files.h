@@ -33,8 +33,8 @@ HEADLIGHT_API bool IsPicturePath(std::string_view path);
 HEADLIGHT_API std::vector<std::string> PictureFilesIn(const std::string& folder);
 
 // The pictures of all sources, in their order: of a folder those of PictureFilesIn, of an IDX file each of its
-// pictures, of a pattern (* ? [...]) that is no file's name whatever matches it, in the order of their names, and -
-// once. Throws Error naming a source that is not there, or that has none.
+// pictures, of one's name() that picture, of a pattern (* ? [...]) that is no file's name whatever matches it, in the
+// order of their names, and - once. Throws Error naming a source that is not there, or that has none.
 HEADLIGHT_API std::vector<PictureSource> ListPictures(std::span<const std::string> sources);
 
 }  // namespace headlight

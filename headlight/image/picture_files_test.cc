@@ -51,6 +51,7 @@ TEST_F(PictureFilesTest, ListsFoldersFilesPatternsAndIdx) {
   EXPECT_THAT(Names({"photos/*.[pw]*"}), ElementsAre("photos/a.webp", "photos/z.png"));
   EXPECT_THAT(Names({"phot?s"}), testing::SizeIs(4));
   EXPECT_THAT(Names({"t-idx3-ubyte"}), ElementsAre("t-idx3-ubyte#1", "t-idx3-ubyte#2"));
+  EXPECT_THAT(Names({"t-idx3-ubyte#2"}), ElementsAre("t-idx3-ubyte#2"));
   WriteFile(folder.File("[1].jpg"), "");  // is no pattern, since there is such a file
   EXPECT_THAT(Names({"[1].jpg"}), ElementsAre("[1].jpg"));
 }
@@ -59,6 +60,10 @@ TEST_F(PictureFilesTest, RefusesSourcesWithoutPictures) {
   EXPECT_EQ(Refused({"none.jpg"}), folder.File("none.jpg: no such file or folder"));
   EXPECT_THAT(Refused({"empty"}), HasSubstr("empty: there is no picture in this folder"));
   EXPECT_THAT(Refused({"*.gif"}), HasSubstr("no file matches this pattern"));
+  EXPECT_THAT(Refused({"t-idx3-ubyte#3"}), HasSubstr("t-idx3-ubyte#3: the file has 2 pictures"));
+  for (const char* none : {"t-idx3-ubyte#0", "t-idx3-ubyte#", "t-idx3-ubyte#1x", "t-idx3-ubyte#-1", "z.png#1"})
+    EXPECT_EQ(Refused({none}), folder.File(none) + ": no such file or folder");
+  EXPECT_THAT(Refused({"u-idx3-ubyte#1"}), HasSubstr("u-idx3-ubyte: "));
   EXPECT_THAT(Refused({"-", "-"}), HasSubstr("can only be one of the pictures"));
   EXPECT_EQ(ErrorOf([] { ListPictures(std::vector<std::string>{""}); }), "a picture's path is empty");
 }
