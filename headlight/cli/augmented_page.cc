@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/output.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/text/tokenizers/base64.h"
 
@@ -40,15 +41,15 @@ std::string ClassesOf(const float* targets, const std::vector<std::string>& labe
 
 constexpr std::int64_t kMostPictures = 96;
 
-std::string Page(const std::string& figures) {
+std::string Page(const std::string& title, const std::string& figures) {
   return "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Pictures of the training</title>\n"
          "<meta name=\"viewport\" content=\"width=device-width\">\n"
          "<style>:root{color-scheme:light dark}body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}"
          "figure{margin:0;min-width:128px}div{position:relative}img{display:block;min-width:128px;image-rendering:"
          "pixelated}h1{width:100%;font-size:18px}i{position:absolute;border:1px solid #f0f;font:10px sans-serif;color:"
          "#f0f;text-shadow:0 0 2px #000}</style>\n"
-         "<h1>Pictures of the first batch, as the model sees them</h1>\n" +
-         figures + "</html>\n";
+         "<h1>" +
+         title + "</h1>\n" + figures + "</html>\n";
 }
 
 // `over`: HTML that lies over the picture.
@@ -60,7 +61,15 @@ std::string Figure(const Tensor& values, const PictureProcessor& processor, cons
       EncodeBase64(png), over, caption);
 }
 
+constexpr const char* kFirstBatch = "Pictures of the first batch, as the model sees them";
+
 }  // namespace
+
+void CheckAugmentedPage(const std::string& path) {
+  if (path.empty()) return;
+  Check(path.ends_with(".html"), "--show-augmented {}: a page's name must end in .html", path);
+  CheckWritable(path);
+}
 
 std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& processor,
                           const std::vector<std::string>& labels) {
@@ -69,7 +78,7 @@ std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& pro
   for (std::int64_t i = 0; i < std::min(kMostPictures, shape[0]); ++i)
     figures += Figure(batch.values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}), processor, "",
                       Escaped(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
-  return Page(figures);
+  return Page(kFirstBatch, figures);
 }
 
 std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& processor,
@@ -86,7 +95,19 @@ std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& pr
     }
     figures += Figure(batch.pictures[i], processor, over, "");
   }
-  return Page(figures);
+  return Page(kFirstBatch, figures);
+}
+
+std::string AugmentedPage(const DistilledPictures& pictures, const std::function<std::string(std::int64_t)>& name_of,
+                          const PictureProcessor& processor) {
+  std::string figures;
+  std::int64_t shown = 0;
+  for (std::int64_t picture = 0; picture < pictures.count && shown < kMostPictures; ++picture)
+    for (const Tensor& crop : pictures.crops(picture, /*epoch=*/0)) {
+      figures += Figure(crop, processor, "", Escaped(name_of(picture)));
+      ++shown;
+    }
+  return Page("Crops of the first pictures, as student and teacher see them", figures);
 }
 
 }  // namespace headlight

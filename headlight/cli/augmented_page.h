@@ -1,14 +1,20 @@
 // A page of pictures as a training sees them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "headlight/image/processor.h"
 #include "headlight/train/tasks/detection.h"
 #include "headlight/train/tasks/image_classification.h"
+#include "headlight/train/tasks/self_distillation.h"
 
 namespace headlight {
+
+// Throws Error where the page that --show-augmented names cannot be written; "" is none.
+void CheckAugmentedPage(const std::string& path);
 
 // The page, whole: of a batch the pictures as they are after all changes, and under each the classes that it counts as.
 std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& processor,
@@ -17,5 +23,9 @@ std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& pro
 // The same for detection, with the boxes and their classes over the pictures.
 std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& processor,
                           const std::vector<std::string>& labels);
+
+// The crops of the first pictures in the first epoch, under each the picture's name.
+std::string AugmentedPage(const DistilledPictures& pictures, const std::function<std::string(std::int64_t)>& name_of,
+                          const PictureProcessor& processor);
 
 }  // namespace headlight

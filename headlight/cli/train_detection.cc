@@ -89,11 +89,7 @@ TrainingFolder Begin(Options& options) {
     options.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
   CompleteModelTraining(options);
-  if (!options.show_augmented.empty()) {
-    Check(options.show_augmented.ends_with(".html"), "--show-augmented {}: a page's name must end in .html",
-          options.show_augmented);
-    CheckWritable(options.show_augmented);
-  }
+  CheckAugmentedPage(options.show_augmented);
   return TrainingFolder(options.out, options.resume);
 }
 

@@ -104,11 +104,7 @@ void Run(Options& options) {
   }
   if (options.preset.empty() || names_augmentation) CompleteAugmentOptions(options, options.augment);
   const TrainingFolder folder = BeginPictureTraining(options);
-  if (!options.show_augmented.empty()) {
-    Check(options.show_augmented.ends_with(".html"), "--show-augmented {}: a page's name must end in .html",
-          options.show_augmented);
-    CheckWritable(options.show_augmented);
-  }
+  CheckAugmentedPage(options.show_augmented);
   TrainingProgress progress(Quiet(), "pictures");
 
   std::vector<std::string> labels;

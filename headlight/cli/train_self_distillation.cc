@@ -1,6 +1,7 @@
 // headlight train self-distillation: features of pictures without labels, by DINO.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/augmented_page.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -28,6 +30,7 @@ struct Options : PictureTrainingOptions {
   MultiCrop crops{.global_size = 0, .local_size = 0};  // 0: by the model
   double final_weight_decay = 0.4;
   std::vector<std::string> labelled;
+  std::string show_augmented;
 };
 
 // DINO's own (Caron et al., 2021, section 3.2), but for the prototypes: the paper's 65,536 are for a million pictures.
@@ -54,6 +57,10 @@ void CompleteCrops(const PictureEncoder::Limits& limits, MultiCrop& crops) {
   for (const auto& [option, size] :
        {std::pair("--global-size", crops.global_size), std::pair("--local-size", crops.local_size)})
     Check(size >= patch, "{} {}: a crop is smaller than a patch of {} pixels", option, size, patch);
+  Check(crops.local_share.least <= crops.global_share.least,
+        "--local-share {}: a local crop would show more of the picture than a global one, which has --global-share {}",
+        crops.local_share.least, crops.global_share.least);
+  crops.local_share.most = crops.global_share.least;
 }
 
 DistilledPictures CropsOf(const PictureSet& pictures, const PictureProcessor& processor, const Options& options) {
@@ -76,6 +83,7 @@ void Run(Options& options) {
     Check(!options.given(name) || !options.labelled.empty(),
           "{}: only --labelled pictures tell which model is the better one", name);
   const TrainingFolder folder = BeginPictureTraining(options);
+  CheckAugmentedPage(options.show_augmented);
   TrainingOptions& training = options.training;
   Check(!options.given("--final-weight-decay") || FallsToZero(training.schedule.kind),
         "--final-weight-decay: only with --schedule cosine or linear the training's end is known");
@@ -103,6 +111,13 @@ void Run(Options& options) {
   SelfDistillation distillation(*student, *teacher, options.distillation);
   teacher->parameters().SetCompute(Chosen(options.compute));
   const DistilledPictures learned = CropsOf(train, processor, options);
+  if (!options.show_augmented.empty()) {
+    WriteFile(options.show_augmented,
+              AugmentedPage(
+                  learned, [&](std::int64_t i) { return std::filesystem::path(train.name(i)).filename().string(); },
+                  processor));
+    progress.Note(fmt::format("{}: a page of pictures as the model sees them", options.show_augmented));
+  }
   DistilledPictures validated = learned;
   if (options.labelled.empty()) {
     validated.count = std::min<std::int64_t>(learned.count, 256);
@@ -118,6 +133,8 @@ void Run(Options& options) {
                          {"global_size", options.crops.global_size},
                          {"local_size", options.crops.local_size},
                          {"local_crops", options.crops.locals},
+                         {"global_share", options.crops.global_share.least},
+                         {"local_share", options.crops.local_share.least},
                          {"prototypes", d.head.prototypes},
                          {"head_dim", d.head.hidden},
                          {"teacher_temperature", d.teacher_temperature},
@@ -166,6 +183,10 @@ void AddTrainSelfDistillation(CLI::App& train) {
   add("--local-size", options->crops.local_size, Between(1, 4096),
       "Pixels of the local crops' sides [3/7 of the global ones', in whole patches]");
   add_with_default("--local-crops", options->crops.locals, Between(0, 64), "Local crops of each picture");
+  add_with_default("--global-share", options->crops.global_share.least, NumberAbove(0, 1),
+                   "Global crops have this share of the picture's area or more, local ones less");
+  add_with_default("--local-share", options->crops.local_share.least, NumberAbove(0, 1),
+                   "Local crops have this share of the picture's area or more");
   add_with_default("--prototypes", distillation.head.prototypes, Between(2, 1 << 20),
                    "Outputs of the head, by which student and teacher are compared; the paper's ImageNet: 65536");
   add_with_default("--head-dim", distillation.head.hidden, Between(1, 1 << 14), "Inner size of the head");
@@ -181,6 +202,9 @@ void AddTrainSelfDistillation(CLI::App& train) {
                    "Weight decay at the end, reached along a cosine");
   add_with_default("--clip-parameter-norm", options->training.adam.clip_parameter_norm, NumberFrom(0),
                    "Clip each parameter's gradient to this norm; 0: do not clip");
+  AddFile(command, "--show-augmented", options->show_augmented,
+          "Write a page of crops as the model sees them, before the training starts", "FILE.html")
+      ->group("Self-distillation");
   command.footer(
       "\nThe student sees random crops of a picture and learns to give what the teacher, an average of its own past,\n"
       "says of the two large ones. The teacher is kept: a folder of a ViT, or of --from's kind, for `embed`, and as\n"

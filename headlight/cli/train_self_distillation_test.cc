@@ -113,6 +113,21 @@ TEST(TrainSelfDistillation, AResumedTrainingIsTheSame) {
   const std::string refused =
       RunProgram(setting.FromScratch("parts", {"--resume", "--steps", "9", "--teacher-momentum", "0.9"})).err;
   EXPECT_THAT(refused, HasSubstr("teacher_momentum"));
+  EXPECT_THAT(RunProgram(setting.FromScratch("parts", {"--resume", "--steps", "9", "--global-share", "0.5"})).err,
+              HasSubstr("global_share"));
+}
+
+TEST(TrainSelfDistillation, ShowsTheCropsThatItLearnsFrom) {
+  const Setting setting;
+  const std::string page = setting.folder.File("page.html");
+  const Outcome trained = RunProgram(setting.FromScratch("out", {"--steps", "1", "--show-augmented", page}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string text = ReadFile(page);
+  std::size_t crops = 0;
+  for (std::size_t at = 0; (at = text.find("<img src=\"data:image/png;base64,", at)) != std::string::npos; ++at)
+    ++crops;
+  EXPECT_EQ(crops, 24U * 4U);  // of each picture two global and two local ones
+  EXPECT_THAT(text, HasSubstr("images-idx3-ubyte#24"));
 }
 
 TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
@@ -127,6 +142,8 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
   EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("smaller than a patch of 4"));
   EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}), HasSubstr("end is known"));
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
+  EXPECT_THAT(refusal({"--local-share", "0.5"}), HasSubstr("more of the picture than a global one"));
+  EXPECT_THAT(refusal({"--show-augmented", setting.pictures}), HasSubstr("must end in .html"));
 }
 
 }  // namespace
