@@ -1,5 +1,6 @@
 // Drawn scenes with boxes, to learn detection from. FOLDER COUNT SEED writes COUNT of them as pictures (PNG) and
-// FOLDER/annotations.json in COCO's format; without arguments the shapes of one are printed.
+// FOLDER/annotations.json in COCO's format, FOLDER COUNT SEED SIDE easier ones, with sides of SIDE pixels and one to
+// three larger shapes; without arguments the shapes of one are printed.
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,7 +9,13 @@
 int main(int argc, char** argv) {
   using namespace headlight;
   if (argc > 3) {
-    WriteScenes(argv[1], std::atoll(argv[2]), std::strtoull(argv[3], nullptr, 10));
+    SceneOptions options;
+    if (argc > 4) {
+      options.height = options.width = std::atoll(argv[4]);
+      options.most = 3;
+      options.smallest = 0.14;
+    }
+    WriteScenes(argv[1], std::atoll(argv[2]), std::strtoull(argv[3], nullptr, 10), options);
     return 0;
   }
   for (const auto& [box, label, area, crowd] : DrawScene(/*seed=*/1, /*number=*/0).boxes)

@@ -76,6 +76,14 @@ TEST(LookAtAPicture, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal({"--picture", kPicture, "--mass", "0"}), HasSubstr("--mass must be above 0 and at most 1"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--layer", "3"}), HasSubstr("layer 3: the model has 2 layers"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--attention", "cross"}), HasSubstr("attention cross"));
+  const auto refusal_of = [&](const std::string& model) {
+    const TemporaryFolder other;
+    std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/" + model, other.path());
+    WriteFile(other.File("preprocessor_config.json"), R"({"image_processor_type": "ViTImageProcessor"})");
+    return RefusalOf({"look", other.path(), "--out", page, "--picture", kPicture});
+  };
+  EXPECT_THAT(refusal_of("resnets/bottleneck"), HasSubstr("a convolutional network has no attention"));
+  EXPECT_THAT(refusal_of("pictures/vit_oblong"), HasSubstr("reads pictures of 1 channels"));
   EXPECT_FALSE(std::filesystem::exists(page));
 }
 

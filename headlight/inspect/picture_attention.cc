@@ -61,6 +61,9 @@ class MapCollector {
 AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor, const Picture& picture,
                             std::optional<int> layer) {
   const PictureEncoder::Limits& limits = model.limits();
+  Check(limits.special > 0, "{}: a convolutional network has no attention", model.parameters().source());
+  Check(limits.channels == 3, "{}: the model reads pictures of {} channels; red, green and blue are 3",
+        model.parameters().source(), limits.channels);
   const Picture fitted = processor.Fit(picture);
   const Tensor values = processor.Values(fitted);
   const Grid grid = GridOf(values, limits.patch);

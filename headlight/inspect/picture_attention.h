@@ -15,8 +15,8 @@
 namespace headlight {
 
 // Every head of every layer, or of one (from 0), for one picture. Its tokens are the class token, further special ones,
-// and the patches, named by row and column ("3·7"). Throws Error where there are more weights than kMostWeights, and
-// where there is no such layer.
+// and the patches, named by row and column ("3·7"). Throws Error where there are more weights than kMostWeights,
+// where there is no such layer, and of a convolutional network.
 HEADLIGHT_API AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor,
                                           const Picture& picture, std::optional<int> layer = {});
 
