@@ -86,7 +86,10 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
       for (__m512& sum : row) sum = _mm512_setzero_ps();
     const std::int64_t place = begin / kPanelColumns * a.pairs * kBfloat16Pair;
     LineList ask;
-    for (int row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, std::min(kPanelColumns, c.columns - begin));
+    const std::int64_t columns = std::min(kPanelColumns, c.columns - begin);
+    for (int row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, columns);
+    if (epilogue.added.data != c.data && epilogue.added.data != nullptr)
+      for (int row = 0; row < rows; ++row) ask.AddRow(epilogue.added.row(row) + begin, columns);
     if (following.panels != nullptr)
       ask.AddRow(following.panels + place + following.first * kBfloat16Pair,
                  (following.last - following.first) * kBfloat16Pair);
@@ -110,23 +113,22 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
     const auto for_all = [&](const auto& change) HEADLIGHT_BF16 __attribute__((always_inline)) {
 #pragma GCC unroll 8
       for (int row = 0; row < rows; ++row)
-        for (int v = 0; v < kTileVectors; ++v)
-          sums[row][v] = change(sums[row][v], c.row(row) + begin + 16 * v, live[v], 16 * v);
+        for (int v = 0; v < kTileVectors; ++v) sums[row][v] = change(sums[row][v], live[v], row, begin + 16 * v);
     };
-    if (epilogue.accumulate)
-      for_all([&](__m512 sum, const float* to, __mmask16 lanes, int)
-                  HEADLIGHT_BF16 { return _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, to), sum); });
-    if (epilogue.bias != nullptr)
-      for_all([&](__m512 sum, const float*, __mmask16 lanes, int column) HEADLIGHT_BF16 {
-        return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, epilogue.bias + begin + column));
+    if (epilogue.added.data != nullptr)
+      for_all([&](__m512 sum, __mmask16 lanes, int row, std::int64_t column) HEADLIGHT_BF16 {
+        return _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, epilogue.added.row(row) + column), sum);
       });
+    if (epilogue.bias != nullptr)
+      for_all([&](__m512 sum, __mmask16 lanes, int, std::int64_t column)
+                  HEADLIGHT_BF16 { return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, epilogue.bias + column)); });
     if (epilogue.relu)  // not max, which would lose a NaN
-      for_all([&](__m512 sum, const float*, __mmask16, int) HEADLIGHT_BF16 {
+      for_all([&](__m512 sum, __mmask16, int, std::int64_t) HEADLIGHT_BF16 {
         const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
         return _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());
       });
-    for_all([&](__m512 sum, float* to, __mmask16 lanes, int) HEADLIGHT_BF16 {
-      _mm512_mask_storeu_ps(to, lanes, sum);
+    for_all([&](__m512 sum, __mmask16 lanes, int row, std::int64_t column) HEADLIGHT_BF16 {
+      _mm512_mask_storeu_ps(c.row(row) + column, lanes, sum);
       return sum;
     });
   }
@@ -169,8 +171,8 @@ struct Packing {
 
   static void Multiply(const std::uint16_t* tile, const std::uint16_t* panel, std::int64_t depth, Matrix<float> c,
                        const ToPack<float>& next) {
-    kTiles[static_cast<std::size_t>(c.rows - 1)]({tile, 2, kTilePair, Bfloat16Pairs(depth)}, panel, c,
-                                                 {.accumulate = true}, {.to_pack = next});
+    kTiles[static_cast<std::size_t>(c.rows - 1)]({tile, 2, kTilePair, Bfloat16Pairs(depth)}, panel, c, {.added = c},
+                                                 {.to_pack = next});
   }
 };
 
@@ -207,7 +209,7 @@ void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<
   const std::int64_t tiles = TilesOf(c.rows);
   ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
     const Bfloat16Rows part{a.values + row * a.row_stride, a.row_stride, a.pair_stride, a.pairs};
-    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), epilogue,
+    kTiles[static_cast<std::size_t>(rows - 1)](part, panels, c.Rows(row, rows), epilogue.Rows(row, rows),
                                                {next, a.pairs * tile / tiles, a.pairs * (tile + 1) / tiles, {}});
   });
 }

@@ -43,10 +43,9 @@ struct Block {
   template <class Body>
   void ForPanels(const Body& body) const {
     for (std::int64_t column = 0; column < c.columns; column += kPanelColumns) {
-      Epilogue<T> its = epilogue;
-      if (its.bias != nullptr) its.bias += column;
       const std::int64_t panel = first_panel + column / kPanelColumns;
-      body(weights.panel(panel), c.Columns(column, std::min(kPanelColumns, c.columns - column)), its,
+      const std::int64_t columns = std::min(kPanelColumns, c.columns - column);
+      body(weights.panel(panel), c.Columns(column, columns), epilogue.Columns(column, columns),
            panel + 1 < weights.panels() ? weights.panel(panel + 1) : nullptr);
     }
   }
@@ -62,7 +61,7 @@ struct Block {
       begin(piece);
       ForPanels([&](const std::byte* panel, Matrix<T> columns, Epilogue<T> its, const std::byte* next) {
         if (index + 1 < pieces) its.bias = nullptr, its.relu = false;
-        its.accumulate = its.accumulate || index > 0;
+        if (index > 0) its.added = columns;
         const std::int64_t offset = piece.begin * bytes;
         body(panel + offset, columns, its, next == nullptr ? nullptr : next + offset);
       });
@@ -268,8 +267,7 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
         block.Multiply();
         return AddResidual(residual, after.relu, c);
       }
-      for (std::int64_t r = 0; r < rows; ++r) std::copy_n(residual.row(r), columns, c.row(r));
-      block.epilogue.accumulate = true;
+      block.epilogue.added = residual;
       block.Multiply();
     });
   }

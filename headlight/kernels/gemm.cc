@@ -85,7 +85,9 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation 
     const std::int64_t end = std::min(first_panel(its_group + 1) * kPanelColumns, c.columns);
     const Matrix<T> block = c.Rows(row, rows).Columns(column, end - column);
     product(row, b.panel(first_panel(its_group)), block,
-            Epilogue<T>{bias == nullptr ? nullptr : bias + column, activation == Activation::relu, accumulate},
+            Epilogue<T>{.added = accumulate ? Matrix<const T>(block) : Matrix<const T>(),
+                        .bias = bias == nullptr ? nullptr : bias + column,
+                        .relu = activation == Activation::relu},
             next_group != its_group && first_panel(next_group) < b.panels() + b.panels_behind()
                 ? b.panel(first_panel(next_group))
                 : nullptr);

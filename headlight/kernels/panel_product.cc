@@ -66,6 +66,8 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
     const std::int64_t place = begin / kPanelColumns * depth * kPanelColumns + begin % kPanelColumns;
     LineList ask;
     for (std::int32_t row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, columns);
+    if (epilogue.added.data != c.data && epilogue.added.data != nullptr)
+      for (std::int32_t row = 0; row < rows; ++row) ask.AddRow(epilogue.added.row(row) + begin, columns);
     if (following.left != nullptr)
       for (std::int64_t row = rows * begin / c.columns; row < rows * (begin + columns) / c.columns; ++row)
         ask.AddRow(following.left + row * a.row_stride, depth);
@@ -111,10 +113,10 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
         for (std::int32_t v = 0; v < kTileVectors; ++v) hn::Store(sums[row][v], d, all[row] + v * lanes);
       for (std::int32_t row = 0; row < rows; ++row)
         for (std::int64_t column = 0; column < columns; ++column) {
-          T* const to = c.row(row) + begin + column;
-          const T sum = all[row][column] + (epilogue.accumulate ? *to : 0);
+          const T added = epilogue.added.data == nullptr ? 0 : epilogue.added.row(row)[begin + column];
+          const T sum = all[row][column] + added;
           const T result = epilogue.bias == nullptr ? sum : sum + epilogue.bias[begin + column];
-          *to = epilogue.relu && result < 0 ? 0 : result;
+          c.row(row)[begin + column] = epilogue.relu && result < 0 ? 0 : result;
         }
       return;
     }
@@ -122,20 +124,20 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
 #pragma GCC unroll 8
       for (std::int32_t row = 0; row < rows; ++row) {
 #pragma GCC unroll 8
-        for (std::int32_t v = 0; v < kTileVectors; ++v)
-          sums[row][v] = change(sums[row][v], c.row(row) + begin + v * lanes, v * lanes);
+        for (std::int32_t v = 0; v < kTileVectors; ++v) sums[row][v] = change(sums[row][v], row, begin + v * lanes);
       }
     };
-    if (epilogue.accumulate)
-      for_all([&](auto sum, T* to, std::int64_t) HWY_ATTR { return hn::Add(hn::LoadU(d, to), sum); });
+    if (epilogue.added.data != nullptr)
+      for_all([&](auto sum, std::int32_t row, std::int64_t column)
+                  HWY_ATTR { return hn::Add(hn::LoadU(d, epilogue.added.row(row) + column), sum); });
     if (epilogue.bias != nullptr)
-      for_all([&](auto sum, T*, std::int64_t column)
-                  HWY_ATTR { return hn::Add(sum, hn::LoadU(d, epilogue.bias + begin + column)); });
+      for_all([&](auto sum, std::int32_t, std::int64_t column)
+                  HWY_ATTR { return hn::Add(sum, hn::LoadU(d, epilogue.bias + column)); });
     if (epilogue.relu)  // not Max, which would lose a NaN
-      for_all([&](auto sum, T*, std::int64_t)
+      for_all([&](auto sum, std::int32_t, std::int64_t)
                   HWY_ATTR { return hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum); });
-    for_all([&](auto sum, T* to, std::int64_t) HWY_ATTR {
-      hn::StoreU(sum, d, to);
+    for_all([&](auto sum, std::int32_t row, std::int64_t column) HWY_ATTR {
+      hn::StoreU(sum, d, c.row(row) + column);
       return sum;
     });
   }
@@ -156,7 +158,8 @@ void PanelProductOn(Matrix<const T> a, const T* panels, Matrix<T> c, const Epilo
   ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) HWY_ATTR {
     const Following<T> following{tile + 1 < tiles ? a.row(row + rows) : nullptr, next, a.columns * tile / tiles,
                                  a.columns * (tile + 1) / tiles};
-    TileOf<kTileRows, T>(rows, {a.row(row), a.stride, 1}, a.columns, panels, c.Rows(row, rows), epilogue, following);
+    TileOf<kTileRows, T>(rows, {a.row(row), a.stride, 1}, a.columns, panels, c.Rows(row, rows),
+                         epilogue.Rows(row, rows), following);
   });
 }
 HEADLIGHT_KERNEL(PanelProductOn);
@@ -164,7 +167,7 @@ HEADLIGHT_KERNEL(PanelProductOn);
 // c += (a tile of a^T) * panel.
 template <typename T>
 void AddTileOn(const T* tile, const T* panel, std::int64_t depth, Matrix<T> c, const ToPack<T>& to_pack) {
-  TileOf<kTileRows, T>(c.rows, {tile, 1, kTileRoom}, depth, panel, c, {.accumulate = true}, {.to_pack = to_pack});
+  TileOf<kTileRows, T>(c.rows, {tile, 1, kTileRoom}, depth, panel, c, {.added = c}, {.to_pack = to_pack});
 }
 HEADLIGHT_KERNEL(AddTileOn);
 

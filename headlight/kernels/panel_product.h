@@ -63,12 +63,25 @@ class LineList {
   Lines* end_ = lines_;
 };
 
-// The epilogue of a product: what is done to its sums.
+// The epilogue of a product c: what is done to its sums, in this order.
 template <typename T>
 struct Epilogue {
-  const T* bias = nullptr;  // of the panel's columns, or null
+  Matrix<const T> added = {};  // of c's shape, or without data; c itself to accumulate
+  const T* bias = nullptr;     // of c's columns, or null
   bool relu = false;
-  bool accumulate = false;  // added to c; then without bias and relu
+
+  // That of rows of c, or of columns.
+  Epilogue Rows(std::int64_t begin, std::int64_t count) const {
+    Epilogue its = *this;
+    if (added.data != nullptr) its.added = added.Rows(begin, count);
+    return its;
+  }
+  Epilogue Columns(std::int64_t begin, std::int64_t count) const {
+    Epilogue its = *this;
+    if (added.data != nullptr) its.added = added.Columns(begin, count);
+    if (bias != nullptr) its.bias += begin;
+    return its;
+  }
 };
 
 // Prefetches rows, as far as they exist: packing reads lines too far apart for the hardware prefetcher.
