@@ -4,7 +4,8 @@ prints how fast each was.
 ONNX Runtime gets each model exported, as it is and with its transformer optimisations where they know the model, and for
 int8 quantized in several ways; what is fastest counts. PyTorch runs the model as Transformers gives it, with its fused
 attention, in float32 and bfloat16; DETR compiled. The models score 1,000 classes, DETR 91 for each of 100 queries in
-pictures of 1066 x 800 pixels; before any timing, the scores of a few pictures must agree in float32.
+pictures of 1066 x 800 pixels; before any timing, the scores of a few pictures must agree in float32. detr-r50-mixed are
+batches of four pictures of different sizes, which the peers read padded to the largest, with a mask.
 """
 
 import argparse
@@ -17,9 +18,11 @@ import time
 from pathlib import Path
 
 HEADLIGHT = "build/release/headlight"
-MODELS = ("vit-b16", "dinov2-s", "resnet-50", "detr-r50")
+MODELS = ("vit-b16", "dinov2-s", "resnet-50", "detr-r50", "detr-r50-mixed")
 SIDE = 224
 DETECTED = (800, 1066)  # height and width of what DETR reads
+# Of a mixed batch: photographs of 4:3, 3:4, 5:3 and 1:1 as DETR's processor resizes them.
+MIXED = ((800, 1066), (1066, 800), (800, 1333), (800, 800))
 # What runs beside each type that headlight computes in.
 PEERS = {"float32": ("onnx float32", "torch float32"), "bfloat16": ("onnx float32", "torch bfloat16"),
          "int8": ("onnx int8", "onnx float32")}
@@ -59,11 +62,14 @@ def make(name, folder):
         if hasattr(module, "running_var"):
             module.running_mean.normal_(0, 0.1)
             module.running_var.uniform_(0.5, 1.5)
-    with torch.no_grad():  # so that the scores of pictures differ
+    model.eval()
+    pixels = torch.from_numpy(random_pixels(2, sizes=sizes_of(folder))[0])
+    with torch.no_grad():  # so that the probabilities of pictures differ, and none is nearly 1
         for parameter_name, parameter in model.named_parameters():
             if "classifier" in parameter_name and parameter.dim() == 2:
-                parameter.normal_(0, 0.5)
-    model.eval().save_pretrained(folder)
+                parameter.normal_()
+                parameter /= model(pixel_values=pixels).logits.std()
+    model.save_pretrained(folder)
     (folder / "preprocessor_config.json").write_text(json.dumps(
         {"image_processor_type": "ViTImageProcessor", "do_resize": False}))
 
@@ -72,8 +78,13 @@ def detects(folder):
     return Path(folder).name.startswith("detr")
 
 
-def size_of(folder):
-    return DETECTED if detects(folder) else (SIDE, SIDE)
+def is_mixed(folder):
+    return Path(folder).name.endswith("mixed")
+
+
+def sizes_of(folder):
+    """The heights and widths of the pictures of a batch, in turns."""
+    return MIXED if is_mixed(folder) else (DETECTED,) if detects(folder) else ((SIDE, SIDE),)
 
 
 def load(folder):
@@ -83,12 +94,20 @@ def load(folder):
     return of.from_pretrained(folder).eval()
 
 
-def random_pixels(count, seed=1, size=(SIDE, SIDE)):
-    """[count, 3, height, width] in -1..1, as the processor gives them, and the bytes that they are of."""
+def random_pixels(count, seed=1, sizes=((SIDE, SIDE),)):
+    """[count, 3, height, width] in -1..1, as the processor gives them, padded to the largest, their mask [count, height,
+    width], and the bytes that they are of."""
     import numpy
 
-    pixels = numpy.random.default_rng(seed).integers(0, 256, (count, *size, 3), dtype=numpy.uint8)
-    return ((pixels.transpose(0, 3, 1, 2) / numpy.float32(255) - 0.5) / 0.5).astype(numpy.float32), pixels
+    random = numpy.random.default_rng(seed)
+    pictures = [random.integers(0, 256, (*sizes[i % len(sizes)], 3), dtype=numpy.uint8) for i in range(count)]
+    height, width = (max(picture.shape[side] for picture in pictures) for side in (0, 1))
+    pixels, mask = numpy.zeros((count, 3, height, width), numpy.float32), numpy.zeros((count, height, width), numpy.int64)
+    for i, picture in enumerate(pictures):
+        own = (picture.transpose(2, 0, 1) / numpy.float32(255) - 0.5) / 0.5
+        pixels[i, :, :own.shape[1], :own.shape[2]] = own
+        mask[i, :own.shape[1], :own.shape[2]] = 1
+    return pixels, mask, pictures
 
 
 def export(folder, to):
@@ -110,11 +129,13 @@ def export(folder, to):
             super().__init__()
             self.model = model
 
-        def forward(self, pixels):
-            return self.model(pixel_values=pixels).logits
+        def forward(self, pixels, *mask):
+            return self.model(pixels, *mask).logits
 
-    torch.onnx.export(Scores(), (torch.zeros(2, 3, *size_of(folder)),), str(to / "exported.onnx"), input_names=["pixels"],
-                      output_names=["scores"], dynamic_axes={"pixels": {0: "batch"}, "scores": {0: "batch"}},
+    pixels, mask, _ = random_pixels(2, sizes=sizes_of(folder))
+    inputs = {"pixels": torch.from_numpy(pixels)} | ({"mask": torch.from_numpy(mask)} if is_mixed(folder) else {})
+    torch.onnx.export(Scores(), tuple(inputs.values()), str(to / "exported.onnx"), input_names=list(inputs),
+                      output_names=["scores"], dynamic_axes={name: {0: "batch"} for name in [*inputs, "scores"]},
                       dynamo=False)  # whose graphs the optimiser knows
     kinds = {"float32": "exported.onnx"}
     if detects(folder):
@@ -155,7 +176,8 @@ def export(folder, to):
 
 def worker(job):
     """One turn: batches of random pictures, over and over until the time is up; in no time the scores of the pictures."""
-    pixels, _ = random_pixels(job["batch"], size=size_of(job["folder"]))
+    pixels, mask, _ = random_pixels(job["batch"], sizes=sizes_of(job["folder"]))
+    inputs = {"pixels": pixels} | ({"mask": mask} if is_mixed(job["folder"]) else {})
     if job["file"]:
         import onnxruntime
 
@@ -164,7 +186,7 @@ def worker(job):
         session = onnxruntime.InferenceSession(job["file"], settings, providers=["CPUExecutionProvider"])
 
         def read():
-            return session.run(None, {"pixels": pixels})[0]
+            return session.run(None, inputs)[0]
     else:
         import torch
 
@@ -173,11 +195,11 @@ def worker(job):
         model = load(job["folder"]).to(dtype)
         if detects(job["folder"]) and job["seconds"] > 0:
             model = torch.compile(model)
-        values = torch.from_numpy(pixels).to(dtype)
+        values = [torch.from_numpy(pixels).to(dtype), *([torch.from_numpy(mask)] if "mask" in inputs else [])]
 
         def read():
             with torch.inference_mode():
-                return model(pixel_values=values).logits.float().numpy()
+                return model(*values).logits.float().numpy()
 
     if job["seconds"] == 0:
         return print(json.dumps(read().tolist()))
@@ -206,16 +228,17 @@ def probabilities(scores):
 
 
 def scores_of_ours(folder, compute, threads, pictures, work):
-    """[pictures, labels], from the files that headlight reads; of a detector [pictures, queries, labels]."""
+    """[pictures, labels], from the files that headlight reads; of a detector [pictures, queries, labels], in float32."""
     import numpy
     from PIL import Image
 
     if detects(folder):
         from safetensors.numpy import load_file, save_file
 
-        save_file({"pixel_values": random_pixels(len(pictures), size=DETECTED)[0]}, work / "in.safetensors")
-        run([HEADLIGHT, "forward", folder, work / "in.safetensors", work / "out.safetensors", "--compute", compute,
-             "--threads", threads, "--quiet"])
+        pixels, mask, _ = random_pixels(len(pictures), sizes=sizes_of(folder))
+        save_file({"pixel_values": pixels, "pixel_mask": mask}, work / "in.safetensors")
+        run([HEADLIGHT, "forward", folder, work / "in.safetensors", work / "out.safetensors", "--threads", threads,
+             "--quiet"])
         return probabilities(load_file(work / "out.safetensors")["logits"])
     shown = work / "shown"
     shown.mkdir(exist_ok=True)
@@ -244,7 +267,7 @@ def main():
         print(f"{options.threads} threads; ONNX Runtime {onnxruntime.__version__}, PyTorch {torch.__version__}; medians of "
               f"{options.repeats} turns; off: the largest difference of a probability from PyTorch's in float32, by its "
               "scale\n")
-        print(f"{'model':10} {'pictures':>8} {'headlight':>19} {'off':>7} {'products':>8}   {'peer':>24} {'ratio':>6}")
+        print(f"{'model':14} {'pictures':>8} {'headlight':>19} {'off':>7} {'products':>8}   {'peer':>24} {'ratio':>6}")
         for name in options.models:
             folder = work / name
             if not folder.exists():
@@ -254,23 +277,24 @@ def main():
             def ours(batch, compute, repetitions):
                 return json.loads(run([
                     HEADLIGHT, "bench", "encode", folder, "--batch", batch, "--compute", compute, "--threads",
-                    options.threads, "--repetitions", repetitions, "--json", "--quiet"]))
+                    options.threads, "--repetitions", repetitions, "--json", "--quiet", "--picture-size",
+                    *(f"{width}x{height}" for height, width in sizes_of(folder))]))
 
             def theirs(peer, kind, batch, seconds=options.seconds):
                 job = {"file": kinds[kind] if kind else "", "folder": str(folder), "dtype": peer.split()[-1],
                        "batch": batch, "threads": options.threads, "seconds": seconds}
                 return json.loads(run([sys.executable, __file__, "--worker", json.dumps(job)]))
 
-            few = 1 if detects(folder) else 3
+            few = len(MIXED) if is_mixed(folder) else 1 if detects(folder) else 3
             computes = [compute for compute in options.compute if compute != "int8" or not detects(folder)]
             reference = probabilities(numpy.array(theirs("torch float32", None, few, 0)))
             off = {}
-            for compute in computes:
-                scores = scores_of_ours(folder, compute, options.threads, random_pixels(few)[1], work)
+            for compute in ["float32"] if detects(folder) else computes:
+                scores = scores_of_ours(folder, compute, options.threads, random_pixels(few, sizes=sizes_of(folder))[2], work)
                 off[compute] = float(numpy.abs(scores - reference).max() / reference.max())
             if off.get("float32", 0) > 1e-3:
                 sys.exit(f"onnxruntime_pictures: {name}: the two do not compute the same thing, {off['float32']:.2g} off")
-            for batch in options.batches if not detects(folder) else [1]:
+            for batch in [few] if detects(folder) else options.batches:
                 best = {}  # the fastest kind of each peer of ONNX Runtime
                 for peer in sorted({peer for compute in computes for peer in PEERS[compute]}):
                     runtime, dtype = peer.split()
@@ -287,8 +311,8 @@ def main():
                         for peer in others:
                             others[peer].append(theirs(peer, best[peer], batch))
                     a = statistics.median(mine)
-                    left = (f"{name:10} {batch:8} {compute:>9} {a:9.2f} {off[compute]:7.1g} "
-                            f"{statistics.median(shares):8.0%}")
+                    left = (f"{name:14} {batch:8} {compute:>9} {a:9.2f} "
+                            f"{format(off[compute], '.1g') if compute in off else '':>7} {statistics.median(shares):8.0%}")
                     for peer, speeds in others.items():
                         b = statistics.median(speeds)
                         print(f"{left:{len(left)}}   {peer:>15} {b:8.2f} {a / b:6.2f}"

@@ -1,4 +1,7 @@
 // headlight bench encode: throughput and latency of an encoder of texts or pictures.
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +29,7 @@ constexpr Grid kDetectedSize = {800, 1066};
 
 struct Options {
   std::string folder, length, states;
+  std::vector<std::string> sizes;  // of pictures
   std::int32_t batch = 32, repetitions = 10;
   std::optional<Compute> compute;
   std::uint64_t seed = 1;
@@ -67,6 +71,7 @@ std::unique_ptr<Kind> LoadToMeasure(const Options& options) {
 }
 
 void EncodeRandomTexts(const Options& options) {
+  Check(options.sizes.empty(), "{}: --picture-size is for pictures, and this model reads texts", options.folder);
   CheckOutputs({{"--states", options.states}}, {options.folder});
   if (!options.states.empty()) CheckWritable(options.states);
   const auto model = LoadToMeasure<TextEncoder>(options);
@@ -113,22 +118,44 @@ void EncodeRandomTexts(const Options& options) {
   PrintBench(result, options.json);
 }
 
-// Batches of random pictures of a size, of which `compute` gives the results.
+// The sizes of --picture-size, or the one that is usual.
+std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
+  std::vector<Grid> sizes;
+  for (const std::string& text : options.sizes) {
+    const std::size_t cross = text.find('x');
+    const auto side = [&](const std::string& part) {
+      std::int32_t pixels = 0;
+      Check(CLI::detail::lexical_cast(part, pixels) && pixels >= 1 && pixels <= 4096,
+            "--picture-size: {} is no width and height of 1 to 4096 pixels, such as 640x480", text);
+      return pixels;
+    };
+    const std::int32_t width = side(text.substr(0, cross));
+    sizes.push_back({.height = side(cross == std::string::npos ? "" : text.substr(cross + 1)), .width = width});
+  }
+  return sizes.empty() ? std::vector<Grid>{usual} : sizes;
+}
+
+// Batches of random pictures, whose sizes take turns, of which `compute` gives the results.
 template <class Compute>
-void MeasurePictures(const Options& options, const Parameters& parameters, const Grid& size, const Compute& compute) {
+void MeasurePictures(const Options& options, const Parameters& parameters, const Grid& usual, const Compute& compute) {
   for (const auto& [name, value] : {std::pair("--length", &options.length), std::pair("--states", &options.states)})
     Check(value->empty(), "{}: {} is for texts, and this model reads pictures", options.folder, name);
+  const std::vector<Grid> sizes = SizesOf(options, usual);
   BenchResult result = ResultFor(options, parameters, "pictures");
-  result.settings.push_back({"picture", fmt::format("{}x{}", size.width, size.height)});
+  std::vector<std::string> names;
+  for (const Grid& size : sizes) names.push_back(fmt::format("{}x{}", size.width, size.height));
+  result.settings.push_back({"picture", fmt::format("{}", fmt::join(names, " "))});
   Random random(options.seed);
   MeasureBatches(
       result, options.repetitions,
       [&] {
-        std::vector<Picture> pictures(static_cast<std::size_t>(options.batch),
-                                      Picture{.height = size.height, .width = size.width});
-        for (Picture& picture : pictures)
-          for (std::int64_t i = 0; i < 3 * size.cells(); ++i)
+        std::vector<Picture> pictures;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(options.batch); ++i) {
+          const Grid& size = sizes[i % sizes.size()];
+          Picture& picture = pictures.emplace_back(Picture{.height = size.height, .width = size.width});
+          for (std::int64_t k = 0; k < 3 * size.cells(); ++k)
             picture.pixels.push_back(static_cast<std::uint8_t>(random.Below(256)));
+        }
         return pictures;
       },
       compute,
@@ -180,6 +207,11 @@ void AddBenchEncode(CLI::App& bench) {
             "Texts or pictures per batch, divided as `embed` does")
       ->capture_default_str();
   command.add_option("--length", options.length, "Tokens per text [8:128]")->check(NotEmpty())->type_name("FROM:TO");
+  command
+      .add_option("--picture-size", options.sizes,
+                  "Pixels of the pictures of a batch, in turns [the model's; of a detector 1066x800]")
+      ->check(NotEmpty())
+      ->type_name("WIDTHxHEIGHT");
   AddComputeOption(command, options.compute);
   AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
       ->capture_default_str();
@@ -188,10 +220,10 @@ void AddBenchEncode(CLI::App& bench) {
           "Write each text's ids and the mean of its hidden states to this file, as JSON lines");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
-      "\nPictures have the size that the model was trained on; those of a detector are 1066 x 800 pixels.\n\n"
-      "Examples:\n"
+      "\nExamples:\n"
       "  headlight bench encode bert-base --batch 32 --length 8:128 --compute int8 --threads 2\n"
-      "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2");
+      "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2\n"
+      "  headlight bench encode detr-resnet-50 --batch 4 --picture-size 1066x800 800x1066 --threads 2");
 }
 
 }  // namespace headlight

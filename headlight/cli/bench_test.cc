@@ -82,6 +82,7 @@ TEST_F(BenchTest, ReadsRandomTexts) {
   EXPECT_EQ(texts, 6U);
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--length", "2:13"}), HasSubstr("from 1 to 12"));
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--batch", "0"}), HasSubstr("--batch"));
+  EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--picture-size", "8x8"}), HasSubstr("reads texts"));
 }
 
 TEST_F(BenchTest, ReadsRandomPictures) {
@@ -93,6 +94,12 @@ TEST_F(BenchTest, ReadsRandomPictures) {
   EXPECT_EQ(json["picture"].String(), "8x8");
   for (const char* option : {"--length", "--states"})
     EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("vit"), option, "5"}), HasSubstr("reads pictures"));
+  const JsonView mixed =
+      Bench({"encode", folder.File("vit"), "--batch", "3", "--repetitions", "1", "--picture-size", "8x8", "12x4"});
+  ExpectMeasured(mixed, "pictures_per_second");
+  EXPECT_EQ(mixed["picture"].String(), "8x8 12x4");
+  for (const char* size : {"8", "8x", "x8", "0x8", "8x4097", "8x8x8"})
+    EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("vit"), "--picture-size", size}), HasSubstr(size));
 }
 
 TEST_F(BenchTest, DetectsInRandomPictures) {
