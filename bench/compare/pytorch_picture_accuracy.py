@@ -1,0 +1,152 @@
+"""Trains the ViT of --preset small-grey-pictures in headlight and in PyTorch (Transformers' ViT with torchvision's
+augmentations) for the same number of epochs, and prints the accuracy that each reaches on pictures it did not learn from.
+
+Both begin with the weights that headlight initialises, and have the preset's augmentation, label smoothing, AdamW, warm-up
+with a cosine, clipping and moving average. PyTorch also classifies the pictures with the weights that headlight trained:
+that must be the accuracy that headlight reports.
+"""
+
+import argparse
+import gzip
+import json
+import math
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measured import run
+
+HEADLIGHT = "build/release/headlight"
+BATCH, PEAK, WARMUP, DECAY, AVERAGE, SMOOTHING = 128, 1e-3, 200, 0.05, 0.999, 0.1
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--train", nargs=2, metavar=("PICTURES", "CLASSES"), help="IDX files of grey pictures, gzip")
+    parser.add_argument("--valid", nargs=2, metavar=("PICTURES", "CLASSES"), help="the same")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
+                        help="of headlight's products; PyTorch runs in float32")
+    return parser.parse_args()
+
+
+def read_idx(path):
+    """The array of an IDX file, and of pictures [count, 3, side, side] in -1..1 with each grey three times."""
+    import numpy
+    import torch
+
+    data = gzip.open(path).read()
+    shape = [int.from_bytes(data[4 + 4 * i:8 + 4 * i], "big") for i in range(data[3])]
+    values = torch.from_numpy(numpy.frombuffer(data, numpy.uint8, offset=4 + 4 * data[3]).reshape(shape).copy())
+    if len(shape) == 1:
+        return values.long()
+    return ((values.float() / 255 - 0.5) / 0.5)[:, None].expand(-1, 3, -1, -1)
+
+
+def augmented(pictures):
+    """Shifted by up to two pixels over black, flipped, and with a region of 2% to 33% of the area made grey."""
+    import torch
+    from torchvision.transforms import v2
+
+    erase = v2.RandomErasing(0.25, value=0)
+    side = pictures.shape[-1]
+    padded = torch.nn.functional.pad(pictures, (2, 2, 2, 2), value=-1)
+    out = []
+    for picture in padded:
+        top, left = random.randrange(5), random.randrange(5)
+        shifted = picture[:, top:top + side, left:left + side]
+        out.append(erase(shifted.flip(-1) if random.random() < 0.5 else shifted))
+    return torch.stack(out)
+
+
+def accuracy(model, pictures, classes):
+    import torch
+
+    model.eval()
+    with torch.no_grad():
+        right = sum((model(pixel_values=pictures[i:i + 250]).logits.argmax(-1) == classes[i:i + 250]).sum().item()
+                    for i in range(0, len(pictures), 250))
+    return 100 * right / len(pictures)
+
+
+def train_torch(options, seed, start):
+    import torch
+    from transformers import ViTForImageClassification
+
+    torch.manual_seed(seed)
+    random.seed(seed)
+    pictures, classes = map(read_idx, options.train)
+    model = ViTForImageClassification.from_pretrained(start)
+    average = {name: value.detach().clone() for name, value in model.named_parameters()}
+    decays = [p for name, p in model.named_parameters()
+              if "projection.weight" in name or p.dim() > 1 and "embeddings." not in name]
+    others = [p for p in model.parameters() if not any(p is decaying for decaying in decays)]
+    optimizer = torch.optim.AdamW([{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0}],
+                                  lr=PEAK, betas=(0.9, 0.999), eps=1e-8, fused=True)
+    steps, step, began = options.epochs * math.ceil(len(pictures) / BATCH), 0, time.perf_counter()
+    model.train()
+    for _ in range(options.epochs):
+        order = torch.randperm(len(pictures))
+        for begin in range(0, len(order), BATCH):
+            rows = order[begin:begin + BATCH]
+            step += 1
+            for group in optimizer.param_groups:
+                group["lr"] = PEAK * (step / WARMUP if step < WARMUP else
+                                      (1 + math.cos(math.pi * (step - WARMUP) / (steps + 1 - WARMUP))) / 2)
+            logits = model(pixel_values=augmented(pictures[rows])).logits
+            torch.nn.functional.cross_entropy(logits, classes[rows], label_smoothing=SMOOTHING).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            keep = min(AVERAGE, (1 + step) / (10 + step))
+            with torch.no_grad():
+                for name, value in model.named_parameters():
+                    average[name].lerp_(value, 1 - keep)
+    seconds = time.perf_counter() - began
+    model.load_state_dict(average, strict=False)
+    return accuracy(model, *map(read_idx, options.valid)), seconds
+
+
+def train_headlight(options, seed, to, end):
+    began = time.perf_counter()
+    run([HEADLIGHT, "train", "image-classification", "--preset", "small-grey-pictures", "--train", *options.train,
+         "--valid", *options.valid, "--out", to, "--seed", seed, "--threads", options.threads, "--compute", options.compute,
+         "--batch-size", BATCH, "--learning-rate", PEAK, "--warmup", WARMUP, "--weight-decay", DECAY, "--validate-every",
+         1000000, "--quiet", *end])
+    records = [json.loads(line) for line in (to / "metrics.jsonl").read_text().splitlines()]
+    return [record["accuracy"] for record in records if "accuracy" in record][-1], time.perf_counter() - began
+
+
+def main():
+    options = arguments()
+    if not options.train or not options.valid:
+        sys.exit("pytorch_picture_accuracy: --train and --valid are needed, each with two files")
+    import torch
+    from transformers import ViTForImageClassification
+
+    torch.set_num_threads(options.threads)
+    print(f"{options.epochs} epochs, {options.threads} threads; PyTorch {torch.__version__} in float32\n\n"
+          f"{'seed':>6} {'headlight ' + options.compute:>20} {'PyTorch':>10} {'seconds':>16}")
+    reached = []
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(1, options.seeds + 1):
+            start, model = Path(folder) / f"start{seed}", Path(folder) / f"model{seed}"
+            train_headlight(options, seed, start, ["--steps", 1, "--learning-rate", 1e-12, "--warmup", 1])
+            ours, our_seconds = train_headlight(options, seed, model, ["--epochs", options.epochs])
+            theirs, their_seconds = train_torch(options, seed, start)
+            checked = accuracy(ViTForImageClassification.from_pretrained(model), *map(read_idx, options.valid))
+            reached.append((ours, theirs))
+            print(f"{seed:6} {ours:20.2f} {theirs:10.2f} {our_seconds:7.0f} : {their_seconds:6.0f}", flush=True)
+            if abs(checked - ours) > (0.03 if options.compute == "float32" else 0.2):
+                sys.exit(f"pytorch_picture_accuracy: headlight's weights have {checked:.2f} in PyTorch")
+    ours, theirs = (statistics.mean(side) for side in zip(*reached))
+    print(f"\nmeans {ours:.2f} : {theirs:.2f}; headlight {ours - theirs:+.2f}")
+
+
+if __name__ == "__main__":
+    main()
