@@ -132,7 +132,7 @@ def export(folder, to):
         def forward(self, pixels, *mask):
             return self.model(pixels, *mask).logits
 
-    pixels, mask, _ = random_pixels(2, sizes=sizes_of(folder))
+    pixels, mask, _ = random_pixels(max(2, len(sizes_of(folder))), sizes=sizes_of(folder))
     inputs = {"pixels": torch.from_numpy(pixels)} | ({"mask": torch.from_numpy(mask)} if is_mixed(folder) else {})
     torch.onnx.export(Scores(), tuple(inputs.values()), str(to / "exported.onnx"), input_names=list(inputs),
                       output_names=["scores"], dynamic_axes={name: {0: "batch"} for name in [*inputs, "scores"]},
