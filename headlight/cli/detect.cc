@@ -51,8 +51,7 @@ class CocoResults {
     const std::map<std::string, std::int64_t> pictures(names.pictures.begin(), names.pictures.end());
     for (const PictureSource& source : sources) {
       const auto picture = pictures.find(std::filesystem::path(source.name()).filename());
-      Check(picture != pictures.end(), "--annotations {}: it has no picture of the name of {}", annotations,
-            source.name());
+      Check(picture != pictures.end(), "--annotations {}: it lists no picture named as {}", annotations, source.name());
       pictures_.push_back(picture->second);
     }
     bool any = false;
@@ -84,7 +83,7 @@ class CocoResults {
   void Write(const std::string& path) && {
     WriteFile(path, Json(std::move(results_)).Line() + "\n");
     if (left_out_ > 0)
-      Note("{}: {} boxes are left out, of labels that are no categories of the annotations", path, left_out_);
+      Note("{}: {} boxes are left out, whose labels are not among the categories of the annotations", path, left_out_);
   }
 
  private:
@@ -152,8 +151,8 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddDetect(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "detect", "Find what is in pictures, and where", Run);
-  command.add_option("DIR", options.folder, "Folder of DETR")->required()->check(Folder());
+  const auto [command, options] = NewCommand(program, "detect", "Detect objects in pictures", Run);
+  command.add_option("DIR", options.folder, "Folder of a DETR")->required()->check(Folder());
   command.add_option("FILE", options.inputs,
                      "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
   command
@@ -166,9 +165,10 @@ void AddDetect(CLI::App& program) {
       ->check(NotEmpty())
       ->type_name("FILE|DIR");
   command.add_flag("--json", options.json, "Print one JSON object per picture");
-  auto* coco = command.add_option("--coco", options.coco, "Write the boxes as COCO's results, too")
-                   ->check(NotEmpty())
-                   ->type_name("FILE");
+  auto* coco =
+      command.add_option("--coco", options.coco, "Also write the boxes to this file, in COCO's results format")
+          ->check(NotEmpty())
+          ->type_name("FILE");
   auto* annotations = command
                           .add_option("--annotations", options.annotations,
                                       "JSON file in COCO's format whose ids of pictures and classes --coco uses")
@@ -179,8 +179,9 @@ void AddDetect(CLI::App& program) {
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
-      "\nPrints a line for each box, the best of a picture first: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, BOTTOM, with\n"
-      "tabs between them, in the picture's own pixels from its upper left corner. A picture's boxes do not depend on\n"
+      "\nPrints a line for each box, by descending score for each picture: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, "
+      "BOTTOM, with\ntabs between them, in pixels of the original picture, from its upper left corner. A picture's "
+      "boxes do not depend on\n"
       "the pictures beside it.\n\n"
       "Examples:\n"
       "  headlight detect detr-resnet-50 street.jpg\n"

@@ -94,7 +94,7 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
   AttentionChoice choice;
   if (options.attention) choice = ParseAttentionChoice(*options.attention);
   Check(!options.patch || choice.kind != AttentionKind::cross,
-        "--patch shows where a cell looks, and --attention cross where a box's query does");
+        "--patch is for the encoder's attention, and --attention cross shows that of the boxes' queries");
   const auto model = LoadModel<ObjectDetector>(folder, {.purpose = LoadFor::computing});
   AttentionRecord record =
       AttentionOf(*model, LoadPictureProcessor(folder), *input.picture,
@@ -102,7 +102,8 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
                    .layer = OneLayer(options),
                    .encoder = choice.kind != AttentionKind::cross,
                    .cross = !choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross});
-  if (record.target_tokens.empty() && !options.attention) Note("nothing is found in the picture: see --threshold");
+  if (record.target_tokens.empty() && !options.attention)
+    Note("no object is found in the picture; a lower --threshold finds more");
   if (options.patch)  // is shown first
     std::stable_partition(record.maps.begin(), record.maps.end(),
                           [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
@@ -288,7 +289,9 @@ void AddLook(CLI::App& program) {
       ->type_name("SHARE")
       ->check(NumberAbove(0, 1))
       ->needs(picture);
-  command.add_option("--threshold", options.threshold, "Show what a detector finds with a score above this [0.5]")
+  command
+      .add_option("--threshold", options.threshold,
+                  "Show the objects that a detector finds with a score above this [0.5]")
       ->check(NumberFrom(0, 1))
       ->type_name("P")
       ->needs(picture);

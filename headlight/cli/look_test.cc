@@ -97,7 +97,7 @@ TEST(LookAtAPicture, OfADetector) {
   for (const char* attention : {"encoder", "rollout"})
     MustRun({"look", detr, "--picture", kPicture, "--attention", attention, "--out", sheet, "--out", page});
   EXPECT_THAT(RunProgram({"look", detr, "--picture", kPicture, "--threshold", "1", "--out", page}).err,
-              HasSubstr("nothing is found in the picture"));
+              HasSubstr("no object is found in the picture"));
   const auto refusal = [&](const std::vector<std::string>& more) {
     std::vector<std::string> command = {"look", detr, "--out", sheet};
     command.insert(command.end(), more.begin(), more.end());
@@ -105,7 +105,7 @@ TEST(LookAtAPicture, OfADetector) {
   };
   EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("a detector reads a picture"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "1", "--attention", "cross"}),
-              HasSubstr("nothing is found with a score above 1"));
+              HasSubstr("no object is found with a score above 1"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--layer", "3"}), HasSubstr("layer 3: the model has 2 layers"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "0", "--patch", "3:9"}), HasSubstr("--patch must be"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--patch", "1:1", "--attention", "cross"}),

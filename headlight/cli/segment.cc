@@ -77,11 +77,11 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddSegment(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "segment", "Find which pixels of pictures belong to what", Run);
-  command.add_option("DIR", options.folder, "Folder of DETR with masks")->required()->check(Folder());
+  const auto [command, options] = NewCommand(program, "segment", "Segment pictures into objects and regions", Run);
+  command.add_option("DIR", options.folder, "Folder of a DETR with masks")->required()->check(Folder());
   command.add_option("FILE", options.inputs,
                      "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
-  command.add_option("--threshold", options.threshold, "Only things with a score above this [0.5]")
+  command.add_option("--threshold", options.threshold, "Only segments with a score above this [0.5]")
       ->check(NumberFrom(0, 1))
       ->type_name("P");
   command
@@ -100,10 +100,8 @@ void AddSegment(CLI::App& program) {
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a line for each segment: PATH, ID, LABEL, SCORE, AREA in pixels, with tabs between them. A pixel "
-      "belongs\n"
-      "to the thing that is most probable there, unless that thing has lost most of its pixels to others. The files "
-      "of\n"
-      "--out are as those of COCO's panoptic annotations.\n\n"
+      "belongs\nto the most probable segment there; a segment that loses most of its pixels to others is dropped. "
+      "--out has the\nformat of COCO's panoptic annotations.\n\n"
       "Examples:\n"
       "  headlight segment detr-resnet-50-panoptic street.jpg --out masks.png --overlay segments.png\n"
       "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl");

@@ -89,7 +89,7 @@ std::unique_ptr<PictureEncoder> ModelFor(const Options& options, std::vector<std
     return model;
   }
   progress.Note(known.empty() ? fmt::format("{}: no classification head; a new one is initialised", options.from)
-                              : fmt::format("{}: its {} classes are others; a new classification head is initialised",
+                              : fmt::format("{}: it has {} other classes; a new classification head is initialised",
                                             options.from, known.size()));
   return GiveClasses(*model, labels, options.training.seed);
 }
@@ -175,7 +175,8 @@ void AddTrainImageClassification(CLI::App& train) {
           "Write a page of pictures as the model sees them, before the training starts", "FILE.html")
       ->group("Augmentation");
   command.footer(
-      "\nJPEG, PNG and WebP are read. Pictures are resized, and validated on without changes. Up to 1 GiB of decoded\n"
+      "\nJPEG, PNG and WebP are read. Pictures are resized; validations are without augmentation. Up to 1 GiB of "
+      "decoded\n"
       "pictures is kept in memory; others are decoded in each epoch. --from a model without a head for classes, such "
       "as\n"
       "one of DINO, or with one for other classes, keeps the encoder and initialises a new head.\n\n"

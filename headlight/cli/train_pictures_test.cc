@@ -81,7 +81,7 @@ TEST(TrainPictures, AClassifierIsTrainedAndGoesOn) {
   WriteFile(setting.labels, labels);
   const Outcome other = further("other");
   ASSERT_EQ(other.exit_code, 0) << other.err;
-  EXPECT_THAT(other.err, HasSubstr("its 2 classes are others; a new classification head is initialised"));
+  EXPECT_THAT(other.err, HasSubstr("it has 2 other classes; a new classification head is initialised"));
   EXPECT_EQ(LoadModel<PictureEncoder>(setting.folder.File("other"))->labels(),
             (std::vector<std::string>{"1", "3", "7"}));
   EXPECT_EQ(LoadPictureProcessor(setting.folder.File("other")).resize.size, (PictureSize{8, 8}));

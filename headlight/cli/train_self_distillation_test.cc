@@ -122,10 +122,11 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
     EXPECT_FALSE(std::filesystem::exists(setting.folder.File("out")));
     return refused;
   };
-  EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("an average already"));
+  EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("a moving average already"));
   EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labelled"));
   EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("smaller than a patch of 4"));
-  EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}), HasSubstr("end is known"));
+  EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}),
+              HasSubstr("needs --schedule cosine or linear"));
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
 }
 
