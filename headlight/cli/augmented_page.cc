@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/output.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/text/tokenizers/base64.h"
 
@@ -61,6 +62,13 @@ std::string Figure(const Tensor& values, const PictureProcessor& processor, cons
 }
 
 }  // namespace
+
+void CheckAugmentedPage(const std::string& path, const std::vector<std::string>& inputs) {
+  if (path.empty()) return;
+  Check(path.ends_with(".html"), "--show-augmented {}: a page's name must end in .html", path);
+  CheckOutputs({{"--show-augmented", path}}, inputs);
+  CheckWritable(path);
+}
 
 std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& processor,
                           const std::vector<std::string>& labels) {

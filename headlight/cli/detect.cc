@@ -16,6 +16,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/detection.h"
 #include "headlight/image/decoding/decode.h"
@@ -110,24 +111,20 @@ std::string RowsOf(const std::string& name, const std::vector<FoundBox>& found, 
 
 void Run(const Options& options) {
   const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
-  std::vector<std::string> inputs = {options.folder};
-  if (!options.annotations.empty()) inputs.push_back(options.annotations);
-  CheckOutputs({{"--coco", options.coco}, {"--out", options.out}}, inputs);
-  if (!options.coco.empty()) CheckNoPicture("--coco", options.coco, sources);
-  const Detector detector = Detector::Load(options.folder, {.compute = options.compute});
+  const PictureOutputs drawings = OutputsOf("--out", options.out, sources, {".png", ".svg", ".pdf"});
+  PrepareOutputs({drawings}, {{"--coco", options.coco}}, sources, {options.folder, options.annotations});
+  const Detector detector = Loaded([&] { return Detector::Load(options.folder, {.compute = options.compute}); });
   const std::vector<std::string>& labels = detector.labels();
   std::optional<CocoResults> coco;
   if (!options.coco.empty()) {
     coco.emplace(options.annotations, sources, labels);
     CheckWritable(options.coco);
   }
-  std::vector<std::string> drawings;
-  if (!options.out.empty()) drawings = PictureOutputs("--out", options.out, sources, {".png", ".svg", ".pdf"});
 
   // Standard input is read but once; other pictures are read again to be drawn.
   std::optional<Picture> only;
   const auto fit = [&](const Picture& picture) {
-    if (sources.size() == 1 && !drawings.empty()) only = picture;
+    if (sources.size() == 1 && !drawings.paths.empty()) only = picture;
     return detector.Fit(picture);
   };
   const auto rows = [&](const FittedBatch& batch) {
@@ -136,8 +133,8 @@ void Run(const Options& options) {
     const auto first = static_cast<std::size_t>(batch.first);
     std::vector<std::string> printed;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      if (!drawings.empty())
-        DrawBoxes(only ? *only : ReadPicture(batch.sources[i]), found[i], labels, drawings[first + i]);
+      if (!drawings.paths.empty())
+        DrawBoxes(only ? *only : ReadPicture(batch.sources[i]), found[i], labels, drawings.paths[first + i]);
       printed.push_back(RowsOf(batch.sources[i].name(), found[i], labels, options.json));
     }
     if (coco)
@@ -176,7 +173,7 @@ void AddDetect(CLI::App& program) {
                           ->type_name("FILE");
   coco->needs(annotations);
   annotations->needs(coco);
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::picture);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a line for each box, by descending score for each picture: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, "
@@ -187,8 +184,7 @@ void AddDetect(CLI::App& program) {
       "  headlight detect detr-resnet-50 street.jpg\n"
       "  headlight detect detr-resnet-50 street.jpg --threshold 0.8 --out boxes.png\n"
       "  headlight detect detr-resnet-50 photos/ --json --out drawn/ > boxes.jsonl\n"
-      "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations "
-      "instances_val2017.json");
+      "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations val2017.json");
 }
 
 }  // namespace headlight

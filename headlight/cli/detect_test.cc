@@ -144,9 +144,14 @@ TEST_F(DetectCommand, WritesOverNothingThatItReads) {
   const std::string before = ReadFile(files[0]);
   EXPECT_THAT(RefusalOf({"detect", model, files[0], "--out", files[0]}), HasSubstr("this command reads the same file"));
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", photos}),
-              AllOf(HasSubstr("a.png is read by this command"), HasSubstr("name another folder")));
+              AllOf(HasSubstr("--out " + photos + "/a.png"), HasSubstr("this command reads the same file")));
   std::filesystem::create_directory_symlink(photos, folder.File("link"));
-  EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("link")}), HasSubstr("is read by this command"));
+  EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("link")}), HasSubstr("reads the same file"));
+  const std::string linked = folder.File("linked");
+  std::filesystem::create_directory(linked);
+  std::filesystem::create_symlink(model + "/config.json", linked + "/b.png");
+  EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", linked}), HasSubstr("as " + model + "/config.json"));
+  EXPECT_FALSE(std::filesystem::exists(linked + "/a.png"));
   std::filesystem::copy(files[0], photos + "/b.png");
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("drawn")}), HasSubstr("would both become"));
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("boxes.png")}),

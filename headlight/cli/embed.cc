@@ -216,7 +216,7 @@ void AddEmbed(CLI::App& program) {
                 "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine; "
                 "of pictures picture in the place of line and text")
       ->excludes(out);
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::either);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "

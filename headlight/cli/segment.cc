@@ -11,6 +11,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
@@ -43,17 +44,15 @@ std::string RowsOf(const std::string& name, const Segmentation& found, const std
 
 void Run(const Options& options) {
   const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
-  CheckOutputs({{"--out", options.out}, {"--overlay", options.overlay}}, {options.folder});
-  const Segmenter segmenter = Segmenter::Load(options.folder, {.compute = options.compute});
-  std::vector<std::string> masks, overlays;
-  if (!options.out.empty()) masks = PictureOutputs("--out", options.out, sources, {".png"});
-  if (!options.overlay.empty())
-    overlays = PictureOutputs("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});
+  const PictureOutputs masks = OutputsOf("--out", options.out, sources, {".png"});
+  const PictureOutputs overlays = OutputsOf("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});
+  PrepareOutputs({masks, overlays}, {}, sources, {options.folder});
+  const Segmenter segmenter = Loaded([&] { return Segmenter::Load(options.folder, {.compute = options.compute}); });
 
   // Standard input is read but once; other pictures are read again to be drawn.
   std::optional<Picture> only;
   const auto fit = [&](const Picture& picture) {
-    if (sources.size() == 1 && !overlays.empty()) only = picture;
+    if (sources.size() == 1 && !overlays.paths.empty()) only = picture;
     return segmenter.Fit(picture);
   };
   const auto rows = [&](const FittedBatch& batch) {
@@ -64,9 +63,10 @@ void Run(const Options& options) {
       const Segmentation found = segmenter.SegmentFitted(
           batch.fitted.subspan(i, 1), batch.sizes.subspan(i, 1),
           {.threshold = options.threshold, .name_of = [&](std::size_t) { return batch.name_of(i); }})[0];
-      if (!masks.empty()) WritePng(masks[first + i], PictureOfIds(found));
-      if (!overlays.empty())
-        DrawSegments(only ? *only : ReadPicture(batch.sources[i]), found, segmenter.labels(), overlays[first + i]);
+      if (!masks.paths.empty()) WritePng(masks.paths[first + i], PictureOfIds(found));
+      if (!overlays.paths.empty())
+        DrawSegments(only ? *only : ReadPicture(batch.sources[i]), found, segmenter.labels(),
+                     overlays.paths[first + i]);
       printed.push_back(RowsOf(batch.sources[i].name(), found, segmenter.labels(), options.json));
     }
     return printed;
@@ -96,7 +96,7 @@ void AddSegment(CLI::App& program) {
       ->check(NotEmpty())
       ->type_name("FILE|DIR");
   command.add_flag("--json", options.json, "Print one JSON object per picture");
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::picture);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a line for each segment: PATH, ID, LABEL, SCORE, AREA in pixels, with tabs between them. A pixel "

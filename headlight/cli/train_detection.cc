@@ -88,11 +88,7 @@ TrainingFolder Begin(Options& options) {
     options.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
   CompleteModelTraining(options);
-  if (!options.show_augmented.empty()) {
-    Check(options.show_augmented.ends_with(".html"), "--show-augmented {}: a page's name must end in .html",
-          options.show_augmented);
-    CheckWritable(options.show_augmented);
-  }
+  CheckAugmentedPage(options.show_augmented, options.inputs());
   return TrainingFolder(options.out, options.resume);
 }
 
@@ -100,6 +96,9 @@ TrainingFolder Begin(Options& options) {
 DetectionSet Read(const Options& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, TrainingProgress& progress) {
   DetectionSet set = ReadDetectionSet(paths, options.pictures, labels, rule, ReadVoc);
+  std::vector<std::string> files;
+  for (const DetectionExample& example : set.examples) files.push_back(example.picture);
+  CheckOutputs({{"--show-augmented", options.show_augmented}}, std::move(files));
   std::erase_if(set.examples, [&](const DetectionExample& example) {
     return !share.Has(std::filesystem::path(example.picture).filename().string());
   });
@@ -275,10 +274,9 @@ void AddTrainDetection(CLI::App& train) {
       "Examples:\n"
       "  headlight train detection --train instances_train.json --valid instances_val.json --pictures photos \\\n"
       "    --from detr-resnet-50 --out model\n"
-      "  headlight train detection --train VOC/ImageSets/Main/train.txt --valid VOC/ImageSets/Main/val.txt --from "
-      "detr-resnet-50 --out model\n"
-      "  headlight train detection --preset small-scenes --train scenes/train.json --valid scenes/valid.json --out "
-      "model");
+      "  headlight train detection --train VOC/ImageSets/Main/train.txt --valid VOC/ImageSets/Main/val.txt \\\n    "
+      "--from detr-resnet-50 --out model\n"
+      "  headlight train detection --preset small-scenes --train train.json --valid valid.json --out model");
   command.callback([options] { Run(*options); });
 }
 

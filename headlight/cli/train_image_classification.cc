@@ -15,6 +15,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/picture_training.h"
 #include "headlight/data/pictures.h"
 #include "headlight/image/decoding/decode.h"
@@ -103,11 +104,7 @@ void Run(Options& options) {
   }
   if (options.preset.empty() || names_augmentation) CompleteAugmentOptions(options, options.augment);
   const TrainingFolder folder = BeginPictureTraining(options);
-  if (!options.show_augmented.empty()) {
-    Check(options.show_augmented.ends_with(".html"), "--show-augmented {}: a page's name must end in .html",
-          options.show_augmented);
-    CheckWritable(options.show_augmented);
-  }
+  CheckAugmentedPage(options.show_augmented, options.inputs());
   TrainingProgress progress(Quiet(), "pictures");
 
   std::vector<std::string> labels;
@@ -122,6 +119,7 @@ void Run(Options& options) {
   };
   const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
+    CheckNoPicture("--show-augmented", options.show_augmented, from.sources);
     PictureSet set(from, decode, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures to {}", fmt::join(paths, ", "), set.size(), purpose));
@@ -183,8 +181,8 @@ void AddTrainImageClassification(CLI::App& train) {
       "Examples:\n"
       "  headlight train image-classification --train photos/train --valid photos/valid --out model\n"
       "  headlight train image-classification --train labels.csv --validate-split 0.1 --from vit-base --out model\n"
-      "  headlight train image-classification --preset small-grey-pictures --train train-images-idx3-ubyte.gz "
-      "train-labels-idx1-ubyte.gz --validate-split 0.1 --out model");
+      "  headlight train image-classification --preset small-grey-pictures --validate-split 0.1 --out model \\\n    "
+      "--train train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz");
   command.callback([options] { Run(*options); });
 }
 
