@@ -141,7 +141,7 @@ void AddTrainImageGeneration(CLI::App& train) {
       "compare.\n\n"
       "Examples:\n"
       "  headlight train image-generation --train train-images-idx3-ubyte.gz --validate-split 0.05 --image-size 28 "
-      "--clusters 16 --out model\n"
+      "\\\n    --clusters 16 --out model\n"
       "  headlight train image-generation --train photos --valid more --from imagegpt-small --flip --out further");
   command.callback([options] { Run(*options); });
 }

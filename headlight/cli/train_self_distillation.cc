@@ -75,6 +75,7 @@ void Run(Options& options) {
   for (const char* name : {"--patience", "--validate-metric"})
     Check(!options.given(name) || !options.labelled.empty(),
           "{} needs --labelled: without labels no score tells which model is better", name);
+  Check(!options.given("--local-size") || options.crops.locals > 0, "--local-size: --local-crops 0 makes none");
   const TrainingFolder folder = BeginPictureTraining(options);
   TrainingOptions& training = options.training;
   Check(!options.given("--final-weight-decay") || FallsToZero(training.schedule.kind),
@@ -92,11 +93,11 @@ void Run(Options& options) {
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
     return DecodePicture(file, name);
   };
-  const PictureSet train({ListUnlabelledPictures(options.train), {}}, decode);
-  progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
   std::vector<std::string> labels;
   PictureList list;
   if (!options.labelled.empty()) list = ListLabelledPictures(options.labelled, labels, NewLabels::added);
+  const PictureSet train({ListUnlabelledPictures(options.train), {}}, decode);
+  progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
   const PictureSet labelled(list, decode);
   const PictureProcessor processor = ProcessorOf(options);
 
@@ -188,8 +189,8 @@ void AddTrainSelfDistillation(CLI::App& train) {
       "report the loss of 256\nof the pictures.\n\n"
       "Examples:\n"
       "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
-      "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 --out "
-      "features\n"
+      "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 \\\n    "
+      "--out features\n"
       "  headlight embed features cat.jpg");
   command.callback([options] { Run(*options); });
 }

@@ -122,6 +122,7 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
     EXPECT_FALSE(std::filesystem::exists(setting.folder.File("out")));
     return refused;
   };
+  EXPECT_THAT(refusal({"--local-crops", "0", "--local-size", "8"}), HasSubstr("--local-crops 0 makes none"));
   EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("a moving average already"));
   EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labelled"));
   EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("smaller than a patch of 4"));
