@@ -73,7 +73,7 @@ std::string Table(const std::vector<std::string>& labels, const std::vector<std:
   for (std::size_t i = 0; i < labels.size(); ++i) {
     for (std::size_t j = 0; j < labels.size(); ++j)
       table += fmt::format("{:>{}} ", confusions[i * labels.size() + j], width);
-    table += fmt::format(" {}\n", labels[i]);
+    table += fmt::format(" {}\n", InRow(labels[i]));
   }
   return table;
 }
@@ -83,7 +83,7 @@ void EvaluateClasses(const EvaluateOptions& options) {
     CheckPicturePath(options.confusions);
     CheckWritable(options.confusions);
   }
-  const PictureFolder folder = LoadPictureFolder(options.folder, options.load);
+  const PictureFolder folder = Loaded([&] { return LoadPictureFolder(options.folder, options.load); });
   Check(
       folder.model->heads().classes,
       "{}: the model has no head for classes of pictures; --knn or --linear-probe, with --train, evaluate its features",
@@ -171,15 +171,16 @@ void EvaluateFeatures(const EvaluateOptions& options) {
   Check(options.neighbours <= std::ssize(known.sources), "--knn {}: --train has {} pictures", options.neighbours,
         known.sources.size());
   Check(!options.linear_probe || labels.size() > 1, "--linear-probe: all pictures of --train have the same class");
-  const PictureFolder folder = LoadPictureFolder(options.folder, options.load);
+  const PictureFolder folder = Loaded([&] { return LoadPictureFolder(options.folder, options.load); });
   const LabelledFeatures learned{Features(folder, known.sources, options.pixels), known.labels};
   const Tensor vectors = Features(folder, asked.sources, options.pixels);
   Check(vectors.columns() == learned.vectors.columns(),
         "--pixels: the model's preprocessor_config.json gives pictures of different sizes");
-  const std::string of = fmt::format("of {} pictures by {} labelled ones, {} {} each", asked.sources.size(),
+  const std::string of = fmt::format("of {} pictures; {} pictures in --train, {} {} each", asked.sources.size(),
                                      known.sources.size(), vectors.columns(), options.pixels ? "pixels" : "features");
   Json json = Json::Object{{"task", "picture-features"}};
   std::string lines;
+  const Progress progress("comparing features");
   if (options.neighbours > 0) {
     const double accuracy = Accuracy(NeighbourClasses(learned, vectors, options.neighbours), asked.labels);
     lines += fmt::format("{} nearest neighbours: accuracy {:.2f} {}\n", options.neighbours, accuracy, of);
