@@ -20,7 +20,7 @@ HEADLIGHT = "build/release/headlight"
 MODELS = ("vit-b16", "dinov2-s", "resnet-50", "detr-r50")
 SIDE = 224
 DETECTED = (800, 1066)  # height and width of what DETR reads
-# What runs beside each type that headlight computes in.
+# The peers for each type that headlight computes in.
 PEERS = {"float32": ("onnx float32", "torch float32"), "bfloat16": ("onnx float32", "torch bfloat16"),
          "int8": ("onnx int8", "onnx float32")}
 

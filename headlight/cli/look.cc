@@ -95,6 +95,8 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
   if (options.attention) choice = ParseAttentionChoice(*options.attention);
   Check(!options.patch || choice.kind != AttentionKind::cross,
         "--patch is for the encoder's attention, and --attention cross shows that of the boxes' queries");
+  Check(!options.threshold || (!choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross),
+        "--threshold chooses boxes, and --attention {} shows none", options.attention.value_or(""));
   const auto model = LoadModel<ObjectDetector>(folder, {.purpose = LoadFor::computing});
   AttentionRecord record =
       AttentionOf(*model, LoadPictureProcessor(folder), *input.picture,
@@ -102,7 +104,7 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
                    .layer = OneLayer(options),
                    .encoder = choice.kind != AttentionKind::cross,
                    .cross = !choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross});
-  if (record.target_tokens.empty() && !options.attention)
+  if (record.target_tokens.empty() && !options.attention && !options.patch)
     Note("no object is found in the picture; a lower --threshold finds more");
   if (options.patch)  // is shown first
     std::stable_partition(record.maps.begin(), record.maps.end(),
@@ -179,8 +181,7 @@ int FirstQuery(const Options& options, const AttentionRecord& record) {
   Check(std::sscanf(patch.c_str(), "%5d:%5d%n", &row, &column, &read) == 2 &&
             static_cast<std::size_t>(read) == patch.size() && row >= 1 && row <= cells.rows && column >= 1 &&
             column <= cells.columns,
-        "--patch must be a row from 1 to {} and a column from 1 to {}, such as 3:7, not \"{}\"", cells.rows,
-        cells.columns, patch);
+        "--patch must be ROW:COLUMN, from 1:1 to {}:{}, not \"{}\"", cells.rows, cells.columns, patch);
   const int token = cells.first + (row - 1) * cells.columns + column - 1;
   Check(token < static_cast<int>(std::max(record.source_tokens.size(), record.target_tokens.size())),
         "--patch {}: the model does not read the last pixel", patch);
@@ -215,6 +216,7 @@ void Run(const Options& options) {
   for (const std::optional<std::string>& input : {options.picture, options.against})
     if (input) inputs.push_back(*input);
   CheckOutputs(files, inputs);
+  for (const std::string& path : options.out) CheckWritable(path);
   AttentionChoice choice;
   if (options.attention) choice = ParseAttentionChoice(*options.attention);
   if (options.layer) choice.layer = *options.layer - 1;
