@@ -23,7 +23,7 @@ SIDE = 224
 DETECTED = (800, 1066)  # height and width of what DETR reads
 # Of a mixed batch: photographs of 4:3, 3:4, 5:3 and 1:1 as DETR's processor resizes them.
 MIXED = ((800, 1066), (1066, 800), (800, 1333), (800, 800))
-# What runs beside each type that headlight computes in.
+# The peers for each type that headlight computes in.
 PEERS = {"float32": ("onnx float32", "torch float32"), "bfloat16": ("onnx float32", "torch bfloat16"),
          "int8": ("onnx int8", "onnx float32")}
 

@@ -70,7 +70,7 @@ Reply Finds(const Options& options) {
 
 // For a model that writes answers, from T5's input for SQuAD (Raffel et al., 2020, appendix D).
 Reply Writes(const Options& options) {
-  Check(!options.always, "--always is for models that find an answer or none; this one writes one always");
+  Check(!options.always, "--always is for models that find an answer in the passage; this one always writes one");
   const Translator translator = Loaded([&] { return Translator::Load(options.folder, {.compute = options.compute}); });
   TranslateOptions how;
   Check(options.max_length.value_or(1) <= translator.model().limits().positions,
@@ -138,7 +138,7 @@ void AddAnswer(CLI::App& program) {
   context.type_name("FILE")->needs(&question);
   AddNumber(command, "--max-length", options.max_length, AtLeast(1),
             "Most tokens per answer [15; of a written answer the model's]");
-  command.add_flag("--always", options.always, "Answer even where the model finds no answer more probable");
+  command.add_flag("--always", options.always, "Answer even where \"no answer\" is more probable");
   command.add_flag("--json", options.json, "Print one JSON object per answer");
   AddSkipErrors(command, options)->excludes(&question);
   AddComputeOption(command, options.compute);

@@ -65,9 +65,10 @@ constexpr const char* kFirstBatch = "Pictures of the first batch, as the model s
 
 }  // namespace
 
-void CheckAugmentedPage(const std::string& path) {
+void CheckAugmentedPage(const std::string& path, const std::vector<std::string>& inputs) {
   if (path.empty()) return;
   Check(path.ends_with(".html"), "--show-augmented {}: a page's name must end in .html", path);
+  CheckOutputs({{"--show-augmented", path}}, inputs);
   CheckWritable(path);
 }
 

@@ -13,8 +13,9 @@
 
 namespace headlight {
 
-// Throws Error where the page that --show-augmented names cannot be written; "" is none.
-void CheckAugmentedPage(const std::string& path);
+// Throws Error where the page's path does not end in .html, is one of the inputs, or cannot be written. An empty path
+// is none.
+void CheckAugmentedPage(const std::string& path, const std::vector<std::string>& inputs);
 
 // The page, whole: of a batch the pictures as they are after all changes, and under each the classes that it counts as.
 std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& processor,

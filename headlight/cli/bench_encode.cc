@@ -203,8 +203,7 @@ void AddBenchEncode(CLI::App& bench) {
   const auto [command, options] =
       NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or pictures", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
-  AddNumber(command, "--batch", options.batch, Between(1, 65536),
-            "Texts or pictures per batch, divided as `embed` does")
+  AddNumber(command, "--batch", options.batch, Between(1, 65536), "Texts or pictures per batch, divided as by `embed`")
       ->capture_default_str();
   command.add_option("--length", options.length, "Tokens per text [8:128]")->check(NotEmpty())->type_name("FROM:TO");
   command
@@ -213,7 +212,7 @@ void AddBenchEncode(CLI::App& bench) {
       ->check(NotEmpty())
       ->type_name("WIDTHxHEIGHT");
   AddComputeOption(command, options.compute);
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
+  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
       ->capture_default_str();
   AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the texts or pictures")->capture_default_str();
   AddFile(command, "--states", options.states,

@@ -75,7 +75,8 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
 }
 
 void Run(const Options& options) {
-  Check(!options.draft || options.batch == 1, "--draft is for --batch 1: several texts are written without");
+  Check(!options.draft || options.batch == 1,
+        "--draft needs --batch 1: several texts at once are written without drafts");
   CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = Loaded([&] {
@@ -146,7 +147,7 @@ void AddBenchGenerate(CLI::App& bench) {
       ->capture_default_str();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
+  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
       ->capture_default_str();
   AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the prompts")->capture_default_str();
   AddFile(command, "--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids");

@@ -63,7 +63,7 @@ void AddBenchPictures(CLI::App& bench) {
   AddFolder(command, options.folder, "Folder with the preprocessor_config.json of the model");
   command.add_option("FILE", options.files, "JPEG, PNG, WebP or IDX files, folders of pictures, patterns")->required();
   AddNumber(command, "--repetitions", options.repetitions, AtLeast(1),
-            "How many times all pictures are read, after one that is not measured")
+            "How many times all pictures are read, after one time to warm up")
       ->capture_default_str();
   AddMostPixels(command);
   command.add_flag("--json", options.json, "Print one JSON object");

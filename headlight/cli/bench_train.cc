@@ -139,7 +139,7 @@ void AddBenchTrain(CLI::App& bench) {
   add("--batch-tokens", options.training.batches.batch_tokens, AtLeast(1), "Target tokens per step");
   AddTrainingCompute(command, options.compute);
   add("--steps", options.steps, AtLeast(1), "Steps to measure");
-  add("--warmup-steps", options.warmup_steps, AtLeast(0), "Steps before them that are not measured");
+  add("--warmup-steps", options.warmup_steps, AtLeast(0), "Steps before them to warm up, not measured");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExample:\n"

@@ -52,7 +52,7 @@ std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, cons
 
 void Run(const Options& options) {
   Check(!options.draft || (options.batch == 1 && options.decoding.beam_size == 1),
-        "--draft is for --batch 1 and --beam-size 1: several sentences or beams are written without");
+        "--draft needs --batch 1 and --beam-size 1: several sentences or beams are written without drafts");
   CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = Loaded([&] {
@@ -110,12 +110,11 @@ void AddBenchTranslate(CLI::App& bench) {
   command.add_option("--source-length", options.source_length, "Tokens per source sentence")
       ->type_name("FROM:TO")
       ->capture_default_str();
-  AddNumber(command, "--target-length", options.target_length, AtLeast(1),
-            "Tokens per translation, which does not end before")
+  AddNumber(command, "--target-length", options.target_length, AtLeast(1), "Tokens per translation; none ends earlier")
       ->capture_default_str();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one that is not")
+  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
       ->capture_default_str();
   AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the sentences")->capture_default_str();
   AddFile(command, "--tokens", options.tokens,

@@ -63,7 +63,7 @@ Row RowOf(const float* scores, const std::vector<std::string>& labels, Problem p
   for (const std::size_t label : Named(scores, labels.size(), problem, all ? std::ssize(labels) : options.top)) {
     const char* const kind = problem == Problem::number ? "score" : "probability";
     row.json.push_back(Json::Object{{"label", labels[label]}, {kind, scores[label]}});
-    row.text += fmt::format("{}{}\t{:.4f}", row.text.empty() ? "" : "\t", labels[label], scores[label]);
+    row.text += fmt::format("{}{}\t{:.4f}", row.text.empty() ? "" : "\t", InRow(labels[label]), scores[label]);
   }
   return row;
 }
@@ -146,7 +146,7 @@ void AddClassify(CLI::App& program) {
       "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
   command.add_flag("--json", options.json, "Print one JSON object per line or picture");
   options.most_pixels = AddMostPixels(command);
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::either);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints LABEL<tab>PROBABILITY, with further classes after further tabs, a line for each line; of a picture "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "headlight/base/error.h"
 
@@ -29,6 +30,24 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Appends words, broken at kWidth into lines that begin with `indent` spaces; `at` is the column of the last one's end.
+void AppendWords(std::string& to, std::size_t& at, std::string_view words, std::size_t indent) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find_first_of(" \n"), words.size());
+    const std::string_view word = words.substr(0, end);
+    if (at > indent && at + 1 + word.size() > kWidth) {
+      to += "\n" + std::string(indent, ' ');
+      at = indent;
+    } else if (at > indent) {
+      to += ' ';
+      ++at;
+    }
+    to += word;
+    at += word.size();
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+}
+
 // `left` in the first column, `text` broken at spaces in the second.
 std::string Entry(const std::string& left, std::string_view text) {
   std::string entry = "  " + left;
@@ -36,21 +55,27 @@ std::string Entry(const std::string& left, std::string_view text) {
   if (entry.size() + 2 > kColumn) entry += "\n" + std::string(kColumn, ' ');
   entry.resize(std::max(entry.size(), kColumn), ' ');
   std::size_t at = kColumn;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-    const std::string_view word = text.substr(0, end);
-    if (at > kColumn && at + 1 + word.size() > kWidth) {
-      entry += "\n" + std::string(kColumn, ' ');
-      at = kColumn;
-    } else if (at > kColumn) {
-      entry += ' ';
-      ++at;
-    }
-    entry += word;
-    at += word.size();
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  AppendWords(entry, at, text, kColumn);
   return entry + "\n";
+}
+
+// Paragraphs broken at kWidth; indented lines, of examples and tables, stay as they are.
+std::string Filled(std::string_view text) {
+  std::string filled;
+  std::size_t at = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.front() == ' ') {
+      if (std::exchange(at, 0) > 0) filled += '\n';
+      filled += line;
+      filled += '\n';
+    } else {
+      AppendWords(filled, at, line, 0);
+    }
+  }
+  return at > 0 ? filled + "\n" : filled;
 }
 
 std::string Names(const std::vector<const CLI::App*>& commands) {
@@ -184,7 +209,7 @@ std::string HelpFormatter::make_help(const CLI::App* command, std::string /*name
   std::string footer = command->get_footer();
   footer.erase(0, footer.find_first_not_of('\n'));
   while (footer.ends_with('\n')) footer.pop_back();
-  return footer.empty() ? help : fmt::format("{}\n{}\n", help, footer);
+  return footer.empty() ? help : help + "\n" + Filled(footer);
 }
 
 }  // namespace headlight

@@ -88,7 +88,7 @@ const SentencePair* WithMovedVerb(const std::vector<SentencePair>& pairs,
 void Run(const Options& options) {
   namespace fs = std::filesystem;
   Check(!fs::exists(options.out) || fs::is_empty(options.out) || fs::exists(options.out + "/model/training.json"),
-        "{}: holds something else than a demo; give another --out", options.out);
+        "{}: holds something other than a demo; give another --out", options.out);
   for (const char* folder : {"/model", "/shapes/model"}) CheckNotTraining(options.out + folder);
   for (const char* folder : {"/model", "/shapes"}) fs::remove_all(options.out + folder);
   const std::string data = options.out + "/data";

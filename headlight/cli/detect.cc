@@ -16,6 +16,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/data/detection.h"
 #include "headlight/image/decoding/decode.h"
@@ -51,8 +52,7 @@ class CocoResults {
     const std::map<std::string, std::int64_t> pictures(names.pictures.begin(), names.pictures.end());
     for (const PictureSource& source : sources) {
       const auto picture = pictures.find(std::filesystem::path(source.name()).filename());
-      Check(picture != pictures.end(), "--annotations {}: it has no picture of the name of {}", annotations,
-            source.name());
+      Check(picture != pictures.end(), "--annotations {}: it lists no picture named as {}", annotations, source.name());
       pictures_.push_back(picture->second);
     }
     bool any = false;
@@ -84,7 +84,7 @@ class CocoResults {
   void Write(const std::string& path) && {
     WriteFile(path, Json(std::move(results_)).Line() + "\n");
     if (left_out_ > 0)
-      Note("{}: {} boxes are left out, of labels that are no categories of the annotations", path, left_out_);
+      Note("{}: {} boxes are left out, whose labels are not among the categories of the annotations", path, left_out_);
   }
 
  private:
@@ -111,24 +111,20 @@ std::string RowsOf(const std::string& name, const std::vector<FoundBox>& found, 
 
 void Run(const Options& options) {
   const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
-  std::vector<std::string> inputs = {options.folder};
-  if (!options.annotations.empty()) inputs.push_back(options.annotations);
-  CheckOutputs({{"--coco", options.coco}, {"--out", options.out}}, inputs);
-  if (!options.coco.empty()) CheckNoPicture("--coco", options.coco, sources);
-  const Detector detector = Detector::Load(options.folder, {.compute = options.compute});
+  const PictureOutputs drawings = OutputsOf("--out", options.out, sources, {".png", ".svg", ".pdf"});
+  PrepareOutputs({drawings}, {{"--coco", options.coco}}, sources, {options.folder, options.annotations});
+  const Detector detector = Loaded([&] { return Detector::Load(options.folder, {.compute = options.compute}); });
   const std::vector<std::string>& labels = detector.labels();
   std::optional<CocoResults> coco;
   if (!options.coco.empty()) {
     coco.emplace(options.annotations, sources, labels);
     CheckWritable(options.coco);
   }
-  std::vector<std::string> drawings;
-  if (!options.out.empty()) drawings = PictureOutputs("--out", options.out, sources, {".png", ".svg", ".pdf"});
 
   // Standard input is read but once; other pictures are read again to be drawn.
   std::optional<Picture> only;
   const auto fit = [&](const Picture& picture) {
-    if (sources.size() == 1 && !drawings.empty()) only = picture;
+    if (sources.size() == 1 && !drawings.paths.empty()) only = picture;
     return detector.Fit(picture);
   };
   const auto rows = [&](const FittedBatch& batch) {
@@ -137,8 +133,9 @@ void Run(const Options& options) {
     const auto first = static_cast<std::size_t>(batch.first);
     std::vector<std::string> printed;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      if (!drawings.empty())
-        DrawBoxes(only ? *only : ReadPicture(batch.sources[i], MostPixels()), found[i], labels, drawings[first + i]);
+      if (!drawings.paths.empty())
+        DrawBoxes(only ? *only : ReadPicture(batch.sources[i], MostPixels()), found[i], labels,
+                  drawings.paths[first + i]);
       printed.push_back(RowsOf(batch.sources[i].name(), found[i], labels, options.json));
     }
     if (coco)
@@ -152,8 +149,8 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddDetect(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "detect", "Find what is in pictures, and where", Run);
-  command.add_option("DIR", options.folder, "Folder of DETR")->required()->check(Folder());
+  const auto [command, options] = NewCommand(program, "detect", "Detect objects in pictures", Run);
+  command.add_option("DIR", options.folder, "Folder of a DETR")->required()->check(Folder());
   command.add_option("FILE", options.inputs,
                      "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
   command
@@ -166,9 +163,10 @@ void AddDetect(CLI::App& program) {
       ->check(NotEmpty())
       ->type_name("FILE|DIR");
   command.add_flag("--json", options.json, "Print one JSON object per picture");
-  auto* coco = command.add_option("--coco", options.coco, "Write the boxes as COCO's results, too")
-                   ->check(NotEmpty())
-                   ->type_name("FILE");
+  auto* coco =
+      command.add_option("--coco", options.coco, "Also write the boxes to this file, in COCO's results format")
+          ->check(NotEmpty())
+          ->type_name("FILE");
   auto* annotations = command
                           .add_option("--annotations", options.annotations,
                                       "JSON file in COCO's format whose ids of pictures and classes --coco uses")
@@ -177,18 +175,18 @@ void AddDetect(CLI::App& program) {
   coco->needs(annotations);
   annotations->needs(coco);
   AddMostPixels(command);
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::picture);
   AddComputeOption(command, options.compute);
   command.footer(
-      "\nPrints a line for each box, the best of a picture first: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, BOTTOM, with\n"
-      "tabs between them, in the picture's own pixels from its upper left corner. A picture's boxes do not depend on\n"
+      "\nPrints a line for each box, by descending score for each picture: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, "
+      "BOTTOM, with\ntabs between them, in pixels of the original picture, from its upper left corner. A picture's "
+      "boxes do not depend on\n"
       "the pictures beside it.\n\n"
       "Examples:\n"
       "  headlight detect detr-resnet-50 street.jpg\n"
       "  headlight detect detr-resnet-50 street.jpg --threshold 0.8 --out boxes.png\n"
       "  headlight detect detr-resnet-50 photos/ --json --out drawn/ > boxes.jsonl\n"
-      "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations "
-      "instances_val2017.json");
+      "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations val2017.json");
 }
 
 }  // namespace headlight

@@ -119,7 +119,7 @@ TEST_F(DetectCommand, WritesResultsOfCoco) {
   ASSERT_GT(expected, 0U);
   const Outcome other = RunProgram(
       {"detect", model, files[0], "--threshold", "0", "--coco", results, "--annotations", folder.File("other.json")});
-  EXPECT_THAT(other.err, HasSubstr("3 boxes are left out, of labels that are no categories"));
+  EXPECT_THAT(other.err, HasSubstr("3 boxes are left out, whose labels are not among the categories"));
   const FoundBox first = Found(files[0], 0)[0];
   EXPECT_EQ(items[0]["image_id"].Integer(0, 100), 7);
   EXPECT_EQ(items[0]["category_id"].Integer(0, 100), 18);
@@ -131,7 +131,7 @@ TEST_F(DetectCommand, WritesResultsOfCoco) {
   const auto refusal = [&](const std::string& path) {
     return RefusalOf({"detect", model, path, "--coco", results, "--annotations", annotations});
   };
-  EXPECT_THAT(refusal(kPictures + "grey.png"), HasSubstr("it has no picture of the name of"));
+  EXPECT_THAT(refusal(kPictures + "grey.png"), HasSubstr("it lists no picture named as"));
   WriteFile(annotations, R"({"images": [{"id": 7, "file_name": "a.png"}], "categories": [{"id": 18, "name": "x"}]})");
   EXPECT_THAT(refusal(files[0]), HasSubstr("none of its categories is a label of the model"));
   EXPECT_THAT(RefusalOf({"detect", model, files[0], "--coco", results}), HasSubstr("--coco needs --annotations"));
@@ -144,9 +144,14 @@ TEST_F(DetectCommand, WritesOverNothingThatItReads) {
   const std::string before = ReadFile(files[0]);
   EXPECT_THAT(RefusalOf({"detect", model, files[0], "--out", files[0]}), HasSubstr("this command reads the same file"));
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", photos}),
-              AllOf(HasSubstr("a.png is read by this command"), HasSubstr("name another folder")));
+              AllOf(HasSubstr("--out " + photos + "/a.png"), HasSubstr("this command reads the same file")));
   std::filesystem::create_directory_symlink(photos, folder.File("link"));
-  EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("link")}), HasSubstr("is read by this command"));
+  EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("link")}), HasSubstr("reads the same file"));
+  const std::string linked = folder.File("linked");
+  std::filesystem::create_directory(linked);
+  std::filesystem::create_symlink(model + "/config.json", linked + "/b.png");
+  EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", linked}), HasSubstr("as " + model + "/config.json"));
+  EXPECT_FALSE(std::filesystem::exists(linked + "/a.png"));
   std::filesystem::copy(files[0], photos + "/b.png");
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("drawn")}), HasSubstr("would both become"));
   EXPECT_THAT(RefusalOf({"detect", model, photos, "--out", folder.File("boxes.png")}),

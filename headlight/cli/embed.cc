@@ -219,7 +219,7 @@ void AddEmbed(CLI::App& program) {
                 "of pictures picture in the place of line and text")
       ->excludes(out);
   options.most_pixels = AddMostPixels(command);
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::either);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "

@@ -88,22 +88,21 @@ void AddEvaluate(CLI::App& program) {
       ->type_name("DIR");
   command
       .add_option("--confusion", options.confusions,
-                  "Classes of pictures: draw which were taken for which to this file, .png, .svg or .pdf")
+                  "Classifiers of pictures: draw the confusion matrix to this file (.png, .svg or .pdf)")
       ->check(NotEmpty())
       ->type_name("FILE");
-  AddNumber(
-      command, "--knn", options.neighbours, AtLeast(1),
-      "Encoders of pictures: judge the features instead of the classes, by what the N nearest pictures of --train "
-      "vote for; DINO has 20");
+  AddNumber(command, "--knn", options.neighbours, AtLeast(1),
+            "Encoders of pictures: evaluate the features by k-NN, a vote of the N nearest pictures of --train (20 in "
+            "DINO's paper)");
   command.add_flag("--linear-probe", options.linear_probe,
-                   "Encoders of pictures: judge the features by a logistic regression that learns from --train");
+                   "Encoders of pictures: evaluate the features by a logistic regression trained on --train");
   command.add_option("--train", options.train, "Labelled pictures for --knn and --linear-probe")
       ->check(NotEmpty())
       ->type_name("FILE");
   command.add_flag("--pixels", options.pixels,
-                   "For comparison: --knn and --linear-probe judge the pixels that the encoder reads");
+                   "Evaluate the preprocessed pixels instead of the features, as a baseline");
   AddMostPixels(command)->description("Models of pictures: refuse pictures with more pixels than this");
-  command.add_flag("--end", options.end, "Language models: count the token that ends each text, too");
+  command.add_flag("--end", options.end, "Language models: also count the token that ends each text");
   command.add_option("--source", options.source, "Instead of FILE: texts to read, one per line")
       ->check(NotEmpty())
       ->type_name("FILE");
@@ -119,7 +118,7 @@ void AddEvaluate(CLI::App& program) {
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   command.footer(
-      "\nThe folder says what is evaluated:\n"
+      "\nThe model determines the task and its scores:\n"
       "  classes of texts      accuracy and macro F1, and precision, recall and F1 of each class\n"
       "  classes of tokens     F1, precision and recall of spans, as conlleval and seqeval count, and accuracy\n"
       "  answers               SQuAD's F1 and exact match\n"
@@ -128,17 +127,16 @@ void AddEvaluate(CLI::App& program) {
       "counted\n"
       "                        with --end only\n"
       "  generators of pictures  bits per pixel of pictures, as the model reads them: in its size and colours\n"
-      "  classes of pictures   accuracy, macro F1, with more than five classes how often the right one is among the "
-      "best\n"
-      "                        five, precision, recall and F1 of each class, and the confusions\n"
-      "  encoders of pictures  with --knn the share whose class the nearest by cosine vote for, each with a weight of\n"
-      "                        exp(cosine / 0.07); with --linear-probe that of a logistic regression on features of\n"
-      "                        mean 0 and deviation 1, with scikit-learn's penalty at C = 1\n"
-      "  detectors             COCO's AP, at all overlaps, at 0.5 and 0.75, and of small, medium and large things, as\n"
-      "                        pycocotools has them; FILE as `train detection` reads it\n"
+      "  classes of pictures   accuracy, macro F1, top-5 accuracy of more than five classes, precision, recall and "
+      "F1\n                        of each class, and the confusion matrix\n"
+      "  encoders of pictures  accuracy by --knn: the nearest by cosine vote, with the weight exp(cosine / 0.07); "
+      "and\n                        by --linear-probe: a logistic regression on standardized features, with "
+      "scikit-learn's\n                        penalty at C = 1\n"
+      "  detectors             COCO's AP, at IoU 0.5:0.95, 0.5 and 0.75, and of small, medium and large objects, as\n  "
+      "                      pycocotools has them; FILE as `train detection` reads it\n"
       "  encoder and decoder   BLEU and chrF as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L and -Lsum as the\n"
       "                        rouge-score package has them; FILE holds pairs as `train seq2seq` reads them\n"
-      "The loss is the mean negative log-probability (natural logarithm) of what is right, without label smoothing "
+      "The loss is the mean negative log-probability (natural logarithm) of the right answers, without label smoothing "
       "and\n"
       "class weights; the perplexity is its exponential.\n\n"
       "Examples:\n"

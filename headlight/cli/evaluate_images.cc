@@ -51,8 +51,9 @@ void EvaluateImageGenerator(const EvaluateOptions& options) {
 }
 
 void EvaluateDetector(const EvaluateOptions& options) {
-  const auto model =
-      LoadModel<ObjectDetector>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
+  const auto model = Loaded([&] {
+    return LoadModel<ObjectDetector>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
+  });
   std::vector<std::string> labels = model->labels();
   const DetectionSet set = ReadDetectionSet(options.files, options.pictures, labels, NewLabels::refused, ReadVoc);
   Progress progress("pictures evaluated");
@@ -70,7 +71,7 @@ void EvaluateDetector(const EvaluateOptions& options) {
                                                            {"ar10", scores.ar10},
                                                            {"ar100", scores.ar100}};
   if (options.json) {
-    // No thing of a size or class: there is no such score.
+    // Without an object of a size or class there is no such score.
     const auto per_cent = [](double score) { return std::isnan(score) ? Json() : Json(100 * score); };
     Json object = Json::Object{{"task", "detection"}};
     for (const auto& [name, score] : all) object.Set(name, per_cent(score));
@@ -93,8 +94,8 @@ void EvaluateDetector(const EvaluateOptions& options) {
                   in_words(scores.ar1), in_words(scores.ar10), in_words(scores.ar100), report.loss));
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (!std::isnan(scores.class_ap[i]))
-      WriteResult(
-          fmt::format("{}: AP {}, AP50 {}\n", labels[i], in_words(scores.class_ap[i]), in_words(scores.class_ap50[i])));
+      WriteResult(fmt::format("{}: AP {}, AP50 {}\n", InRow(labels[i]), in_words(scores.class_ap[i]),
+                              in_words(scores.class_ap50[i])));
 }
 
 }  // namespace headlight

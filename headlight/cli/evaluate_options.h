@@ -17,7 +17,8 @@ struct EvaluateOptions {
   std::vector<std::string> pictures;  // of a detector: folders of the pictures that FILE names
   bool json = false;
   LoadOptions load;
-  // Of an encoder of pictures: the file to draw confusions to, and how its features are judged by labelled pictures.
+  // Of an encoder of pictures: the file to draw the confusion matrix to, and how its features are evaluated by labelled
+  // pictures.
   std::string confusions;
   std::int64_t neighbours = 0;  // 0: not by neighbours
   bool linear_probe = false, pixels = false;

@@ -144,6 +144,7 @@ void EvaluatePairs(const EvaluateOptions& options) {
     return WriteResult(fmt::format("{}loss {:.4f}, perplexity {:.3f} of {} target tokens\n", scores.lines, loss.mean(),
                                    std::exp(loss.mean()), loss.tokens));
   const double perplexity = std::exp(loss.mean());
+  scores.json.Set("task", "seq2seq");
   scores.json.Set("loss", std::isfinite(loss.mean()) ? Json(loss.mean()) : Json());
   scores.json.Set("perplexity", std::isfinite(perplexity) ? Json(perplexity) : Json());
   scores.json.Set("target_tokens", loss.tokens);

@@ -69,11 +69,11 @@ void CheckNumbers(const Tensor& rows, const PictureFolder& folder, const std::ve
 // As a table with the names at the right.
 std::string Table(const std::vector<std::string>& labels, const std::vector<std::int64_t>& confusions) {
   const std::size_t width = fmt::format("{}", std::ranges::max(confusions)).size();
-  std::string table = "confusions, a row for the right class, a column for the one that was found:\n";
+  std::string table = "confusion matrix (rows: true class, columns: predicted class):\n";
   for (std::size_t i = 0; i < labels.size(); ++i) {
     for (std::size_t j = 0; j < labels.size(); ++j)
       table += fmt::format("{:>{}} ", confusions[i * labels.size() + j], width);
-    table += fmt::format(" {}\n", labels[i]);
+    table += fmt::format(" {}\n", InRow(labels[i]));
   }
   return table;
 }
@@ -83,15 +83,17 @@ void EvaluateClasses(const EvaluateOptions& options) {
     CheckPicturePath(options.confusions);
     CheckWritable(options.confusions);
   }
-  const PictureFolder folder = LoadPictureFolder(options.folder, options.load);
-  Check(folder.model->heads().classes,
-        "{}: the model has no head for classes of pictures; --knn or --linear-probe, with --train, judge its features",
-        options.folder);
+  const PictureFolder folder = Loaded([&] { return LoadPictureFolder(options.folder, options.load); });
+  Check(
+      folder.model->heads().classes,
+      "{}: the model has no head for classes of pictures; --knn or --linear-probe, with --train, evaluate its features",
+      options.folder);
   std::vector<std::string> labels = folder.model->labels();
   Check(ReadProblem(ReadJson(options.folder + "/config.json"), labels.size()) == Problem::one_label,
-        "{}: a picture has several of its classes, or a number; pictures with one class can be scored", options.folder);
+        "{}: a multi-label classifier or a regression; only classifiers with one class per picture can be evaluated",
+        options.folder);
   Check(options.confusions.empty() || labels.size() <= LogitScores::kMostConfused,
-        "--confusion: {}: {} classes; confusions of at most {} are counted", options.folder, labels.size(),
+        "--confusion: {}: {} classes; a confusion matrix has at most {}", options.folder, labels.size(),
         LogitScores::kMostConfused);
   const PictureList pictures = ListLabelledPictures(options.files, labels, NewLabels::refused_but_numbers);
   CheckNoPicture("--confusion", options.confusions, pictures.sources);
@@ -168,16 +170,17 @@ void EvaluateFeatures(const EvaluateOptions& options) {
   const PictureList asked = ListLabelledPictures(options.files, labels, NewLabels::refused);
   Check(options.neighbours <= std::ssize(known.sources), "--knn {}: --train has {} pictures", options.neighbours,
         known.sources.size());
-  Check(!options.linear_probe || labels.size() > 1, "--linear-probe: the pictures of --train have one class alone");
-  const PictureFolder folder = LoadPictureFolder(options.folder, options.load);
+  Check(!options.linear_probe || labels.size() > 1, "--linear-probe: all pictures of --train have the same class");
+  const PictureFolder folder = Loaded([&] { return LoadPictureFolder(options.folder, options.load); });
   const LabelledFeatures learned{Features(folder, known.sources, options.pixels), known.labels};
   const Tensor vectors = Features(folder, asked.sources, options.pixels);
   Check(vectors.columns() == learned.vectors.columns(),
         "--pixels: the model's preprocessor_config.json gives pictures of different sizes");
-  const std::string of = fmt::format("of {} pictures by {} labelled ones, {} {} each", asked.sources.size(),
+  const std::string of = fmt::format("of {} pictures; {} pictures in --train, {} {} each", asked.sources.size(),
                                      known.sources.size(), vectors.columns(), options.pixels ? "pixels" : "features");
   Json json = Json::Object{{"task", "picture-features"}};
   std::string lines;
+  const Progress progress("comparing features");
   if (options.neighbours > 0) {
     const double accuracy = Accuracy(NeighbourClasses(learned, vectors, options.neighbours), asked.labels);
     lines += fmt::format("{} nearest neighbours: accuracy {:.2f} {}\n", options.neighbours, accuracy, of);

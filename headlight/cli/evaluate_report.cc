@@ -46,8 +46,8 @@ void WriteEvaluated(const Evaluated& evaluated, bool json) {
   line += fmt::format(" of {} {}\nloss {:.4f} of {} {}\n", evaluated.count, InWords(evaluated.units), report.loss,
                       report.labels, evaluated.labels);
   for (const ValidationReport::Class& one : report.classes)
-    line += fmt::format("{}: precision {:.2f}, recall {:.2f}, F1 {:.2f}, of {}\n", one.name, one.precision, one.recall,
-                        one.f1, one.count);
+    line += fmt::format("{}: precision {:.2f}, recall {:.2f}, F1 {:.2f}, of {}\n", InRow(one.name), one.precision,
+                        one.recall, one.f1, one.count);
   WriteResult(line + evaluated.lines);
 }
 

@@ -57,7 +57,8 @@ void AddFillMask(CLI::App& program) {
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer(
-      "\nA mask is what the tokenizer calls it, [MASK] or <mask>. Prints LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
+      "\nThe mask is the tokenizer's mask token, such as [MASK] or <mask>. Prints "
+      "LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
       "best word first. Text without a mask, or of more tokens than the model reads, is refused.\n\n"
       "Examples:\n"
       "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"

@@ -182,7 +182,7 @@ void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
   const Safetensors in(Input(options.in));
   const auto kind = std::ranges::find(kForward, FamilyOf(OpenModelFolder(options.folder)).kind, &KindForward::kind);
-  Check(kind != std::end(kForward), "{}: this kind of model has no raw inputs here", options.folder);
+  Check(kind != std::end(kForward), "{}: forward does not support this kind of model", options.folder);
   const Progress progress("running the model");
   const NamedTensors out = kind->forward(in, options.folder);
   std::vector<StoredTensor> stored;
@@ -200,12 +200,12 @@ void AddForward(CLI::App& program) {
       ->check(NotEmpty());
   command.add_option("OUT", options.out, "Safetensors file to write the outputs to")->required()->check(NotEmpty());
   command.footer(
-      "\nInputs are integers [batch, length]: input_ids, and if wanted attention_mask (1 for tokens, 0 for padding\n"
+      "\nInputs are integers [batch, length]: input_ids, and optionally attention_mask (1 for tokens, 0 for padding\n"
       "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"
       "Without a mask every token counts. An encoder of pictures reads pixel_values, numbers [batch, channels, "
       "height,\n"
-      "width] as its processor gives them, and if wanted bool_masked_pos [batch, patches], 1 for masked patches; a\n"
-      "detector pixel_values and if wanted pixel_mask [batch, height, width], 1 for pixels, 0 for padding.\n\n"
+      "width] as its processor gives them, and optionally bool_masked_pos [batch, patches], 1 for masked patches; a\n"
+      "detector pixel_values and optionally pixel_mask [batch, height, width], 1 for pixels, 0 for padding.\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
@@ -215,11 +215,11 @@ void AddForward(CLI::App& program) {
       "and logits; for an encoder of pictures last_hidden_state, attentions.LAYER, and where the model has them\n"
       "pooler_output, logits and reconstruction; for a detector logits, pred_boxes, pred_masks where it has them,\n"
       "last_hidden_state, encoder_last_hidden_state and all three attentions.\n"
-      "Layers count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so "
+      "Layers count from 0. Outputs at padding are zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "
       "does\n"
-      "this. A T5's decoder_last_hidden_state is scaled as its output wants it.\n\n"
+      "this. T5 1.0's decoder_last_hidden_state is scaled by model^-0.5, as its output layer reads it.\n\n"
       "Example:\n"
       "  headlight forward model inputs.safetensors outputs.safetensors");
 }

@@ -96,6 +96,9 @@ TEST_F(GenerateImages, RefusesOptionsOfTheOtherKindOfModel) {
   EXPECT_THAT(RefusalOf({"generate", model}), HasSubstr("--out FILE.png is required"));
   EXPECT_THAT(RefusalOf({"generate", model, "--out", files.File("a.jpg")}), HasSubstr("must end in .png"));
   EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--rows", "2"}), HasSubstr("--rows needs --from"));
+  EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--columns", "2"}), HasSubstr("--columns 2: there is 1"));
+  EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--count", "3", "--columns", "4"}),
+              HasSubstr("--columns 4: there are 3 pictures to draw"));
   EXPECT_THAT(RefusalOf({"score", model}), HasSubstr("a generator of pictures, and a language model is needed"));
 }
 

@@ -75,12 +75,17 @@ class LinePrinter {
 
 }  // namespace
 
-CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options) {
+CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options, ReadBy unit) {
+  const char* const what = unit == ReadBy::line ? "line" : unit == ReadBy::picture ? "picture" : "line or picture";
+  const char* const place =
+      unit == ReadBy::picture
+          ? ""
+          : " and an empty line takes its place, or nothing where the printed lines have numbers or paths";
   return command.add_flag(
       "--skip-errors", options.skip_errors,
-      "Continue after a line that cannot be processed: its error goes to standard error and an empty line takes "
-      "its place, or nothing where the printed lines are numbered; with --json an object with line and error; the "
-      "closing line counts them");
+      fmt::format("Continue after a {0} that cannot be processed: its error goes to standard error{1}; "
+                  "with --json an object with {0} and error; the closing line counts them",
+                  what, place));
 }
 
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs) {

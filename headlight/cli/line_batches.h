@@ -21,8 +21,10 @@ struct LineOptions {
   bool json = false, skip_errors = false;
 };
 
+enum class ReadBy { line, picture, either };
+
 // Binds --skip-errors to `options`, which must outlive the program.
-CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options);
+CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options, ReadBy unit = ReadBy::line);
 
 // The input of a command that reads several files where they are pictures, and of texts one: - where there is none.
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs);

@@ -93,7 +93,9 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
   AttentionChoice choice;
   if (options.attention) choice = ParseAttentionChoice(*options.attention);
   Check(!options.patch || choice.kind != AttentionKind::cross,
-        "--patch shows where a cell looks, and --attention cross where a box's query does");
+        "--patch is for the encoder's attention, and --attention cross shows that of the boxes' queries");
+  Check(!options.threshold || (!choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross),
+        "--threshold chooses boxes, and --attention {} shows none", options.attention.value_or(""));
   const auto model = LoadModel<ObjectDetector>(folder, {.purpose = LoadFor::computing});
   AttentionRecord record =
       AttentionOf(*model, LoadPictureProcessor(folder), *input.picture,
@@ -101,7 +103,8 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
                    .layer = OneLayer(options),
                    .encoder = choice.kind != AttentionKind::cross,
                    .cross = !choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross});
-  if (record.target_tokens.empty() && !options.attention) Note("nothing is found in the picture: see --threshold");
+  if (record.target_tokens.empty() && !options.attention && !options.patch)
+    Note("no object is found in the picture; a lower --threshold finds more");
   if (options.patch)  // is shown first
     std::stable_partition(record.maps.begin(), record.maps.end(),
                           [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
@@ -171,8 +174,7 @@ int FirstQuery(const Options& options, const AttentionRecord& record) {
   Check(std::sscanf(patch.c_str(), "%5d:%5d%n", &row, &column, &read) == 2 &&
             static_cast<std::size_t>(read) == patch.size() && row >= 1 && row <= cells.rows && column >= 1 &&
             column <= cells.columns,
-        "--patch must be a row from 1 to {} and a column from 1 to {}, such as 3:7, not \"{}\"", cells.rows,
-        cells.columns, patch);
+        "--patch must be ROW:COLUMN, from 1:1 to {}:{}, not \"{}\"", cells.rows, cells.columns, patch);
   const int token = cells.first + (row - 1) * cells.columns + column - 1;
   Check(token < static_cast<int>(std::max(record.source_tokens.size(), record.target_tokens.size())),
         "--patch {}: the model does not read the last pixel", patch);
@@ -207,6 +209,7 @@ void Run(const Options& options) {
   for (const std::optional<std::string>& input : {options.picture, options.against})
     if (input) inputs.push_back(*input);
   CheckOutputs(files, inputs);
+  for (const std::string& path : options.out) CheckWritable(path);
   AttentionChoice choice;
   if (options.attention) choice = ParseAttentionChoice(*options.attention);
   if (options.layer) choice.layer = *options.layer - 1;
@@ -283,7 +286,9 @@ void AddLook(CLI::App& program) {
       ->check(NumberAbove(0, 1))
       ->needs(picture);
   AddMostPixels(command)->needs(picture);
-  command.add_option("--threshold", options.threshold, "Show what a detector finds with a score above this [0.5]")
+  command
+      .add_option("--threshold", options.threshold,
+                  "Show the objects that a detector finds with a score above this [0.5]")
       ->check(NumberFrom(0, 1))
       ->type_name("P")
       ->needs(picture);

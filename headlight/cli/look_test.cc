@@ -71,7 +71,7 @@ TEST(LookAtAPicture, RefusesWhatDoesNotFit) {
               HasSubstr("truncated.png"));
   for (const char* patch : {"0:1", "4:1", "1:3", "1", "1:2x", "a", "-1:1", "99999999999:1"})
     EXPECT_THAT(refusal({"--picture", kPicture, "--patch", patch}),
-                HasSubstr("--patch must be a row from 1 to 3 and a column from 1 to 2, such as 3:7"))
+                HasSubstr("--patch must be ROW:COLUMN, from 1:1 to 3:2"))
         << patch;
   EXPECT_THAT(refusal({"--picture", kPicture, "--mass", "0"}), HasSubstr("--mass must be above 0 and at most 1"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--layer", "3"}), HasSubstr("layer 3: the model has 2 layers"));
@@ -105,7 +105,7 @@ TEST(LookAtAPicture, OfADetector) {
   for (const char* attention : {"encoder", "rollout"})
     MustRun({"look", detr, "--picture", kPicture, "--attention", attention, "--out", sheet, "--out", page});
   EXPECT_THAT(RunProgram({"look", detr, "--picture", kPicture, "--threshold", "1", "--out", page}).err,
-              HasSubstr("nothing is found in the picture"));
+              HasSubstr("no object is found in the picture"));
   const auto refusal = [&](const std::vector<std::string>& more) {
     std::vector<std::string> command = {"look", detr, "--out", sheet};
     command.insert(command.end(), more.begin(), more.end());
@@ -113,11 +113,14 @@ TEST(LookAtAPicture, OfADetector) {
   };
   EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("a detector reads a picture"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "1", "--attention", "cross"}),
-              HasSubstr("nothing is found with a score above 1"));
+              HasSubstr("no object is found with a score above 1"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--layer", "3"}), HasSubstr("layer 3: the model has 2 layers"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "0", "--patch", "3:9"}), HasSubstr("--patch must be"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--patch", "1:1", "--attention", "cross"}),
-              HasSubstr("where a cell looks"));
+              HasSubstr("--patch is for the encoder's attention"));
+  for (const char* attention : {"encoder", "rollout"})
+    EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "0.1", "--attention", attention}),
+                HasSubstr("--threshold chooses boxes"));
   EXPECT_THAT(RefusalOf({"look", HEADLIGHT_SOURCE_DIR "/tests/testdata/pictures/vit", "--picture", kPicture,
                          "--threshold", "0.5", "--out", sheet}),
               HasSubstr("--threshold is for detectors"));

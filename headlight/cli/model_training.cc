@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/training_run.h"
 
@@ -60,6 +61,8 @@ void CompleteModelTraining(ModelTrainingOptions& options) {
   CompleteTrainingOptions(training);
   if (options.command->get_option_no_throw("--valid") != nullptr)
     CheckValidation(!options.valid.empty(), options.validate_split);
+  Check(!options.from_scratch() || options.sizes.model % options.sizes.heads == 0,
+        "--heads {} does not divide --model-dim {}", options.sizes.heads, options.sizes.model);
   Chosen(options.compute);
   options.batches.seed = training.seed;
   training.schedule.model = options.sizes.model;

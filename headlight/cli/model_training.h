@@ -47,6 +47,13 @@ struct ModelTrainingOptions {
   ChosenDropout chosen_dropout() const { return {dropout, attention_dropout}; }
   // The files to validate on, and which examples of them are learned from and validated on.
   const std::vector<std::string>& validation() const { return valid.empty() ? train : valid; }
+  // All that is read.
+  std::vector<std::string> inputs() const {
+    std::vector<std::string> all = train;
+    all.insert(all.end(), valid.begin(), valid.end());
+    all.push_back(from);
+    return all;
+  }
   TextShare learned() const { return {validate_split, training.seed, false}; }
   TextShare validated() const { return {validate_split, training.seed, true}; }
 };

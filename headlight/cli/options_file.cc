@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -101,11 +102,14 @@ std::vector<CLI::ConfigItem> OptionsFile::from_config(std::istream& input) const
   const std::string file = program_.get_config_ptr()->as<std::string>();
   SetOptionsFile(file);
   std::vector<CLI::ConfigItem> read;
+  std::string text(kMostBytes + 1, '\0');
+  input.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(input.gcount()));
+  Check(text.size() <= kMostBytes, "{}: a file of options has at most {} bytes", file, kMostBytes);
+  std::istringstream lines(std::move(text));
   std::string line;
-  std::size_t bytes = 0;
-  for (int number = 1; std::getline(input, line); ++number) {
+  for (int number = 1; std::getline(lines, line); ++number) {
     const std::string place = fmt::format("{}: line {}", file, number);
-    Check((bytes += line.size()) <= kMostBytes, "{}: more than {} bytes are no options", place, kMostBytes);
     LineReading reading(line, place);
     if (reading.empty()) continue;
     Check(!line.starts_with('['), "{}: a section; the options are those of the command that is run, without sections",

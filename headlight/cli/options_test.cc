@@ -114,6 +114,13 @@ TEST_F(Options, AreDescribedInOneStyle) {
   }
 }
 
+TEST_F(Options, HelpFitsATerminal) {
+  for (const CLI::App* command : LeavesOf(*program))
+    for (const std::string& line : Lines(const_cast<CLI::App*>(command)->help()))
+      EXPECT_LE(line.size(), 112U) << FullName(*command) << ": " << line;
+  for (const std::string& line : Lines(program->help())) EXPECT_LE(line.size(), 112U) << line;
+}
+
 TEST_F(Options, TheLastOfARepeatedOptionWins) {
   EXPECT_EQ(RunProgram({"info", ".", "--threads", "3", "--threads", "0"}).err,
             "headlight: --threads must be from 1 to 4096, not 0\n");
@@ -143,11 +150,12 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"look", ".", "--out", "a.svg", "--text", "a", "--against", "."}, "--against: only a page"},
       {{"answer", ".", "--question", "a"}, "--question needs --context"},
       {{"generate", ".", "a", "--sample", "--no-sample"}, "--no-sample"},
+      {{"train", "self-distillation", "--train", "a", "--out", "b", "--from", ".", "--layers", "4"}, "--layers"},
   };
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
   for (const std::string task :
        {"language-model", "classification", "tagging", "question-answering", "masked-language-model", "seq2seq",
-        "span-corruption", "denoising", "image-classification", "detection"})
+        "span-corruption", "denoising", "image-classification", "image-generation", "detection"})
     for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
       EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
                   testing::AllOf(HasSubstr("--from"), HasSubstr(size)));
@@ -174,6 +182,8 @@ TEST(OptionsFile, ErrorsNameFileAndLine) {
   EXPECT_THAT(refusal("task = \"a\n"), HasSubstr("line 1: the text has no end \""));
   EXPECT_THAT(refusal("quiet = maybe\n"), HasSubstr("line 1: --quiet must be true or false"));
   EXPECT_THAT(refusal("beam-size = 4\nbeam-size = 0 # the last\n"), HasSubstr("line 2: --beam-size"));
+  EXPECT_THAT(RefusalOf({"translate", ".", "--config", "/dev/zero"}),
+              HasSubstr("/dev/zero: a file of options has at most"));
 }
 
 TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
@@ -190,11 +200,19 @@ TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
   }
   const std::string bash = folder.File("bash-completion/completions/headlight");
   EXPECT_EQ(std::system(("bash -n " + bash).c_str()), 0);
-  const std::string complete = "source " + bash +
-                               " && COMP_WORDS=(headlight train translation --schedule '') COMP_CWORD=4 && _headlight "
-                               "&& [ \"${COMPREPLY[*]}\" = 'paper inverse-square-root cosine linear' ]";
-  WriteFile(folder.File("check"), complete);
-  EXPECT_EQ(std::system(("bash " + folder.File("check")).c_str()), 0);
+  const std::pair<const char*, const char*> completions[] = {
+      {"headlight train translation --schedule ''", "paper inverse-square-root cosine linear"},
+      {"headlight help tra", "train translate"},
+      {"headlight detect --out /et", "/etc"},  // not the words of FILE|DIR
+      {"headlight detect --out FIL", ""},
+  };
+  for (const auto& [words, expected] : completions) {
+    WriteFile(folder.File("check"),
+              fmt::format("source {} && COMP_WORDS=({}) && COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) "
+                          "&& {{ _headlight; [ \"${{COMPREPLY[*]}}\" = '{}' ]; }}",
+                          bash, words, expected));
+    EXPECT_EQ(std::system(("bash " + folder.File("check")).c_str()), 0) << words;
+  }
   EXPECT_THAT(RunProgram({"help", "train", "translation"}).out, HasSubstr("Usage: headlight train translation"));
 }
 

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -34,27 +36,26 @@ struct FileIdentity {
   dev_t device = 0;
   ino_t number = 0;
   std::string path;
-  bool is_file = true;
-  bool operator==(const FileIdentity& other) const {
-    return is_file && other.is_file && device == other.device && number == other.number && path == other.path;
-  }
+  auto operator<=>(const FileIdentity&) const = default;
 };
 
-FileIdentity IdentityOf(const struct stat& status) {
-  return {status.st_dev, status.st_ino, "", S_ISREG(status.st_mode)};
+// Nothing for what is no regular file.
+std::optional<FileIdentity> IdentityOf(const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino, ""};
 }
 
-FileIdentity IdentityOf(int descriptor) {
+std::optional<FileIdentity> IdentityOf(int descriptor) {
   struct stat status {};
-  return fstat(descriptor, &status) == 0 ? IdentityOf(status) : FileIdentity{0, 0, "", false};
+  return fstat(descriptor, &status) == 0 ? IdentityOf(status) : std::nullopt;
 }
 
-FileIdentity IdentityOf(const std::string& path) {
+std::optional<FileIdentity> IdentityOf(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0) return IdentityOf(status);
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
-  return {0, 0, error ? path : fs::weakly_canonical(absolute, error).string(), true};
+  return FileIdentity{0, 0, error ? path : fs::weakly_canonical(absolute, error).string()};
 }
 
 // The files of a model's folder that a command may read, those of sentence-transformers in folders of their own.
@@ -77,18 +78,24 @@ std::vector<std::string> ModelFiles(const std::string& folder) {
   return files;
 }
 
-void CheckNotRead(const std::string& output, const FileIdentity& identity, const std::string& input) {
-  std::error_code ignored;
-  if (input == "-") {
-    Check(identity != IdentityOf(STDIN_FILENO), "{}: this command reads the same file, as standard input", output);
-  } else if (!fs::is_directory(input, ignored)) {
-    Check(identity != IdentityOf(input), "{}: this command reads the same file, as {}: name another file", output,
-          input);
-  } else {
-    for (const std::string& file : ModelFiles(input))
-      Check(identity != IdentityOf(file), "{}: this command reads the same file, as {}: name another file", output,
-            file);
+// The files of inputs as CheckOutputs takes them, and what messages call each.
+std::map<FileIdentity, std::string> FilesOf(const std::vector<std::string>& inputs) {
+  std::map<FileIdentity, std::string> files;
+  const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {
+    if (identity) files.emplace(*identity, name);
+  };
+  for (const std::string& input : inputs) {
+    std::error_code ignored;
+    if (input.empty()) continue;
+    if (input == "-") {
+      add(IdentityOf(STDIN_FILENO), "standard input");
+    } else if (!fs::is_directory(input, ignored)) {
+      add(IdentityOf(input), input);
+    } else {
+      for (const std::string& file : ModelFiles(input)) add(IdentityOf(file), file);
+    }
   }
+  return files;
 }
 
 [[noreturn]] void FailToWrite() {
@@ -137,13 +144,20 @@ void SetOptionsFile(const std::string& path) { options_file = path; }
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs) {
   Check(std::ranges::count(inputs, "-") <= 1, "standard input (-) can only be one of the files");
   if (!options_file.empty()) inputs.push_back(options_file);
-  std::vector<std::pair<std::string, FileIdentity>> all = {{"standard output", IdentityOf(STDOUT_FILENO)}};
-  for (const auto& [option, path] : outputs)
-    if (!path.empty()) all.emplace_back(fmt::format("{} {}", option, path), IdentityOf(path));
-  for (auto output = all.begin(); output != all.end(); ++output) {
-    const auto other = std::find_if(all.begin(), output, [&](const auto& one) { return one.second == output->second; });
-    Check(other == output, "{}: {} goes to the same file: name another", output->first, other->first);
-    for (const std::string& input : inputs) CheckNotRead(output->first, output->second, input);
+  const std::map<FileIdentity, std::string> read = FilesOf(inputs);
+  std::map<FileIdentity, std::string> written;
+  const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {
+    if (!identity) return;
+    const auto [other, is_new] = written.emplace(*identity, name);
+    Check(is_new, "{}: {} goes to the same file: name another", name, other->second);
+    const auto input = read.find(*identity);
+    Check(input == read.end(), "{}: this command reads the same file, as {}: name another file", name,
+          input == read.end() ? "" : input->second);
+  };
+  add(IdentityOf(STDOUT_FILENO), "standard output");
+  for (const auto& [option, path] : outputs) {
+    Check(path != "-", "{} -: must be a file; it cannot be standard output", option);
+    if (!path.empty()) add(IdentityOf(path), fmt::format("{} {}", option, path));
   }
 }
 

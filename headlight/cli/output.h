@@ -28,8 +28,8 @@ struct OutputFile {
 
 // Throws Error where an output, or standard output if it goes to a file, is one of `inputs` or another output, by
 // whatever path or link: it would be overwritten. An input is a file, a model's folder, whose files count, or - for
-// standard input, which can be given once; the file of --config is one, too. An output of an empty path is none. For
-// use before anything is written.
+// standard input, which can be given once; the file of --config is one, too. An empty path is none; an output of - is
+// refused. For use before anything is written.
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs);
 void SetOptionsFile(const std::string& path);
 

@@ -92,6 +92,12 @@ TEST_F(OverwritingTest, IsRefusedForTwoOutputs) {
   EXPECT_EQ(ReadFile(folder.File("a.svg")), "before");
 }
 
+TEST_F(OverwritingTest, AFileIsNotNamedAsStandardInputIs) {
+  EXPECT_THAT(RefusalOf({"forward", model, text, "-"}), HasSubstr("OUT -: must be a file"));
+  EXPECT_THAT(RefusalOf({"embed", kEncoder, text, "--out", "-"}), HasSubstr("--out -: must be a file"));
+  EXPECT_FALSE(fs::exists("-"));
+}
+
 TEST_F(OverwritingTest, IsRefusedForTheOptionsFile) {
   const std::string options = Write("options.svg", "quiet = true\n");
   EXPECT_THAT(RefusalOf({"look", model, "--source", "Hund", "--config", options, "--out", options}),

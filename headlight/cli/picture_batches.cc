@@ -110,6 +110,13 @@ class PicturePrinter {
   std::int64_t done_ = 0, skipped_ = 0;
 };
 
+std::vector<std::string> FilesOf(const std::vector<PictureSource>& sources) {
+  std::vector<std::string> files;
+  for (const PictureSource& source : sources)
+    if (source.index == 0) files.push_back(source.path);
+  return files;
+}
+
 }  // namespace
 
 void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSource>& sources,
@@ -157,43 +164,46 @@ Picture ReadOnePicture(const std::string& path) {
 }
 
 void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources) {
-  std::vector<std::string> files;
-  for (const PictureSource& source : sources)
-    if (files.empty() || files.back() != source.path) files.push_back(source.path);
-  CheckOutputs({{option, path}}, files);
+  CheckOutputs({{option, path}}, FilesOf(sources));
 }
 
-std::vector<std::string> PictureOutputs(const std::string& option, const std::string& out,
-                                        const std::vector<PictureSource>& sources,
-                                        const std::vector<std::string>& endings) {
+PictureOutputs OutputsOf(const std::string& option, const std::string& out, const std::vector<PictureSource>& sources,
+                         const std::vector<std::string>& endings) {
   namespace fs = std::filesystem;
+  if (out.empty()) return {};
   std::string ending = fs::path(out).extension();
   for (char& c : ending)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (std::ranges::find(endings, ending) != endings.end()) {
     Check(sources.size() == 1, "{} {}: a file is for one picture, and there are {}: name a folder", option, out,
           sources.size());
-    CheckNoPicture(option, out, sources);
-    CheckWritable(out);
-    return {out};
+    return {option, "", {out}};
   }
   const bool like_a_file = IsPicturePath(out) || ending == ".svg" || ending == ".pdf" || ending == ".gif";
   Check(fs::is_directory(out) || (!fs::exists(out) && !like_a_file),
         "{} {}: neither a folder nor a file whose name ends in {}", option, out, Alternatives(endings));
-  std::map<fs::path, std::string> taken;  // by what: the name of a picture
-  for (const PictureSource& source : sources)
-    if (source.path != "-") taken.emplace(fs::weakly_canonical(source.path), "");
-  std::vector<std::string> paths;
+  PictureOutputs outputs{option, out, {}};
+  std::map<std::string, std::string> taken;  // by which picture
   for (const PictureSource& source : sources) {
     const fs::path name = fs::path(source.name()).filename();
-    paths.push_back(out + "/" + (IsPicturePath(name.string()) ? name.stem() : name).string() + ".png");
-    const auto [other, is_new] = taken.emplace(fs::weakly_canonical(paths.back()), source.name());
-    Check(is_new || !other->second.empty(), "{} {}: {} is read by this command: name another folder", option, out,
-          paths.back());
-    Check(is_new, "{} {}: {} and {} would both become {}", option, out, other->second, source.name(), paths.back());
+    const std::string path = out + "/" + (IsPicturePath(name.string()) ? name.stem() : name).string() + ".png";
+    const auto [other, is_new] = taken.emplace(path, source.name());
+    Check(is_new, "{} {}: {} and {} would both become {}", option, out, other->second, source.name(), path);
+    outputs.paths.push_back(path);
   }
-  fs::create_directories(out);
-  return paths;
+  return outputs;
+}
+
+void PrepareOutputs(const std::vector<PictureOutputs>& outputs, std::vector<OutputFile> further,
+                    const std::vector<PictureSource>& sources, std::vector<std::string> inputs) {
+  for (const PictureOutputs& one : outputs)
+    for (const std::string& path : one.paths) further.push_back({one.option, path});
+  for (const std::string& file : FilesOf(sources)) inputs.push_back(file);
+  CheckOutputs(further, inputs);
+  for (const PictureOutputs& one : outputs) {
+    if (!one.folder.empty()) std::filesystem::create_directories(one.folder);
+    if (one.folder.empty() && !one.paths.empty()) CheckWritable(one.paths.front());
+  }
 }
 
 }  // namespace headlight

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headlight/cli/line_batches.h"
+#include "headlight/cli/output.h"
 #include "headlight/image/picture_files.h"
 
 namespace headlight {
@@ -50,11 +51,20 @@ Picture ReadOnePicture(const std::string& path);
 // Throws Error where an output is one of the pictures.
 void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources);
 
-// Where a command writes a picture for each that it reads: `out` itself, a file with one of these endings, for a
-// command that reads one; else NAME.png in the folder `out`, which it makes. Throws Error that begins with the option
-// where two go to the same file, and where one is a picture that is read.
-std::vector<std::string> PictureOutputs(const std::string& option, const std::string& out,
-                                        const std::vector<PictureSource>& sources,
-                                        const std::vector<std::string>& endings);
+// Where a command writes a picture for each that it reads.
+struct PictureOutputs {
+  std::string option, folder;      // no folder: one file
+  std::vector<std::string> paths;  // of each picture; none where the option is not given
+};
+
+// `out` itself, a file with one of these endings, for a command that reads one picture; else NAME.png in the folder
+// `out`. Throws Error that begins with the option where two pictures have the same name.
+PictureOutputs OutputsOf(const std::string& option, const std::string& out, const std::vector<PictureSource>& sources,
+                         const std::vector<std::string>& endings);
+
+// CheckOutputs for these and further outputs, where `inputs` are what is read besides the pictures; then makes the
+// folders. Throws Error, too, where a file cannot be written.
+void PrepareOutputs(const std::vector<PictureOutputs>& outputs, std::vector<OutputFile> further,
+                    const std::vector<PictureSource>& sources, std::vector<std::string> inputs);
 
 }  // namespace headlight

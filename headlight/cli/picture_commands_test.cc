@@ -140,6 +140,22 @@ TEST_F(PictureCommands, KeepStrangeNamesInTheirRows) {
   EXPECT_THAT(Lines(RunProgram({"embed", model, odd, "--out", folder.File("a.npy")}).out), ElementsAre(shown));
 }
 
+TEST_F(PictureCommands, KeepStrangeLabelsInTheirRows) {
+  std::string config = ReadFile(model + "/config.json");
+  for (const std::string label : {"cat", "dog", "bird"})
+    for (std::size_t at = 0; (at = config.find("\"" + label + "\"", at)) != std::string::npos; at += 10)
+      config.insert(at + 1, "a\\nb\\u001b[31m");
+  WriteFile(model + "/config.json", config);
+  for (const std::string& row : Lines(RunProgram({"classify", model, files[0], "--top", "3"}).out))
+    EXPECT_THAT(row, StartsWith(files[0] + "\ta\\x0ab\\x1b[31m"));
+  const std::string labelled = folder.File("table.tsv");
+  WriteFile(labelled, files[0] + "\t0\n" + files[1] + "\t1\n");
+  const Outcome evaluated = RunProgram({"evaluate", model, labelled});
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  EXPECT_THAT(evaluated.out, testing::Not(testing::AnyOf(HasSubstr("\x1b"), HasSubstr("\nb"))));
+  EXPECT_THAT(evaluated.out, HasSubstr("a\\x0ab\\x1b[31mdog: precision"));
+}
+
 TEST_F(PictureCommands, ClassifyByAnImageGptWithClasses) {
   const TemporaryFolder gpt;
   std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt_classes", gpt.path(),

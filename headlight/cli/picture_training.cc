@@ -32,10 +32,11 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
         ->group(kModelGroup)
         ->capture_default_str();
   };
-  add_side("--image-size", options.picture, "Pixels of a side, to which pictures are resized");
-  add_side("--patch-size", options.patch, "Pixels of a patch's side");
-  AddNumber(command, "--drop-path", options.drop_path, NumberBelow(0, 1),
-            "Probability that a picture leaves out the last layer, less in earlier ones (stochastic depth)")
+  add_side("--image-size", options.picture, "Resize pictures to this many pixels per side");
+  add_side("--patch-size", options.patch, "Pixels per side of a patch");
+  AddNumber(
+      command, "--drop-path", options.drop_path, NumberBelow(0, 1),
+      "Probability that the last layer is skipped for a picture, falling linearly to 0 at the first (stochastic depth)")
       ->capture_default_str()
       ->group("Training");
 }

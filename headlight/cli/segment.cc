@@ -11,6 +11,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
@@ -43,17 +44,15 @@ std::string RowsOf(const std::string& name, const Segmentation& found, const std
 
 void Run(const Options& options) {
   const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
-  CheckOutputs({{"--out", options.out}, {"--overlay", options.overlay}}, {options.folder});
-  const Segmenter segmenter = Segmenter::Load(options.folder, {.compute = options.compute});
-  std::vector<std::string> masks, overlays;
-  if (!options.out.empty()) masks = PictureOutputs("--out", options.out, sources, {".png"});
-  if (!options.overlay.empty())
-    overlays = PictureOutputs("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});
+  const PictureOutputs masks = OutputsOf("--out", options.out, sources, {".png"});
+  const PictureOutputs overlays = OutputsOf("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});
+  PrepareOutputs({masks, overlays}, {}, sources, {options.folder});
+  const Segmenter segmenter = Loaded([&] { return Segmenter::Load(options.folder, {.compute = options.compute}); });
 
   // Standard input is read but once; other pictures are read again to be drawn.
   std::optional<Picture> only;
   const auto fit = [&](const Picture& picture) {
-    if (sources.size() == 1 && !overlays.empty()) only = picture;
+    if (sources.size() == 1 && !overlays.paths.empty()) only = picture;
     return segmenter.Fit(picture);
   };
   const auto rows = [&](const FittedBatch& batch) {
@@ -64,10 +63,10 @@ void Run(const Options& options) {
       const Segmentation found = segmenter.SegmentFitted(
           batch.fitted.subspan(i, 1), batch.sizes.subspan(i, 1),
           {.threshold = options.threshold, .name_of = [&](std::size_t) { return batch.name_of(i); }})[0];
-      if (!masks.empty()) WritePng(masks[first + i], PictureOfIds(found));
-      if (!overlays.empty())
+      if (!masks.paths.empty()) WritePng(masks.paths[first + i], PictureOfIds(found));
+      if (!overlays.paths.empty())
         DrawSegments(only ? *only : ReadPicture(batch.sources[i], MostPixels()), found, segmenter.labels(),
-                     overlays[first + i]);
+                     overlays.paths[first + i]);
       printed.push_back(RowsOf(batch.sources[i].name(), found, segmenter.labels(), options.json));
     }
     return printed;
@@ -78,11 +77,11 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddSegment(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "segment", "Find which pixels of pictures belong to what", Run);
-  command.add_option("DIR", options.folder, "Folder of DETR with masks")->required()->check(Folder());
+  const auto [command, options] = NewCommand(program, "segment", "Segment pictures into objects and regions", Run);
+  command.add_option("DIR", options.folder, "Folder of a DETR with masks")->required()->check(Folder());
   command.add_option("FILE", options.inputs,
                      "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
-  command.add_option("--threshold", options.threshold, "Only things with a score above this [0.5]")
+  command.add_option("--threshold", options.threshold, "Only segments with a score above this [0.5]")
       ->check(NumberFrom(0, 1))
       ->type_name("P");
   command
@@ -98,14 +97,12 @@ void AddSegment(CLI::App& program) {
       ->type_name("FILE|DIR");
   command.add_flag("--json", options.json, "Print one JSON object per picture");
   AddMostPixels(command);
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::picture);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints a line for each segment: PATH, ID, LABEL, SCORE, AREA in pixels, with tabs between them. A pixel "
-      "belongs\n"
-      "to the thing that is most probable there, unless that thing has lost most of its pixels to others. The files "
-      "of\n"
-      "--out are as those of COCO's panoptic annotations.\n\n"
+      "belongs\nto the most probable segment there; a segment that loses most of its pixels to others is dropped. "
+      "--out has the\nformat of COCO's panoptic annotations.\n\n"
       "Examples:\n"
       "  headlight segment detr-resnet-50-panoptic street.jpg --out masks.png --overlay segments.png\n"
       "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl");

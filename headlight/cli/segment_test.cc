@@ -65,13 +65,19 @@ TEST_F(SegmentCommand, WritesIdsAndDrawings) {
 TEST_F(SegmentCommand, RefusesWhatItCannotDo) {
   EXPECT_THAT(RefusalOf({"segment", HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr", photos}),
               HasSubstr("no head for masks"));
-  EXPECT_THAT(RefusalOf({"segment", model, photos, "--out", photos}), HasSubstr("is read by this command"));
-  EXPECT_THAT(RefusalOf({"segment", model, photos, "--overlay", photos}), HasSubstr("is read by this command"));
+  EXPECT_THAT(RefusalOf({"segment", model, photos, "--out", photos}), HasSubstr("reads the same file"));
+  EXPECT_THAT(RefusalOf({"segment", model, photos, "--overlay", photos}), HasSubstr("reads the same file"));
   EXPECT_THAT(RefusalOf({"segment", model, files[0], "--out", files[0]}), HasSubstr("reads the same file"));
   const std::string one = folder.File("one.png");
   EXPECT_THAT(RefusalOf({"segment", model, files[0], "--out", one, "--overlay", one}),
               HasSubstr("goes to the same file"));
   EXPECT_THAT(RefusalOf({"segment", model, files[0], "--out", one, "--threshold", "2"}), HasSubstr("--threshold"));
+  const std::string drawn = folder.File("drawn");
+  std::filesystem::create_directory(drawn);
+  EXPECT_THAT(RefusalOf({"segment", model, photos, "--out", drawn, "--overlay", folder.File("photos/../drawn")}),
+              HasSubstr("goes to the same file"));
+  EXPECT_THAT(RefusalOf({"segment", model, files[0], "--out", drawn, "--overlay", drawn + "/a.png"}),
+              HasSubstr("goes to the same file"));
   WriteFile(folder.File("ids.svg"), "");
   EXPECT_THAT(RefusalOf({"segment", model, files[0], "--out", folder.File("ids.svg")}), HasSubstr("ends in .png"));
 }

@@ -12,14 +12,6 @@
 namespace headlight {
 namespace {
 
-// The words of a|b|c, or none.
-std::string Choices(const CLI::Option& option) {
-  std::string words = ValueOf(option);
-  if (words.find('|') == std::string::npos) return "";
-  std::ranges::replace(words, '|', ' ');
-  return words;
-}
-
 bool IsFolder(const CLI::Option& option) {
   return option.get_type_name() == "DIR" || (option.get_positional() && option.get_name(true, false) == "DIR");
 }
@@ -27,6 +19,22 @@ bool IsFile(const CLI::Option& option) {
   return !IsFolder(option) &&
          (option.get_positional() || option.get_type_name().starts_with("FILE") ||
           option.get_type_name().starts_with("SRC") || option.get_type_name().starts_with("SOURCE"));
+}
+
+std::vector<std::string> NamesOf(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : commands) names.push_back(one->get_name());
+  return names;
+}
+
+// The words of a|b|c, the commands of the argument of `help`, or none.
+std::string Choices(const CLI::Option& option, const CLI::App& program) {
+  if (option.get_positional() && option.get_name(true, false) == "COMMAND")
+    return fmt::format("{}", fmt::join(NamesOf(CommandsOf(program)), " "));
+  std::string words = ValueOf(option);
+  if (IsFile(option) || words.find('|') == std::string::npos) return "";
+  std::ranges::replace(words, '|', ' ');
+  return words;
 }
 
 std::vector<std::string> FlagsOf(const CLI::Option& option) {
@@ -38,12 +46,6 @@ std::vector<std::string> FlagsOf(const CLI::Option& option) {
 void ForEachCommand(const CLI::App& command, const auto& body) {
   body(command);
   for (const CLI::App* one : CommandsOf(command)) ForEachCommand(*one, body);
-}
-
-std::vector<std::string> NamesOf(const std::vector<const CLI::App*>& commands) {
-  std::vector<std::string> names;
-  for (const CLI::App* one : commands) names.push_back(one->get_name());
-  return names;
 }
 
 // Text between [ and ] of a zsh specification within single quotes.
@@ -79,8 +81,9 @@ std::string BashCompletion(const CLI::App& program) {
       for (const CLI::Option* option : group.options) {
         const std::vector<std::string> flags = FlagsOf(*option);
         words.insert(words.end(), flags.begin(), flags.end());
+        const std::string choices = Choices(*option, program);
+        if (flags.empty() && !choices.empty()) words.push_back(choices);
         if (flags.empty() || ValueOf(*option).empty()) continue;
-        const std::string choices = Choices(*option);
         values += fmt::format("        {}) {} ;;\n", fmt::join(flags, "|"),
                               !choices.empty()    ? fmt::format("words='{}'", choices)
                               : IsFolder(*option) ? "COMPREPLY=($(compgen -d -- \"$current\")); return"
@@ -125,7 +128,7 @@ std::string ZshCompletion(const CLI::App& program) {
     cases += "      _arguments \\\n";
     for (const OptionGroup& group : OptionGroupsOf(command)) {
       for (const CLI::Option* option : group.options) {
-        const std::string value = ValueOf(*option), choices = Choices(*option);
+        const std::string value = ValueOf(*option), choices = Choices(*option, program);
         const std::string action = !choices.empty()    ? "(" + choices + ")"
                                    : IsFolder(*option) ? "_files -/"
                                    : IsFile(*option)   ? "_files"

@@ -30,7 +30,7 @@ void Run(const Options& options) {
       Json::Array json;
       for (const NamedSpan& span : tagged[line]) {
         if (!options.json)
-          printed[line] += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.begin, span.end, span.label,
+          printed[line] += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.begin, span.end, InRow(span.label),
                                        span.score, span.text);
         json.push_back(Json::Object{{"text", span.text},
                                     {"label", span.label},

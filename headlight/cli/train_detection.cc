@@ -89,7 +89,7 @@ TrainingFolder Begin(Options& options) {
     options.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
   CompleteModelTraining(options);
-  CheckAugmentedPage(options.show_augmented);
+  CheckAugmentedPage(options.show_augmented, options.inputs());
   return TrainingFolder(options.out, options.resume);
 }
 
@@ -97,6 +97,9 @@ TrainingFolder Begin(Options& options) {
 DetectionSet Read(const Options& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, TrainingProgress& progress) {
   DetectionSet set = ReadDetectionSet(paths, options.pictures, labels, rule, ReadVoc);
+  std::vector<std::string> files;
+  for (const DetectionExample& example : set.examples) files.push_back(example.picture);
+  CheckOutputs({{"--show-augmented", options.show_augmented}}, std::move(files));
   std::erase_if(set.examples, [&](const DetectionExample& example) {
     return !share.Has(std::filesystem::path(example.picture).filename().string());
   });
@@ -134,13 +137,13 @@ std::unique_ptr<Detr> ModelFor(const Options& options, std::vector<std::string>&
   if (std::ranges::is_permutation(labels, model->labels()))
     labels = model->labels();
   else
-    progress.Note(
-        fmt::format("{}: its {} classes are others: their head begins anew", options.from, model->labels().size()));
+    progress.Note(fmt::format("{}: it has {} other classes; a new classification head is initialised", options.from,
+                              model->labels().size()));
   if (model->config().masks)
-    progress.Note(fmt::format("{}: only its detector is trained, without masks", options.from));
+    progress.Note(fmt::format("{}: only its detector is trained, not its head for masks", options.from));
   const std::int64_t own = model->limits().queries, queries = options.queries > 0 ? options.queries : own;
   if (queries != own)
-    progress.Note(fmt::format("{}: its {} queries become {}, which begin anew", options.from, own, queries));
+    progress.Note(fmt::format("{}: it has {} queries; {} new ones are initialised", options.from, own, queries));
   return Refit(*model, labels, queries, options.training.seed);
 }
 
@@ -204,10 +207,10 @@ void Run(Options& options) {
 
 void AddTrainDetection(CLI::App& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *train.add_subcommand("detection", "Train a detector of things in pictures (a DETR)");
+  CLI::App& command = *train.add_subcommand("detection", "Train an object detector (a DETR)");
   command
       .add_option("--preset", options->preset,
-                  "Settings to start from: a small model for pictures of about 128 pixels with few things in each")
+                  "Settings to start from: a small model for pictures of about 128 pixels with few objects")
       ->check(OneOf({"small-scenes"}))
       ->type_name("small-scenes");
   CLI::Option* from = AddModelTrainingOptions(
@@ -215,7 +218,7 @@ void AddTrainDetection(CLI::App& train) {
       {.train = "Pictures and boxes to train on: a COCO file (.json), a folder of Pascal VOC's XML files, or a list of "
                 "their names (ImageSets/Main/train.txt)",
        .valid = "Pictures to validate on, likewise",
-       .from = "Folder of a DETR to go on from",
+       .from = "Folder of a DETR to fine-tune",
        .unit = {"--batch-size", "Pictures per batch"}});
   TrainingOptions& training = options->training;
   training.schedule.peak = 1e-4;
@@ -240,7 +243,8 @@ void AddTrainDetection(CLI::App& train) {
       ->excludes(from)
       ->group(kModelGroup);
   AddNumber(command, "--queries", options->queries, Between(1, 1 << 14),
-            "Queries: the most that is found in a picture [100; with --from the model's own, and others begin anew]")
+            "Queries, the most objects found in a picture [100; with --from the model's own: another number "
+            "initialises new ones]")
       ->default_str("")
       ->group(kModelGroup);
   command
@@ -250,33 +254,31 @@ void AddTrainDetection(CLI::App& train) {
       ->type_name("DIR");
   AddMostPixels(command);
   AddNumber(command, "--image-size", options->side, Between(16, 1 << 13),
-            "Pixels of a picture's shorter side, to which it is resized [800; with --from the model's own]")
+            "Resize the shorter side of pictures to this many pixels [800; with --from the model's own]")
       ->default_str("");
   AddNumber(command, "--cell-loss", options->cell_weight, NumberFrom(0, 1000),
-            "Weight of a loss of the encoder's cells, which learn from every step what they show: a detector from "
-            "scratch learns sooner; the paper's has none")
+            "Weight of an auxiliary loss at the encoder's cells, with which a detector from scratch converges sooner; "
+            "DETR's paper has none")
       ->capture_default_str()
       ->group("Training");
   AddChoice<BoxAugmentation>(
       command, "--augment", options->augment,
       {{"none", BoxAugmentation::none}, {"flip", BoxAugmentation::flip}, {"scale", BoxAugmentation::scale}},
-      "Changes of the pictures that are learned from, new ones in each epoch: flip every second one, and scale and "
-      "crop it, too")
+      "Augmentation, drawn anew in each epoch: flip half of the pictures, and with scale also scale and crop them")
       ->group("Augmentation");
   AddFile(command, "--show-augmented", options->show_augmented,
           "Write a page of pictures and boxes as the model sees them, before the training starts", "FILE.html")
       ->group("Augmentation");
   command.footer(
-      "\nJPEG, PNG and WebP are read, and validated on without changes. Validations report COCO's AP, and the AP at\n"
-      "overlaps of 0.5 and 0.75. --from a model for other classes initialises a new head for them; the backbone then\n"
+      "\nJPEG, PNG and WebP are read. Validations, without augmentation, report COCO's AP and the AP at IoU 0.5 and "
+      "0.75. --from a model for other classes initialises a new head for them; the backbone then\n"
       "learns at a tenth of the rate, unless --rate says otherwise, and its norms keep their statistics.\n\n"
       "Examples:\n"
       "  headlight train detection --train instances_train.json --valid instances_val.json --pictures photos \\\n"
       "    --from detr-resnet-50 --out model\n"
-      "  headlight train detection --train VOC/ImageSets/Main/train.txt --valid VOC/ImageSets/Main/val.txt --from "
-      "detr-resnet-50 --out model\n"
-      "  headlight train detection --preset small-scenes --train scenes/train.json --valid scenes/valid.json --out "
-      "model");
+      "  headlight train detection --train VOC/ImageSets/Main/train.txt --valid VOC/ImageSets/Main/val.txt \\\n    "
+      "--from detr-resnet-50 --out model\n"
+      "  headlight train detection --preset small-scenes --train train.json --valid valid.json --out model");
   command.callback([options] { Run(*options); });
 }
 

@@ -90,7 +90,7 @@ std::unique_ptr<PictureEncoder> ModelFor(const Options& options, std::vector<std
     return model;
   }
   progress.Note(known.empty() ? fmt::format("{}: no classification head; a new one is initialised", options.from)
-                              : fmt::format("{}: its {} classes are others; a new classification head is initialised",
+                              : fmt::format("{}: it has {} other classes; a new classification head is initialised",
                                             options.from, known.size()));
   return GiveClasses(*model, labels, options.training.seed);
 }
@@ -104,7 +104,7 @@ void Run(Options& options) {
   }
   if (options.preset.empty() || names_augmentation) CompleteAugmentOptions(options, options.augment);
   const TrainingFolder folder = BeginPictureTraining(options);
-  CheckAugmentedPage(options.show_augmented);
+  CheckAugmentedPage(options.show_augmented, options.inputs());
   TrainingProgress progress(Quiet(), "pictures");
 
   std::vector<std::string> labels;
@@ -119,6 +119,7 @@ void Run(Options& options) {
   };
   const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
+    CheckNoPicture("--show-augmented", options.show_augmented, from.sources);
     PictureSet set(from, decode, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures to {}", fmt::join(paths, ", "), set.size(), purpose));
@@ -172,15 +173,16 @@ void AddTrainImageClassification(CLI::App& train) {
           "Write a page of pictures as the model sees them, before the training starts", "FILE.html")
       ->group("Augmentation");
   command.footer(
-      "\nJPEG, PNG and WebP are read. Pictures are resized, and validated on without changes. Up to 1 GiB of decoded\n"
+      "\nJPEG, PNG and WebP are read. Pictures are resized; validations are without augmentation. Up to 1 GiB of "
+      "decoded\n"
       "pictures is kept in memory; others are decoded in each epoch. --from a model without a head for classes, such "
       "as\n"
       "one of DINO, or with one for other classes, keeps the encoder and initialises a new head.\n\n"
       "Examples:\n"
       "  headlight train image-classification --train photos/train --valid photos/valid --out model\n"
       "  headlight train image-classification --train labels.csv --validate-split 0.1 --from vit-base --out model\n"
-      "  headlight train image-classification --preset small-grey-pictures --train train-images-idx3-ubyte.gz "
-      "train-labels-idx1-ubyte.gz --validate-split 0.1 --out model");
+      "  headlight train image-classification --preset small-grey-pictures --validate-split 0.1 --out model \\\n    "
+      "--train train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz");
   command.callback([options] { Run(*options); });
 }
 

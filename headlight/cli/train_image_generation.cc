@@ -88,7 +88,8 @@ void Run(Options& options) {
   };
   note(options.train, pictures.train, "learn from");
   note(options.validation(), pictures.valid, "validate on");
-  progress.Note(fmt::format("how often each colour occurs gives {:.4f} bits per pixel", ColourEntropy(pictures.valid)));
+  progress.Note(fmt::format("baseline: the frequencies of the colours alone give {:.4f} bits per pixel",
+                            ColourEntropy(pictures.valid)));
 
   const TrainingTask task = ImageGenerationTask(*model, pictures, {.batches = options.batches, .flip = options.flip});
   const auto& colours = pictures.train.colours;
@@ -128,20 +129,21 @@ void AddTrainImageGeneration(CLI::App& train) {
         ->group(kModelGroup)
         ->capture_default_str();
   };
-  add("--image-size", options->side, 1024, "Pixels of a side, to which pictures are resized");
+  add("--image-size", options->side, 1024, "Resize pictures to this many pixels per side");
   add("--clusters", options->colours, kMostColours, "Colours, learned from the pictures by k-means");
   AddMostPixels(command);
-  command.add_flag("--flip", options->flip, "Mirror half of the pictures, left to right, anew in each epoch")
+  command.add_flag("--flip", options->flip, "Mirror a random half of the pictures, left to right, in each epoch")
       ->group("Training");
   command.footer(
-      "\nJPEG, PNG and WebP are read, and kept in memory as they are resized. Of grey pictures the colours are greys.\n"
+      "\nJPEG, PNG and WebP are read, and kept in memory as they are resized. If all pictures are grey, so are the "
+      "colours.\n"
       "Validations report bits per pixel: the mean negative binary logarithm of the probability of a pixel's colour,\n"
       "of the picture as it is resized and reduced to the colours, so that only models with the same size and "
       "colours\n"
       "compare.\n\n"
       "Examples:\n"
       "  headlight train image-generation --train train-images-idx3-ubyte.gz --validate-split 0.05 --image-size 28 "
-      "--clusters 16 --out model\n"
+      "\\\n    --clusters 16 --out model\n"
       "  headlight train image-generation --train photos --valid more --from imagegpt-small --flip --out further");
   command.callback([options] { Run(*options); });
 }

@@ -81,7 +81,7 @@ TEST(TrainPictures, AClassifierIsTrainedAndGoesOn) {
   WriteFile(setting.labels, labels);
   const Outcome other = further("other");
   ASSERT_EQ(other.exit_code, 0) << other.err;
-  EXPECT_THAT(other.err, HasSubstr("its 2 classes are others; a new classification head is initialised"));
+  EXPECT_THAT(other.err, HasSubstr("it has 2 other classes; a new classification head is initialised"));
   EXPECT_EQ(LoadModel<PictureEncoder>(setting.folder.File("other"))->labels(),
             (std::vector<std::string>{"1", "3", "7"}));
   EXPECT_EQ(LoadPictureProcessor(setting.folder.File("other")).resize.size, (PictureSize{8, 8}));
@@ -140,7 +140,25 @@ TEST(TrainPictures, ShowsThePicturesThatItLearnsFrom) {
       setting.Train(With(setting.Small("other"), {"--steps", "1", "--show-augmented", setting.pictures}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--show-augmented"));
-  EXPECT_THAT(refused.err, HasSubstr("must end in .html"));  // and so is no picture of a folder to learn from
+  EXPECT_THAT(refused.err, HasSubstr("must end in .html"));
+}
+
+TEST(TrainPictures, DoNotWriteAPageOverWhatIsRead) {
+  const Setting setting;
+  const std::string page = setting.folder.File("linked.html"), before = ReadFile(setting.labels);
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    const Outcome outcome = setting.Train(With(setting.Small("model"), With({"--show-augmented", page}, more)));
+    EXPECT_EQ(outcome.exit_code, 2);
+    return outcome.err;
+  };
+  std::filesystem::create_symlink(setting.labels, page);
+  EXPECT_THAT(refusal({}), HasSubstr("this command reads the same file"));
+  EXPECT_EQ(ReadFile(setting.labels), before);
+  std::filesystem::remove(page);
+  WriteFile(page, "epochs = 1\n");
+  EXPECT_THAT(refusal({"--config", page}), HasSubstr("this command reads the same file"));
+  EXPECT_EQ(ReadFile(page), "epochs = 1\n");
+  EXPECT_FALSE(std::filesystem::exists(setting.folder.File("model")));
 }
 
 TEST(TrainPictures, PresetsLeaveWhatIsGiven) {
@@ -162,7 +180,7 @@ TEST(TrainPictures, RefusesWhatCannotBe) {
     return outcome.err;
   };
   EXPECT_THAT(refusal({"--patch-size", "3"}), HasSubstr("--image-size 8: is not a multiple of --patch-size 3"));
-  EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("heads"));
+  EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("--heads 3 does not divide --model-dim 16"));
   EXPECT_THAT(refusal({"--valid", setting.pictures, setting.labels}), HasSubstr("--validate-split"));
   EXPECT_THAT(refusal({"--from", "."}), HasSubstr("--from"));
   EXPECT_THAT(refusal({"--augment", "much"}), HasSubstr("--augment must be none, light, standard or strong"));

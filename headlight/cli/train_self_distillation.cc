@@ -78,15 +78,17 @@ DistilledPictures CropsOf(const PictureSet& pictures, const PictureProcessor& pr
 
 void Run(Options& options) {
   for (const char* name : {"--average-decay", "--average-last"})
-    Check(!options.given(name), "{}: the teacher, which is kept, is an average already (--teacher-momentum)", name);
+    Check(!options.given(name), "{}: the teacher, which is saved, is a moving average already (--teacher-momentum)",
+          name);
   for (const char* name : {"--patience", "--validate-metric"})
     Check(!options.given(name) || !options.labelled.empty(),
-          "{}: only --labelled pictures tell which model is the better one", name);
+          "{} needs --labelled: without labels no score tells which model is better", name);
+  Check(!options.given("--local-size") || options.crops.locals > 0, "--local-size: --local-crops 0 makes none");
   const TrainingFolder folder = BeginPictureTraining(options);
-  CheckAugmentedPage(options.show_augmented);
+  CheckAugmentedPage(options.show_augmented, options.inputs());
   TrainingOptions& training = options.training;
   Check(!options.given("--final-weight-decay") || FallsToZero(training.schedule.kind),
-        "--final-weight-decay: only with --schedule cosine or linear the training's end is known");
+        "--final-weight-decay needs --schedule cosine or linear");
   if (!options.given("--learning-rate") && options.from_scratch())
     training.schedule.peak = 5e-4 * static_cast<double>(options.batches.batch_tokens) / 256;
   training.final_weight_decay = options.final_weight_decay;
@@ -100,11 +102,11 @@ void Run(Options& options) {
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
     return DecodePicture(file, name, MostPixels());
   };
-  const PictureSet train({ListUnlabelledPictures(options.train), {}}, decode);
-  progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
   std::vector<std::string> labels;
   PictureList list;
   if (!options.labelled.empty()) list = ListLabelledPictures(options.labelled, labels, NewLabels::added);
+  const PictureSet train({ListUnlabelledPictures(options.train), {}}, decode);
+  progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
   const PictureSet labelled(list, decode);
   const PictureProcessor processor = ProcessorOf(options);
 
@@ -166,9 +168,9 @@ void AddTrainSelfDistillation(CLI::App& train) {
   describe("--weight-decay", "0.04", "AdamW's weight decay at the start");
   describe("--clip-norm", "0", "Clip the gradient of all parameters together to this norm; 0: do not clip");
   command
-      .add_option("--labelled", options->labelled,
-                  "Pictures with classes, as image-classification reads them: after each epoch their features are "
-                  "scored by nearest neighbours")
+      .add_option(
+          "--labelled", options->labelled,
+          "Labelled pictures, as image-classification reads them, for the k-NN accuracy that validations report")
       ->type_name("FILE");
   const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
     return AddNumber(command, name, value, check, description)->group("Self-distillation");
@@ -179,40 +181,41 @@ void AddTrainSelfDistillation(CLI::App& train) {
   };
   SelfDistillationOptions& distillation = options->distillation;
   add("--global-size", options->crops.global_size, Between(1, 4096),
-      "Pixels of the two global crops' sides [the model's pictures]");
+      "Pixels per side of the two global crops [as the model's pictures]");
   add("--local-size", options->crops.local_size, Between(1, 4096),
-      "Pixels of the local crops' sides [3/7 of the global ones', in whole patches]");
-  add_with_default("--local-crops", options->crops.locals, Between(0, 64), "Local crops of each picture");
+      "Pixels per side of the local crops [3/7 of the global ones, in whole patches]");
+  add_with_default("--local-crops", options->crops.locals, Between(0, 64), "Local crops per picture");
   add_with_default("--global-share", options->crops.global_share.least, NumberAbove(0, 1),
                    "Global crops have this share of the picture's area or more, local ones less");
   add_with_default("--local-share", options->crops.local_share.least, NumberAbove(0, 1),
                    "Local crops have this share of the picture's area or more");
   add_with_default("--prototypes", distillation.head.prototypes, Between(2, 1 << 20),
-                   "Outputs of the head, by which student and teacher are compared; the paper's ImageNet: 65536");
+                   "Outputs of the head; the paper has 65536 for ImageNet");
   add_with_default("--head-dim", distillation.head.hidden, Between(1, 1 << 14), "Inner size of the head");
   add_with_default("--teacher-temperature", distillation.teacher_temperature, NumberAbove(0),
                    "Temperature of the teacher's outputs");
   add_with_default("--teacher-warmup", distillation.warmup_epochs, AtLeast(0),
-                   "Epochs over which that temperature rises from 0.04; 0: it is constant");
+                   "Epochs in which that temperature rises linearly from 0.04; 0: it is constant");
   add_with_default("--teacher-momentum", distillation.teacher_momentum, NumberBelow(0, 1),
-                   "Momentum of the teacher's average at the start; it rises to 1 along a cosine");
+                   "Momentum of the teacher at the start; it rises to 1 by a cosine schedule");
   add_with_default("--frozen-prototypes", distillation.frozen_epochs, AtLeast(0),
-                   "Epochs at the start in which the last layer does not learn");
+                   "Epochs at the start in which the head's last layer is frozen");
   add_with_default("--final-weight-decay", options->final_weight_decay, NumberFrom(0),
-                   "Weight decay at the end, reached along a cosine");
+                   "Weight decay at the end, by a cosine schedule");
   add_with_default("--clip-parameter-norm", options->training.adam.clip_parameter_norm, NumberFrom(0),
                    "Clip each parameter's gradient to this norm; 0: do not clip");
   AddFile(command, "--show-augmented", options->show_augmented,
           "Write a page of crops as the model sees them, before the training starts", "FILE.html")
       ->group("Self-distillation");
   command.footer(
-      "\nThe student sees random crops of a picture and learns to give what the teacher, an average of its own past,\n"
-      "says of the two large ones. The teacher is kept: a folder of a ViT, or of --from's kind, for `embed`, and as\n"
-      "--from of `train image-classification`. Without --labelled the loss of 256 of the pictures is reported.\n\n"
+      "\nThe student sees random crops of a picture and is trained to predict the output of the teacher, a moving "
+      "average\nof the student's weights, for the two large ones. The teacher is saved: a folder of a ViT, or of "
+      "--from's family,\nfor `embed`, or as --from of `train image-classification`. Without --labelled validations "
+      "report the loss of 256\nof the pictures.\n\n"
       "Examples:\n"
       "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
-      "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 --out "
-      "features\n"
+      "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 \\\n    "
+      "--out features\n"
       "  headlight embed features cat.jpg");
   command.callback([options] { Run(*options); });
 }

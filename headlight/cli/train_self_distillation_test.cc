@@ -137,10 +137,12 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
     EXPECT_FALSE(std::filesystem::exists(setting.folder.File("out")));
     return refused;
   };
-  EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("an average already"));
+  EXPECT_THAT(refusal({"--local-crops", "0", "--local-size", "8"}), HasSubstr("--local-crops 0 makes none"));
+  EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("a moving average already"));
   EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labelled"));
   EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("smaller than a patch of 4"));
-  EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}), HasSubstr("end is known"));
+  EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}),
+              HasSubstr("needs --schedule cosine or linear"));
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
   EXPECT_THAT(refusal({"--local-share", "0.5"}), HasSubstr("more of the picture than a global one"));
   EXPECT_THAT(refusal({"--show-augmented", setting.pictures}), HasSubstr("must end in .html"));

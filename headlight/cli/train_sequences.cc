@@ -47,8 +47,6 @@ T5Config T5Of(const Options& options, const PipelineTokenizer& tokenizer) {
   config.model = sizes.model;
   config.encoder_layers = config.decoder_layers = sizes.layers;
   config.heads = sizes.heads;
-  Check(sizes.heads >= 1 && sizes.model % sizes.heads == 0, "{} heads do not divide a model dimension of {}",
-        sizes.heads, sizes.model);
   config.head_dim = sizes.model / sizes.heads;
   config.ffn = sizes.inner();
   Check(!options.attention_dropout, "--attention-dropout: a T5 has one dropout for all its parts");
@@ -262,7 +260,7 @@ void AddTrainSequences(CLI::App& train) {
           "writes word for word.\n\n"
           "Examples:\n"
           "  headlight train seq2seq --train train.jsonl --valid val.jsonl --from flan-t5-small --prefix 'summarize: ' "
-          "--out model\n"
+          "\\\n    --out model\n"
           "  headlight train seq2seq --train train.tsv --valid val.tsv --tokenizer tokens --out model --layers 3\n"
           "  headlight summarize model articles.txt --prefix 'summarize: '");
   AddTask(train, Task::spans, "Pretrain by filling in masked spans, as T5 (from scratch a T5)", "a text a line",
@@ -277,7 +275,7 @@ void AddTrainSequences(CLI::App& train) {
           "\nSpans become one mask each, and sentences change places, others in each epoch.\n\n"
           "Examples:\n"
           "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special "
-          "'<mask>' --out tokens train.en\n"
+          "'<mask>' \\\n    --out tokens train.en\n"
           "  headlight train denoising --train train.en --valid val.en --tokenizer tokens --out model\n"
           "  headlight train denoising --train train.en --valid val.en --from bart-base --out model");
 }

@@ -243,7 +243,7 @@ TEST_F(TrainTest, AShortTrainingHasAShortWarmUp) {
 }
 
 TEST_F(TrainTest, NamesImpossibleHyperparameters) {
-  EXPECT_THAT(Refusal({"--heads", "3"}), HasSubstr("3 does not divide 16"));
+  EXPECT_THAT(Refusal({"--heads", "3"}), HasSubstr("--heads 3 does not divide --model-dim 16"));
   EXPECT_THAT(Refusal({"--model-dim", "0"}), HasSubstr("--model-dim must be at least 1, not 0"));
   EXPECT_THAT(Refusal({"--layers", "-1"}), HasSubstr("layers"));
   EXPECT_THAT(Refusal({"--dropout", "1"}), HasSubstr("dropout"));

@@ -119,7 +119,7 @@ void AddTrainTokenizer(CLI::App& train) {
       "  headlight train tokenizer --algorithm wordpiece --lowercase --strip-accents --out bert a.txt b.txt\n"
       "  headlight train tokenizer --algorithm unigram --sentinels 100 --out t5 a.txt\n"
       "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special '<mask>' "
-      "--out bart a.txt");
+      "\\\n    --out bart a.txt");
   command.callback([flags] { Run(*flags); });
 }
 

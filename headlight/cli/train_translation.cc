@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
@@ -56,6 +57,7 @@ void Run(Flags& flags) {
     t.valid_target = flags.valid[1];
   }
   t.model.encoder_layers = t.model.decoder_layers = flags.layers;
+  Check(t.model.model % flags.heads == 0, "--heads {} does not divide --model-dim {}", flags.heads, t.model.model);
   t.model.encoder_heads = t.model.decoder_heads = flags.heads;
   t.model.encoder_ffn = t.model.decoder_ffn = flags.ffn;
   t.model.attention_dropout = flags.attention_dropout < 0 ? t.model.dropout : flags.attention_dropout;

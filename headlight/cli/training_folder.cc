@@ -78,7 +78,7 @@ void CheckContent(const std::string& folder) {
   const bool training = std::ranges::any_of(fs::directory_iterator(folder), [](const fs::directory_entry& entry) {
     return entry.path().filename().string().starts_with("training.json");
   });
-  Check(training, "{}: holds something else than a training, such as {}; give another --out", folder,
+  Check(training, "{}: holds something other than a training, such as {}; give another --out", folder,
         fs::directory_iterator(folder)->path().filename().string());
 }
 

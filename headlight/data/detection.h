@@ -40,7 +40,7 @@ HEADLIGHT_API DetectionSet ReadDetectionSet(const std::vector<std::string>& path
                                             const std::vector<std::string>& folders, std::vector<std::string>& labels,
                                             NewLabels rule, const VocReader& read_voc);
 
-// Of all that a training learns from, but the pixels: the pictures' names, and the boxes.
+// A hash of a training's data without the pixels: the pictures' names and the boxes.
 HEADLIGHT_API std::uint64_t HashOfDetectionSet(const DetectionSet& set);
 
 // A JSON file of COCO's alone, for results in COCO's format: what a picture's file name and a class are called there.

@@ -1,4 +1,4 @@
-// Random changes of pictures that a model learns from, so that it meets none of them twice. All are functions of the
+// Augmentation of training pictures. All functions depend only on the
 // picture and the random stream (data/batches.h, RandomOfExample): a training can be repeated and resumed.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Random changes of pictures whose boxes go along, for detection.
+// Augmentation of pictures together with their boxes, for detection.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Boxes of things in a picture.
+// Boxes of objects in a picture.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ inline Box BoxOfShares(double x, double y, double across, double down, std::int6
   return {(x - across / 2) * w, (y - down / 2) * h, (x + across / 2) * w, (y + down / 2) * h};
 }
 
-// A thing that is known to be in a picture.
+// An annotated object of a picture.
 struct LabelledBox {
   Box box;
   std::int32_t label = 0;  // its class
-  // Of the thing's outline, in pixels, by which COCO tells small from large; the box's where no outline is known.
+  // Of the object's outline, in pixels, by which COCO tells small from large; the box's where no outline is known.
   double area = 0;
-  bool crowd = false;  // a group of things: not learned from, and what is found in it counts neither way
+  bool crowd = false;  // a group of objects: not learned from, and in evaluation boxes in it are ignored
   bool operator==(const LabelledBox&) const = default;
 };
 
-// A thing that a model has found.
+// An object that a model has found.
 struct FoundBox {
   Box box;
   std::int32_t label = 0;

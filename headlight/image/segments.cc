@@ -28,7 +28,7 @@ std::vector<Between> Places(std::int64_t cells, std::int64_t pixels) {
   return places;
 }
 
-// The pixels of each thing: those that it claims, and those that it wins.
+// The pixels of each candidate: those that it claims, and those that it wins.
 struct Areas {
   std::vector<std::int64_t> claimed, won;
 };

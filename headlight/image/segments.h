@@ -1,4 +1,4 @@
-// A picture divided into the things that are in it.
+// Panoptic segmentation: a picture divided into segments.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,14 @@ struct MaskedThing {
 };
 
 struct SegmentRules {
-  double mask_threshold = 0.5;  // a thing claims the pixels of which its probability times its score is no less
-  double overlap = 0.8;         // it is a segment if it wins more than this share of as many pixels
+  double mask_threshold = 0.5;  // a candidate claims the pixels where its probability times its score is at least this
+  double overlap =
+      0.8;  // it becomes a segment if the pixels that it wins are more than this share of those that it claims
 };
 
-// Each pixel belongs to the thing whose probability there, bilinear between cells, times its score is the largest;
-// those of things that have lost too much to others to none. As post_process_panoptic_segmentation of Transformers'
-// DETR. All masks are of `masks` cells. Throws Error for a mask of another size.
+// Each pixel belongs to the candidate whose probability there (bilinear between cells) times its score is the largest;
+// the pixels of candidates that lose too many to others belong to none. As post_process_panoptic_segmentation of
+// Transformers' DETR. All masks are of `masks` cells. Throws Error for a mask of another size.
 HEADLIGHT_API Segmentation SegmentsOf(std::span<const MaskedThing> things, PictureSize masks, PictureSize picture,
                                       const SegmentRules& rules = {});
 

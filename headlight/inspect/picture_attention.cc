@@ -161,7 +161,7 @@ AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor&
   for (std::size_t query = 0; query < findings.size(); ++query)
     if (findings[query].score > look.threshold) queries.push_back(query);
   std::ranges::stable_sort(queries, std::greater{}, [&](std::size_t query) { return findings[query].score; });
-  Check(look.encoder || !queries.empty(), "nothing is found with a score above {}", look.threshold);
+  Check(look.encoder || !queries.empty(), "no object is found with a score above {}", look.threshold);
   if (!look.cross || queries.empty()) return record;
   for (const std::size_t query : queries) {
     const auto& [box, label, score] = findings[query];

@@ -27,23 +27,23 @@ HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32
                                           std::optional<int> layer = {});
 
 struct DetectorLook {
-  double threshold = 0.5;  // only what is found with a score above it
+  double threshold = 0.5;  // only objects found with a score above it
   std::optional<int> layer = {};
   bool encoder = true, cross = true;  // which attentions
 };
 
-// The attentions of a detector: where the query of each thing that it has found looks in the picture, of which the best
-// is the first ("dog 0.97"), and where the encoder's cells look. Throws Error as above, and where cross-attention alone
-// is wanted and nothing is found.
+// The attentions of a detector: where the query of each object that it has found looks in the picture, of which the
+// best is the first ("dog 0.97"), and where the encoder's cells look. Throws Error as above, and where cross-attention
+// alone is wanted and no object is found.
 HEADLIGHT_API AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor& processor,
                                           const Picture& picture, const DetectorLook& look = {});
 
 // The weights of a head's query for the cells of the picture that its keys are; 0 for a cell without a token.
 HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const PictureTokens& cells);
 
-// The cells with the largest weights that together hold `mass` of the weight of all cells, as DINO shows its heads
+// The fewest cells that together have the share `mass` of the weight of all cells, as DINO shows its heads
 // (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021): the smallest are left out as long
-// as they hold no more than the rest. An element for each cell.
+// as their sum is at most 1 - `mass`. An element for each cell.
 HEADLIGHT_API std::vector<bool> CellsOfMass(std::span<const float> weights, double mass);
 
 }  // namespace headlight

@@ -106,7 +106,7 @@ TEST(AttentionOfAPicture, OfADetectorHasARowForEachBox) {
   EXPECT_THAT(ErrorOf([&] {
                 AttentionOf(FakeDetector(), PictureProcessor(), Pattern(60, 40), {.threshold = 0.99, .encoder = false});
               }),
-              HasSubstr("nothing is found"));
+              HasSubstr("no object is found"));
 }
 
 // One layer whose tokens look at the one before them.

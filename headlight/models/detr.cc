@@ -254,7 +254,7 @@ DetectedPictures Detr::Detect(Context& context, std::span<const Tensor> pictures
   for (const DetrEncoderLayer& layer : encoder_) hidden = layer(context, hidden, positions, found.pictures);
   found.memory = hidden;
 
-  // The decoder begins with zeros; all that tells queries apart is their positions.
+  // The decoder's input is zero; only their positions distinguish the queries.
   std::vector<std::int32_t> ids, lengths;
   for (std::size_t picture = 0; picture < pictures.size(); ++picture) {
     for (std::int32_t query = 0; query < config_.queries; ++query) ids.push_back(query);

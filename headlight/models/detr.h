@@ -133,7 +133,8 @@ class HEADLIGHT_API Detr : public ObjectDetector {
   std::optional<MaskHead> masks_;
 };
 
-// The detector of a model, without masks: a head for other classes, and another number of queries, begin by the seed.
+// The detector of a model, without masks: a head for other classes, and another number of queries, are initialised by
+// the seed.
 HEADLIGHT_API std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& labels,
                                           std::int64_t queries, std::uint64_t seed);
 

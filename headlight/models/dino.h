@@ -21,7 +21,7 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// v2: a ViT with layer scale. v2_registers: with registers, tokens without a position that no output is read from. v3:
+// v2: a ViT with layer scale. v2_registers: with registers, tokens without a position, whose outputs are not used. v3:
 // with registers, and instead of learned positions rotary ones.
 enum class DinoKind { v2, v2_registers, v3 };
 

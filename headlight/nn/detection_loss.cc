@@ -27,7 +27,7 @@ DetectionLossSums DetectionLossSums::Of(std::span<const TrueObjects> batch, std:
 
 std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t first, std::int64_t queries,
                                        const TrueObjects& objects, const DetectionLossOptions& options) {
-  // In the place of a cost that is no finite number, so that its match is the last resort; the loss itself will show
+  // Replaces a cost that is not finite, so that its match is the last resort; the loss itself will show
   // it.
   constexpr double kWorst = 1e30;
   const auto count = std::ssize(objects.labels);

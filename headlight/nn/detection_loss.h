@@ -1,5 +1,5 @@
-// DETR's loss: each thing in a picture is matched with one query, and the others are to find nothing (Carion et al.,
-// "End-to-End Object Detection with Transformers", 2020, section 3.1).
+// DETR's loss: each object in a picture is matched with one query, and the others learn to predict no object (Carion et
+// al., "End-to-End Object Detection with Transformers", 2020, section 3.1).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace headlight {
 
 // The answers of a model's queries, those of each picture after another.
 struct QueryAnswers {
-  Tensor logits;  // [pictures * queries, classes + 1]; the last class is that there is nothing
+  Tensor logits;  // [pictures * queries, classes + 1]; the last class is "no object"
   Tensor boxes;   // [pictures * queries, 4]: centre x, y, width and height as shares of the picture's sides
 };
 
@@ -27,20 +27,20 @@ struct TrueObjects {
 struct DetectionLossOptions {
   double class_cost = 1, box_cost = 5, giou_cost = 2;  // of a match: of the probability, the L1 distance and the GIoU
   double box_weight = 5, giou_weight = 2;              // of the loss, where the classes' cross-entropy has 1
-  double nothing_weight = 0.1;                         // of a query that is to find nothing, in the cross-entropy
+  double nothing_weight = 0.1;                         // of a query whose target is "no object", in the cross-entropy
 };
 
 // The sums that a batch's loss is divided by, so that it can be computed a few pictures at a time.
 struct DetectionLossSums {
-  double boxes = 1;    // things of all pictures, at least 1
+  double boxes = 1;    // objects of all pictures, at least 1
   double weights = 1;  // of all queries in the cross-entropy
 
   static DetectionLossSums Of(std::span<const TrueObjects> batch, std::int64_t queries,
                               const DetectionLossOptions& options);
 };
 
-// The query of each thing in a picture, -1 where there are more things than queries: the exact matching of least cost,
-// where a query's is class_cost * -p(label) + box_cost * L1 + giou_cost * -GIoU (eq. 1 and 2, section A.2). The
+// The query of each object in a picture, -1 where there are more objects than queries: the exact matching of least
+// cost, where a query's is class_cost * -p(label) + box_cost * L1 + giou_cost * -GIoU (eq. 1 and 2, section A.2). The
 // picture's queries are rows [first, first + queries) of the answers.
 HEADLIGHT_API std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t first,
                                                      std::int64_t queries, const TrueObjects& objects,
@@ -55,8 +55,8 @@ HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const 
 
 // The same for answers of any number of rows whose objects are known.
 struct MatchedObjects {
-  std::vector<std::int32_t> labels;    // of each row, the last class where there is nothing
-  std::vector<std::int32_t> rows;      // those that are to find an object
+  std::vector<std::int32_t> labels;    // of each row, the last class for "no object"
+  std::vector<std::int32_t> rows;      // those whose target is an object
   std::vector<ops::CentredBox> boxes;  // of each of these
 
   void Add(std::int64_t row, const TrueObjects& objects, std::size_t object);

@@ -1,5 +1,5 @@
-// DETR's masks (Carion et al., 2020, section 4.4 and figure 8): where each query's attention over the picture lies,
-// made finer and finer beside the maps of the backbone's stages.
+// DETR's masks (Carion et al., 2020, section 4.4 and figure 8): each query's attention over the picture,
+// refined step by step with the maps of the backbone's stages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The interface of detectors: what is in a picture, and where.
+// The interface of object detectors.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct DetectedPictures {
   std::vector<ops::FeatureMaps> maps;  // of a model with masks: what they are made of, coarse to fine
 };
 
-// A query's best class of those that are something.
+// A query's most probable class other than "no object".
 struct QueryFinding {
   ops::CentredBox box;  // as shares of the picture's sides
   std::int32_t label = 0;
@@ -55,7 +55,7 @@ class HEADLIGHT_API ObjectDetector : public Model {
   virtual QueryAnswers Answer(Context& context, const Tensor& states) const = 0;
 
   // The masks of some queries, which are rows of found.queries in ascending order: a map of each, of a number a cell,
-  // whose sigmoid is the probability that the cell belongs to what the query has found. Throws Error for a model
+  // whose sigmoid is the probability that the cell belongs to the query's object. Throws Error for a model
   // without masks.
   virtual ops::FeatureMaps Masks(Context& context, const DetectedPictures& found,
                                  std::span<const std::int32_t> queries) const = 0;
@@ -64,7 +64,7 @@ class HEADLIGHT_API ObjectDetector : public Model {
   virtual const DetectionLossOptions& loss() const = 0;
 
   struct Limits {
-    std::int64_t queries = 0;  // the most that is found in a picture
+    std::int64_t queries = 0;  // the most objects found in a picture
     std::int64_t channels = 3;
     bool masks = false;  // each query has a mask, too
   };

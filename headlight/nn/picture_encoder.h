@@ -72,7 +72,7 @@ class HEADLIGHT_API PictureEncoder : public Model {
   std::vector<std::string> labels_;
 };
 
-// The encoder with a head for other classes, which begins anew by the seed.
+// The encoder with a head for other classes, initialised by the seed.
 HEADLIGHT_API std::unique_ptr<PictureEncoder> GiveClasses(const PictureEncoder& model,
                                                           const std::vector<std::string>& labels, std::uint64_t seed);
 

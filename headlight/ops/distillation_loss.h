@@ -10,7 +10,7 @@
 
 namespace headlight::ops {
 
-// A row of the student's, and the one of the teacher that it is to give.
+// A row of the student's logits, and the teacher's row that is its target.
 struct DistillationPair {
   std::int32_t student = 0, teacher = 0;
 };

@@ -1,4 +1,4 @@
-// Cross-entropy against a distribution over the classes, as mixed pictures and teachers give one.
+// Cross-entropy against a distribution over the classes, as mixup and teachers give one.
 #pragma once
 
 #include "headlight/base/export.h"

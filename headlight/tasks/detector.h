@@ -1,4 +1,4 @@
-// Detection: what is in pictures, and where.
+// Object detection in pictures.
 //   const Detector detector = Detector::Load("detr-resnet-50");
 //   for (const FoundBox& found : detector.Detect({ReadPicture("street.jpg")})[0])
 //     fmt::print("{} {:.2f} at {}, {}\n", detector.labels()[found.label], found.score, found.box.left, found.box.top);
@@ -26,8 +26,8 @@ struct DetectOptions {
   std::function<std::string(std::size_t picture)> name_of = {};  // in errors; "picture 1" unless given
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once. What is found in a picture does
-// not depend on the pictures beside it: none is padded.
+// Immutable and cheap to copy; every method may be called from many threads at once. A picture's boxes do
+// not depend on the other pictures of a call: none is padded.
 class HEADLIGHT_API Detector {
  public:
   // A folder of DETR and its preprocessor_config.json. Throws Error naming the file and what is wrong with it or not

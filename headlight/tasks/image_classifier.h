@@ -27,7 +27,7 @@ struct ImageOptions {
 };
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A picture's scores do not depend
-// on what it is classified with.
+// on the other pictures of a call.
 class HEADLIGHT_API ImageClassifier {
  public:
   // A folder of an encoder of pictures or an ImageGPT, with classes, and its preprocessor_config.json. Throws Error

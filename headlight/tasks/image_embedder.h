@@ -1,4 +1,4 @@
-// Vectors of pictures that are near one another where the pictures look alike.
+// Embeddings of pictures: vectors that are close where the pictures look alike.
 //   const ImageEmbedder embedder = ImageEmbedder::Load("dino-vits16");
 //   Tensor vectors = embedder.Embed({ReadPicture("cat.jpg"), ReadPicture("dog.png")});  // [2, dimension]
 #pragma once
@@ -18,7 +18,7 @@
 namespace headlight {
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A picture's vector does not depend
-// on what it is embedded with.
+// on the other pictures of a call.
 class HEADLIGHT_API ImageEmbedder {
  public:
   // A folder of any encoder of pictures, with or without classes, and its preprocessor_config.json. Throws Error naming

@@ -1,8 +1,8 @@
-// Segmentation: which pixels of a picture belong to what.
+// Panoptic segmentation of pictures.
 //   const Segmenter segmenter = Segmenter::Load("detr-resnet-50-panoptic");
 //   const Segmentation result = segmenter.Segment({ReadPicture("street.jpg")})[0];
 //   result.ids[y * result.width + x]                       // the segment of a pixel, 0 for none
-//   segmenter.labels()[result.segments[0].label]           // what the first segment is
+//   segmenter.labels()[result.segments[0].label]           // the first segment's label
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@
 namespace headlight {
 
 struct SegmentOptions {
-  double threshold = 0.5;  // only things with a score above it; 0 to 1
+  double threshold = 0.5;  // only segments with a score above it; 0 to 1
   SegmentRules rules = {};
   std::int64_t batch_pixels = 1 << 20;  // of pictures that are computed at once, as resized; at least 1
   std::function<std::string(std::size_t picture)> name_of = {};  // in errors; "picture 1" unless given
 };
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A picture's segments do not depend
-// on the pictures beside it.
+// on the other pictures of a call.
 class HEADLIGHT_API Segmenter {
  public:
   // A folder of DETR with masks and its preprocessor_config.json. Throws Error naming the file and what is wrong with

@@ -170,7 +170,7 @@ LinearProbe::LinearProbe(const LabelledFeatures& features)
       squares[i] += std::pow(static_cast<double>(x.row(row)[i]) - sums[i] / rows, 2);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const double deviation = std::sqrt(squares[i] / rows);
-    // A feature that does not vary but by rounding says nothing, and is left as it is.
+    // A feature that varies by rounding alone carries no information, and is not scaled.
     scale_[i] = deviation > 1e-7 * std::abs(sums[i] / rows) ? static_cast<float>(1 / deviation) : 1;
   }
   const Regression regression(features.vectors, mean_, scale_, classes_);

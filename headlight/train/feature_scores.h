@@ -1,4 +1,4 @@
-// How good features are for classes that they were not learned for: nearest neighbours, and a linear probe.
+// Evaluation of frozen features by labelled examples: nearest neighbours, and a linear probe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct LabelledFeatures {
 };
 
 // The class of each row of `asked` [examples, dimension]: the one that its `neighbours` nearest among the known vote
-// for, by cosine and with a weight of exp(cosine / 0.07), as DINO judges features (Caron et al., 2021, section 4.1).
+// for, by cosine and with a weight of exp(cosine / 0.07), as DINO evaluates features (Caron et al., 2021, section 4.1).
 // Throws Error where there are fewer than `neighbours`.
 HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& asked,
                                                          std::int64_t neighbours);
@@ -24,9 +24,9 @@ HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures&
 // vote for, likewise.
 HEADLIGHT_API double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours);
 
-// Logistic regression on features that are shifted and scaled to mean 0 and deviation 1 by what it learns from: it
-// minimises the sum of the negative log-probabilities plus the half of the squared weights, biases left out. That is
-// scikit-learn's LogisticRegression behind a StandardScaler, with its C of 1.
+// Logistic regression on features standardized to mean 0 and deviation 1 over the training examples: it
+// minimises the sum of the negative log-probabilities plus half of the sum of the squared weights, without the biases:
+// as scikit-learn's LogisticRegression with C = 1 after a StandardScaler.
 class HEADLIGHT_API LinearProbe {
  public:
   // Throws Error where the features have fewer than two classes.

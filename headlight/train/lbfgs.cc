@@ -74,7 +74,7 @@ bool Minimise(const Objective& objective, Vector& x, const LbfgsOptions& options
     const Vector direction = Direction(history, gradient);
     if (!Search(objective, x, direction, Dot(gradient, direction), value, next, next_gradient)) {
       if (history.empty()) return false;
-      history.clear();  // it misleads: begin anew along the gradient
+      history.clear();  // no descent direction: restart along the gradient
       continue;
     }
     Pair pair{Difference(next, x), Difference(next_gradient, gradient), 0};

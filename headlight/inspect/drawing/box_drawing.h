@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-// The colour of a class, or of another thing that is numbered from 0: neighbours differ.
+// The colour of a class, or of a segment, by its number from 0: neighbours differ.
 HEADLIGHT_API Color ColorOfClass(int index);
 
 // Draws the picture and on it the boxes, each with its label and its score in the colour of its class, the best on top,

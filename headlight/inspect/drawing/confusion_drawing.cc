@@ -49,7 +49,7 @@ void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path) {
   const auto draw = [&](Canvas& canvas) {
     canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 17, .bold = true}, Align::left,
                 layout.width - 2 * kPageMargin);
-    canvas.Text({kPageMargin, kPageMargin + 34}, "a row: the right class; a column: the class that was found",
+    canvas.Text({kPageMargin, kPageMargin + 34}, "rows: true class; columns: predicted class",
                 {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
     for (std::size_t i = 0; i < classes; ++i) {
       const std::span<const std::int64_t> row(matrix.counts.data() + i * classes, classes);

@@ -1,4 +1,4 @@
-// Which classes were taken for which, as a picture.
+// A confusion matrix as a picture.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace headlight {
 struct ConfusionMatrix {
   std::string title;
   std::vector<std::string> labels;
-  std::vector<std::int64_t> counts;  // [right, found]
+  std::vector<std::int64_t> counts;  // [true class, predicted class]
 };
 
-// A row for each right class, a column for each that was found, with room for their names.
+// A row for each true class and a column for each predicted one, with room for their names.
 struct ConfusionLayout {
   double cell = 0, labels = 0;          // the side of a square; the room for names, left and above
   bool numbers = false, names = false;  // whether squares have their counts, and rows and columns their names

@@ -1,4 +1,4 @@
-// How well the scores of all classes fit the right one.
+// Metrics of a classifier from its logits: accuracy, top-5 accuracy, loss, confusion matrix.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class HEADLIGHT_API LogitScores {
   double loss() const;  // the mean negative log-probability of the right class
   double top5_accuracy()
       const;  // 0 to 1: how often the right one is among the five largest, the first of equals before others
-  // [right, found]: how often one class was found where another is right. Empty for more than kMostConfused classes.
+  // [true class, predicted class]: how many examples.  Empty for more than kMostConfused classes.
   const std::vector<std::int64_t>& confusions() const { return confusions_; }
 
  private:

@@ -1,4 +1,4 @@
-// Detection: what is in pictures, and where.
+// Training of object detectors.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,20 @@ enum class BoxAugmentation {
 struct DetectionTrainingOptions {
   BatchOptions batches;  // tokens are pictures
   BoxAugmentation augment = BoxAugmentation::scale;
-  // Of a loss of the encoder's cells, which DETR does not have (CellLoss).
+  // Of an auxiliary loss at the encoder's cells, which DETR does not have (CellLoss).
   double cell_weight = 0;
 };
 
-// [1]: scale times the pictures' mean loss of the cells of the encoder's memory, which the queries' heads ask what they
-// show: each cell whose middle is in a box that object's class and box, of several the smallest one's, and so the cell
-// with a box's middle; others nothing. The cells learn with every step and each object, the queries only as far as
-// they are matched, so that a detector from scratch learns much sooner what is where (as the dense heads of Zong et
-// al., "DETRs with Collaborative Hybrid Assignments Training", 2023).
+// [1]: scale times the pictures' mean loss of the encoder's cells, to whose states the queries' heads are applied. The
+// target of a cell whose middle is in a box, or that contains a box's middle, is that object's class and box (of
+// several the smallest); of all others it is "no object". Each object trains many cells in every step, but only one
+// query, so that a detector from scratch converges much sooner (as with the dense heads of Zong et al., "DETRs with
+// Collaborative Hybrid Assignments Training", 2023).
 HEADLIGHT_API Tensor CellLoss(const QueryAnswers& cells, const DetectedPictures& found,
                               const std::vector<TrueObjects>& objects, const DetectionLossOptions& options,
                               double scale);
 
-// One of TrainingBatch::parts: pictures as the model reads them, and what is in them.
+// One of TrainingBatch::parts: pictures as the model reads them, and their objects.
 struct DetectionPart {
   std::vector<Tensor> pictures;  // [height, width, 3]
   std::vector<TrueObjects> objects;
@@ -53,7 +53,7 @@ struct DetectionPart {
 using PictureReader = std::function<Picture(const std::string& path)>;
 
 // The loss is that of every layer of the decoder (nn/detection_loss.h), of a batch divided by its pictures' number. A
-// validation's score is COCO's AP, beside it the AP at overlaps of 0.5 and 0.75, in per cent. Model and sets must
+// validation's score is COCO's AP, beside it the AP at an IoU of 0.5 and 0.75, in per cent. Model and sets must
 // outlive the task. Throws Error where a set has no picture, and for a class that the model does not have.
 HEADLIGHT_API TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& processor,
                                          const DetectionSet& train, const DetectionSet& valid,

@@ -1,5 +1,5 @@
 // The head of self-distillation (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021,
-// section 3.1 and appendix C), which is left behind after the training.
+// section 3.1 and appendix C), which is discarded after the training.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class HEADLIGHT_API DistillationHead {
   // Declares its parameters among the model's, whose states have `inputs` numbers. They are not saved with it.
   DistillationHead(Parameters& parameters, std::int64_t inputs, const DistillationHeadConfig& config);
 
-  // states [rows, inputs] to [rows, prototypes]. Unless `prototypes_learn` the prototypes get no gradient.
+  // states [rows, inputs] to [rows, prototypes]. Unless `prototypes_learn`, the prototypes get no gradient.
   Tensor operator()(Context& context, const Tensor& states, bool prototypes_learn = true) const;
 
  private:

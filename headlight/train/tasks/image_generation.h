@@ -24,7 +24,7 @@ struct ImageGenerationOptions {
 HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& pictures,
                                                const ImageGenerationOptions& options);
 
-// Bits per pixel of a model that knows how often each colour occurs, and nothing of its place: a baseline.
+// A baseline: bits per pixel by the frequencies of the colours alone.
 HEADLIGHT_API double ColourEntropy(const ColourPictures& pictures);
 
 // The loss of a pixel's colour, and in bits bits_per_pixel. Throws Error likewise.

@@ -121,7 +121,7 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
   context.drop_path = options_.drop_path;
   const Tensor outputs = student_head_(context, ClassStates(student_, context, part.crops),
                                        /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
-  // Every crop is to give what the teacher says of every other global one (eq. 3).
+  // The target of every crop is the teacher's output for every other global one (eq. 3).
   std::vector<ops::DistillationPair> pairs;
   for (std::int32_t crop = 0; crop < part.crops_of_each(); ++crop)
     for (std::int32_t global = 0; global < kGlobalCrops; ++global)

@@ -1,6 +1,6 @@
 // Self-distillation without labels, DINO (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
-// 2021): a student that sees crops of a picture learns what its teacher, an average of its own past, says of the large
-// ones.
+// 2021): a student that sees crops of a picture is trained to predict the output of its teacher, a moving average of
+// the student, for the large ones.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,120 @@
+// The fields that --json prints of pictures and evaluations are those of docs/9_files.md, "JSON output".
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/testing.h"
+#include "headlight/tasks/picture_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kTestdata = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
+const std::string kPicture = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png";
+
+std::vector<std::string> NamesOf(const Json& object) {
+  std::vector<std::string> names;
+  for (const Json::Member& member : *object.As<Json::Object>()) names.push_back(member.name);
+  return names;
+}
+
+struct JsonFields : ProgramTest {
+  JsonFields() {
+    std::filesystem::create_directory(vit);
+    SaveTinyVit(vit);
+  }
+
+  // The row of the manual that begins with this name.
+  std::string RowOf(const std::string& name) const {
+    const std::string start = "| `" + name + "` |";
+    const auto row = std::ranges::find_if(manual, [&](const std::string& line) { return line.starts_with(start); });
+    return row == manual.end() ? "" : *row;
+  }
+
+  const std::vector<std::string> manual = Lines(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md"));
+  const std::string vit = folder.File("vit");
+};
+
+TEST_F(JsonFields, OfPicturesAreDocumented) {
+  const struct {
+    std::vector<std::string> arguments, fields;
+    std::string items = {};  // a field that is an array of objects with these fields:
+    std::vector<std::string> item_fields = {};
+  } commands[] = {
+      {{"classify", vit}, {"picture", "classes"}, "classes", {"label", "probability"}},
+      {{"embed", vit}, {"picture", "vector"}},
+      {{"embed", vit, "--search", kPicture}, {"picture", "score"}},
+      {{"detect", kTestdata + "detectors/detr", "--threshold", "0"},
+       {"picture", "boxes"},
+       "boxes",
+       {"label", "score", "box"}},
+      {{"segment", kTestdata + "detectors/detr_masks", "--threshold", "0"},
+       {"picture", "segments"},
+       "segments",
+       {"id", "label", "score", "area"}},
+  };
+  for (const auto& [arguments, fields, items, item_fields] : commands) {
+    std::vector<std::string> command = arguments;
+    command.insert(command.end(), {kPicture, "--json"});
+    const Outcome outcome = RunProgram(command);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json object = ParseJson(Lines(outcome.out)[0], "row");
+    EXPECT_EQ(NamesOf(object), fields) << command[0];
+    if (!items.empty()) {
+      EXPECT_EQ(NamesOf(object.Find(items)->As<Json::Array>()->front()), item_fields) << command[0];
+    }
+    for (const std::vector<std::string>& names : {fields, item_fields})
+      for (const std::string& name : names) EXPECT_THAT(RowOf(command[0]), HasSubstr("`" + name + "`"));
+  }
+}
+
+// Each field of an evaluation is in the manual's row of its task.
+TEST_F(JsonFields, OfEvaluationsAreDocumented) {
+  const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos");
+  for (const std::string& path : {gpt, imagegpt, photos, photos + "/cat", photos + "/dog"})
+    std::filesystem::create_directory(path);
+  SaveTinyGpt(gpt);
+  SaveTinyImageGpt(imagegpt);
+  std::filesystem::copy(kPicture, photos + "/cat/a.png");
+  std::filesystem::copy(kPicture, photos + "/dog/a.png");
+  const std::string coco = Write("coco.json", R"({"images": [{"id": 1, "file_name": "photos/cat/a.png"}],
+                             "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 4, 4]}],
+                             "categories": [{"id": 1, "name": "LABEL_0"}]})");
+  const std::string encoders = kTestdata + "encoders/";
+  const std::string text = Write("text", "A dog runs over a meadow.\nTwo men and a dog run.\nA man sleeps.\n");
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"classification", {encoders + "classify", Write("classes", "dog\tno\nA dog\tyes\n")}},
+      {"question-answering",
+       {encoders + "answer",
+        Write("q.jsonl", R"({"question": "who", "context": "Two men.", "answers": [{"text": "Two", "start": 0}]})")}},
+      {"masked-language-model", {encoders + "fill_mask", text}},
+      {"language-model", {gpt, text}},
+      {"seq2seq", {model, Write("pairs", "Hund\tdog\n")}},
+      {"seq2seq", {model, Write("pairs", "Hund\tdog\n"), "--rouge"}},
+      {"image-classification", {vit, photos}},
+      {"picture-features", {vit, photos, "--train", photos, "--knn", "1", "--linear-probe"}},
+      {"picture-features", {vit, photos, "--train", photos, "--knn", "1", "--pixels"}},
+      {"image-generation", {imagegpt, photos}},
+      {"detection", {kTestdata + "detectors/detr", coco}},
+  };
+  for (const auto& [task, arguments] : cases) {
+    std::vector<std::string> command = {"evaluate", "--json"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = RunProgram(command);
+    ASSERT_EQ(outcome.exit_code, 0) << task << outcome.err;
+    const Json object = ParseJson(outcome.out, "evaluate");
+    EXPECT_EQ(*object.Find("task")->As<std::string>(), task);
+    ASSERT_NE(RowOf(task), "") << task;
+    for (const std::string& name : NamesOf(object))
+      if (name != "task") {
+        EXPECT_THAT(RowOf(task), HasSubstr("`" + name + "`")) << task;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace headlight
