@@ -54,7 +54,7 @@ void GenerateImages(const std::string& folder, const GenerateImagesOptions& opti
   for (const std::string& path : options.from) begun.push_back(ReadOnePicture(Input(path)));
 
   Progress progress("pixels drawn");
-  generate.progress = [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); };
+  generate.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
   const std::vector<Picture> pictures =
       begun.empty() ? generator.Generate(count, generate) : generator.Complete(begun, options.rows, count, generate);
   const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(pictures.size()))));
