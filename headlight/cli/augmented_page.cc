@@ -5,17 +5,10 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
-#include "headlight/image/decoding/encode.h"
-#include "headlight/text/tokenizers/base64.h"
+#include "headlight/cli/html.h"
 
 namespace headlight {
 namespace {
-
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return escaped;
-}
 
 // The bytes of which PictureProcessor::Values made these, [height, width, 3].
 Picture PictureOf(const Tensor& values, const PictureProcessor& processor) {
@@ -54,10 +47,8 @@ std::string Page(const std::string& figures) {
 // `over`: HTML that lies over the picture.
 std::string Figure(const Tensor& values, const PictureProcessor& processor, const std::string& over,
                    const std::string& caption) {
-  const std::string png = EncodePng(PictureOf(values, processor));
-  return fmt::format(
-      "<figure><div><img src=\"data:image/png;base64,{}\" alt=\"\">{}</div><figcaption>{}</figcaption></figure>\n",
-      EncodeBase64(png), over, caption);
+  return fmt::format("<figure><div><img src=\"{}\" alt=\"\">{}</div><figcaption>{}</figcaption></figure>\n",
+                     PictureSourceHtml(PictureOf(values, processor)), over, caption);
 }
 
 }  // namespace
@@ -68,7 +59,7 @@ std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& pro
   const Shape& shape = batch.values.shape();
   for (std::int64_t i = 0; i < std::min(kMostPictures, shape[0]); ++i)
     figures += Figure(batch.values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}), processor, "",
-                      Escaped(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
+                      EscapeHtml(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
   return Page(figures);
 }
 
@@ -82,7 +73,7 @@ std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& pr
       const auto& [x, y, width, height] = boxes[object];
       over += fmt::format("<i style=\"left:{:.2f}%;top:{:.2f}%;width:{:.2f}%;height:{:.2f}%\">{}</i>",
                           100 * (x - width / 2), 100 * (y - height / 2), 100 * width, 100 * height,
-                          Escaped(labels[static_cast<std::size_t>(classes[object])]));
+                          EscapeHtml(labels[static_cast<std::size_t>(classes[object])]));
     }
     figures += Figure(batch.pictures[i], processor, over, "");
   }

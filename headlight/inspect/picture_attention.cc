@@ -56,11 +56,9 @@ class MapCollector {
   int layers_ = 0;
 };
 
-}  // namespace
-
-AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor, const Picture& picture,
-                            std::optional<int> layer) {
-  const PictureEncoder::Limits& limits = model.limits();
+// encode(context, picture) runs an encoder with these limits.
+AttentionRecord AttentionOfPatches(const PictureEncoder::Limits& limits, const PictureProcessor& processor,
+                                   const Picture& picture, std::optional<int> layer, const auto& encode) {
   const Picture fitted = processor.Fit(picture);
   const Tensor values = processor.Values(fitted);
   const Grid grid = GridOf(values, limits.patch);
@@ -77,9 +75,27 @@ AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor&
                            limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
   Context context;
   context.sink = [&](const LayerAttention& one) { maps.Add(one); };
-  model.Encode(context, {&values, 1});
+  encode(context, values);
   maps.CheckLayer();
   return record;
+}
+
+}  // namespace
+
+AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor, const Picture& picture,
+                            std::optional<int> layer) {
+  return AttentionOfPatches(model.limits(), processor, picture, layer, [&](Context& context, const Tensor& values) {
+    model.Encode(context, {&values, 1});
+  });
+}
+
+AttentionRecord AttentionOf(const DualEncoder& model, const PictureProcessor& processor, const Picture& picture,
+                            std::optional<int> layer) {
+  Check(model.limits().has_pictures(), "{}: this model has no tower for pictures", model.parameters().source());
+  return AttentionOfPatches(model.limits().pictures, processor, picture, layer,
+                            [&](Context& context, const Tensor& values) {
+                              model.EncodePictures(context, {&values, 1});
+                            });
 }
 
 AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, const PictureProcessor& processor,
