@@ -23,6 +23,7 @@ set(user_headers
   headlight/tasks/answerer.h
   headlight/tasks/classifier.h
   headlight/tasks/detector.h
+  headlight/tasks/dual_embedder.h
   headlight/tasks/embedder.h
   headlight/tasks/generator.h
   headlight/tasks/image_classifier.h

@@ -29,7 +29,7 @@ inline double Deviation(const Numbers& actual, const Numbers& expected) {
   EXPECT_EQ(actual.size(), expected.size());
   double worst = 0, scale = 0;
   for (std::size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {
-    if (std::isnan(actual[i])) return INFINITY;
+    if (std::isnan(actual[i]) || std::isnan(expected[i])) return INFINITY;
     worst = std::max(worst, std::abs(actual[i] - expected[i]));
     scale = std::max(scale, std::abs(expected[i]));
   }

@@ -5,18 +5,11 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/html.h"
 #include "headlight/cli/output.h"
-#include "headlight/image/decoding/encode.h"
-#include "headlight/text/tokenizers/base64.h"
 
 namespace headlight {
 namespace {
-
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return escaped;
-}
 
 // The bytes of which PictureProcessor::Values made these, [height, width, 3].
 Picture PictureOf(const Tensor& values, const PictureProcessor& processor) {
@@ -55,10 +48,8 @@ std::string Page(const std::string& title, const std::string& figures) {
 // `over`: HTML that lies over the picture.
 std::string Figure(const Tensor& values, const PictureProcessor& processor, const std::string& over,
                    const std::string& caption) {
-  const std::string png = EncodePng(PictureOf(values, processor));
-  return fmt::format(
-      "<figure><div><img src=\"data:image/png;base64,{}\" alt=\"\">{}</div><figcaption>{}</figcaption></figure>\n",
-      EncodeBase64(png), over, caption);
+  return fmt::format("<figure><div><img src=\"{}\" alt=\"\">{}</div><figcaption>{}</figcaption></figure>\n",
+                     PictureSourceHtml(PictureOf(values, processor)), over, caption);
 }
 
 constexpr const char* kFirstBatch = "Pictures of the first batch, as the model sees them";
@@ -78,7 +69,7 @@ std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& pro
   const Shape& shape = batch.values.shape();
   for (std::int64_t i = 0; i < std::min(kMostPictures, shape[0]); ++i)
     figures += Figure(batch.values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}), processor, "",
-                      Escaped(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
+                      EscapeHtml(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
   return Page(kFirstBatch, figures);
 }
 
@@ -92,7 +83,7 @@ std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& pr
       const auto& [x, y, width, height] = boxes[object];
       over += fmt::format("<i style=\"left:{:.2f}%;top:{:.2f}%;width:{:.2f}%;height:{:.2f}%\">{}</i>",
                           100 * (x - width / 2), 100 * (y - height / 2), 100 * width, 100 * height,
-                          Escaped(labels[static_cast<std::size_t>(classes[object])]));
+                          EscapeHtml(labels[static_cast<std::size_t>(classes[object])]));
     }
     figures += Figure(batch.pictures[i], processor, over, "");
   }
@@ -105,7 +96,7 @@ std::string AugmentedPage(const DistilledPictures& pictures, const std::function
   std::int64_t shown = 0;
   for (std::int64_t picture = 0; picture < pictures.count && shown < kMostPictures; ++picture)
     for (const Tensor& crop : pictures.crops(picture, /*epoch=*/0)) {
-      figures += Figure(crop, processor, "", Escaped(name_of(picture)));
+      figures += Figure(crop, processor, "", EscapeHtml(name_of(picture)));
       ++shown;
     }
   return Page("Crops of the first pictures, as student and teacher see them", figures);

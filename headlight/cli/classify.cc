@@ -1,7 +1,10 @@
 // headlight classify: the class of each text or picture.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +20,10 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/classifier.h"
+#include "headlight/tasks/dual_embedder.h"
 #include "headlight/tasks/image_classifier.h"
 
 namespace headlight {
@@ -26,7 +31,7 @@ namespace {
 
 struct Options : LineOptions {
   std::string folder;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, labels, templates;
   std::int64_t top = 0;  // 0: as the problem type asks for
   std::optional<Compute> compute;
   bool truncate = false;
@@ -96,16 +101,16 @@ void ClassifyTexts(const Options& options) {
   ForEachLineBatch(options, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), rows);
 }
 
-void ClassifyPictures(const Options& options) {
-  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
-  const ImageClassifier classifier =
-      Loaded([&] { return ImageClassifier::Load(options.folder, {.compute = options.compute}); });
+// `scores`: of pictures that `fit` has resized, [pictures, labels].
+void PrintPictures(
+    const Options& options, const std::vector<PictureSource>& sources, const std::vector<std::string>& labels,
+    Problem problem, const FitPicture& fit,
+    const std::function<Tensor(std::span<const Picture> fitted, const ImageOptions& options)>& classify) {
   const auto rows = [&](const FittedBatch& batch) {
-    const Tensor scores = classifier.ClassifyFitted(batch.fitted, {.name_of = batch.name_of});
+    const Tensor scores = classify(batch.fitted, {.name_of = batch.name_of});
     std::vector<std::string> printed;
     for (std::size_t i = 0; i < batch.sources.size(); ++i) {
-      Row row = RowOf(scores.matrix<float>().row(static_cast<std::int64_t>(i)), classifier.labels(),
-                      classifier.problem(), options);
+      Row row = RowOf(scores.matrix<float>().row(static_cast<std::int64_t>(i)), labels, problem, options);
       const std::string name = batch.sources[i].name();
       printed.push_back((options.json ? Json(Json::Object{{"picture", name}, {"classes", std::move(row.json)}}).Line()
                                       : InRow(name) + "\t" + row.text) +
@@ -113,12 +118,46 @@ void ClassifyPictures(const Options& options) {
     }
     return printed;
   };
-  ForEachPictureBatch(
-      options, sources, "pictures classified", [&](const Picture& picture) { return classifier.Fit(picture); }, rows);
+  ForEachPictureBatch(options, sources, "pictures classified", fit, rows);
+}
+
+void ClassifyPictures(const Options& options) {
+  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  const ImageClassifier classifier =
+      Loaded([&] { return ImageClassifier::Load(options.folder, {.compute = options.compute}); });
+  PrintPictures(
+      options, sources, classifier.labels(), classifier.problem(),
+      [&](const Picture& picture) { return classifier.Fit(picture); },
+      [&](std::span<const Picture> fitted, const ImageOptions& how) { return classifier.ClassifyFitted(fitted, how); });
+}
+
+// By classes that are only described.
+void ClassifyByLabels(const Options& options) {
+  const std::set<std::string> distinct(options.labels.begin(), options.labels.end());
+  Check(distinct.size() == options.labels.size(), "--labels: one is given twice");
+  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  const DualEmbedder embedder =
+      Loaded([&] { return DualEmbedder::Load(options.folder, {.compute = options.compute}); });
+  const std::vector<std::string> plain = {"{}"};
+  const Tensor classes = embedder.EmbedLabels(options.labels, options.templates.empty() ? plain : options.templates);
+  PrintPictures(
+      options, sources, options.labels, Problem::one_label,
+      [&](const Picture& picture) { return embedder.Fit(picture); },
+      [&](std::span<const Picture> fitted, const ImageOptions& how) {
+        return embedder.Probabilities(embedder.EmbedFitted(fitted, how), classes);
+      });
 }
 
 void Run(const Options& options) {
   const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  const bool dual = kind == DualEncoder::kKind;
+  Check(dual || options.labels.empty(), "{}: --labels is for CLIP and SigLIP, and this model has classes of its own",
+        options.folder);
+  if (dual) {
+    Check(!options.labels.empty(), "{}: this model has no classes of its own: give them with --labels", options.folder);
+    Check(!options.truncate, "{}: --truncate is for texts, and this model classifies pictures", options.folder);
+    return ClassifyByLabels(options);
+  }
   if (kind == PictureEncoder::kKind || kind == ImageGpt::kKind) {
     Check(!options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
     return ClassifyPictures(options);
@@ -138,6 +177,19 @@ void AddClassify(CLI::App& program) {
   command.add_option("FILE", options.inputs,
                      "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
                      "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");
+  auto* labels = command
+                     .add_option("--labels", options.labels,
+                                 "Classes, in words, for a model such as CLIP that has none of its own")
+                     ->type_name("TEXT")
+                     ->check(NotEmpty());
+  command
+      .add_option("--template", options.templates,
+                  "A text with {} in the place of a class, such as 'a photo of a {}.'; repeated, the mean of all is "
+                  "taken [{}]")
+      ->type_name("TEXT")
+      ->check(NotEmpty())
+      ->allow_extra_args(false)
+      ->needs(labels);
   AddNumber(command, "--top", options.top, AtLeast(1),
             "Print the N most probable classes [the best, with --json all; with several labels those of at least "
             "0.5; of a regression all]");
@@ -153,11 +205,13 @@ void AddClassify(CLI::App& program) {
       "its\n"
       "path and a tab come first, with #N after the path of an IDX file for its Nth picture. problem_type in the\n"
       "folder's config.json says how scores are read: one class is right (they sum to 1), each class is right or not,\n"
-      "or the score itself is the answer.\n\n"
+      "or the score itself is the answer. Of CLIP the probabilities of all --labels sum to 1, of SigLIP each is by "
+      "itself.\n\n"
       "Examples:\n"
       "  echo 'What a film!' | headlight classify bert-sentiment\n"
       "  headlight classify bert-mnli pairs.tsv --json\n"
-      "  headlight classify vit-base-patch16-224 cat.jpg photos/ --top 5");
+      "  headlight classify vit-base-patch16-224 cat.jpg photos/ --top 5\n"
+      "  headlight classify clip-vit-base-patch32 photos/ --labels cat dog --template 'a photo of a {}.'");
 }
 
 }  // namespace headlight

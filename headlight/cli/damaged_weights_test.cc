@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "headlight/cli/testing.h"
+#include "headlight/tasks/dual_testing.h"
 
 namespace headlight {
 namespace {
@@ -36,6 +37,8 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
        {"embed"},
        "Two dogs.\n",
        "embedding standard input: line 1"},
+      {"clip", {"embed"}, "Two dogs.\n", "embedding standard input: line 1"},
+      {"clip", {"embed", HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png"}, "", "embedding "},
       {encoders + "classify", {"classify"}, "A small dog runs.\n", "classifying standard input: line 1"},
       {encoders + "tag", {"tag"}, "dog\n", "tagging standard input: line 1"},
       {encoders + "answer", {"answer"}, "dogs?\tTwo men, two dogs.\n", "answering standard input: line 1"},
@@ -49,6 +52,8 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       SaveTinyModel(folder.path());
     else if (one.folder == "gpt")
       SaveTinyGpt(folder.path());
+    else if (one.folder == "clip")
+      SaveTinyClip(folder.path());
     else
       std::filesystem::copy(one.folder, folder.path(), std::filesystem::copy_options::recursive);
     DamageWeights(folder.path());

@@ -2,7 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -15,21 +17,20 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/embedders.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/models/family.h"
-#include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/embedder.h"
-#include "headlight/tasks/image_embedder.h"
+#include "headlight/tasks/vector_index.h"
 
 namespace headlight {
 namespace {
 
 struct Options : LineOptions {
-  std::string folder, out, search;
+  std::string folder, out, search, index;
   std::vector<std::string> inputs;
   std::int64_t top = 10;
   std::optional<Compute> compute;
@@ -77,11 +78,25 @@ std::string Numbers(const float* vector, std::int64_t columns) {
   return fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
 }
 
+// Where the vectors go with --index.
+std::optional<IndexBuilder> IndexFor(const Options& options, std::int64_t dimension) {
+  std::optional<IndexBuilder> index;
+  if (!options.index.empty())
+    index.emplace(options.index, IndexModel{options.folder, FingerprintOf(options.folder), dimension});
+  return index;
+}
+
+void Finish(const Options& options, IndexBuilder& index) {
+  index.Flush();
+  Note("{}: {} items", options.index, index.size());
+}
+
 void EmbedTexts(const Options& options) {
-  const Embedder embedder = Loaded([&] { return Embedder::Load(options.folder, {.compute = options.compute}); });
-  const std::int64_t columns = embedder.dimension();
+  const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
+  const std::int64_t columns = embedder.dimension;
   std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Embed({&options.search, 1}).vectors.ToVector<float>();
+  if (!options.search.empty()) query = embedder.Query(options.search);
+  std::optional<IndexBuilder> index = IndexFor(options, columns);
 
   std::vector<float> all;
   std::vector<Found> found;
@@ -90,17 +105,28 @@ void EmbedTexts(const Options& options) {
     all.resize(static_cast<std::size_t>(lines * columns), std::numeric_limits<float>::quiet_NaN());
   };
   const auto rows = [&](const LineBatch& batch) {
-    const Embeddings embeddings = embedder.Embed(batch.lines, {.truncate = options.truncate, .name_of = batch.name_of});
-    for (const std::int64_t text : embeddings.truncated)
-      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(static_cast<std::size_t>(text)),
-           embedder.longest());
     std::vector<std::string> printed(batch.lines.size());
-    if (!options.out.empty()) pad_to(batch.first - 1);
+    std::vector<std::string> lines;
+    std::vector<std::size_t> places;  // of them in the batch
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      if (index && index->Has({batch.lines[i]})) continue;
+      lines.push_back(batch.lines[i]);
+      places.push_back(i);
+    }
+    const Embeddings embeddings = embedder.texts(
+        lines,
+        {.truncate = options.truncate, .name_of = [&](std::size_t text) { return batch.name_of(places[text]); }});
+    for (const std::int64_t text : embeddings.truncated)
+      Note("{}: the model reads {} tokens at once: its end is left out",
+           batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
+    if (!options.out.empty()) pad_to(batch.first - 1);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
       const float* const vector = embeddings.vectors.matrix<float>().row(static_cast<std::int64_t>(i));
-      const std::int64_t line = batch.first + static_cast<std::int64_t>(i);
-      if (!query.empty()) {
-        found.push_back({Cosine(query.data(), vector, columns), line, batch.lines[i]});
+      const std::int64_t line = batch.first + static_cast<std::int64_t>(places[i]);
+      if (index) {
+        index->Add({lines[i]}, {vector, static_cast<std::size_t>(columns)});
+      } else if (!query.empty()) {
+        found.push_back({Cosine(query.data(), vector, columns), line, lines[i]});
       } else if (!options.out.empty()) {
         all.insert(all.end(), vector, vector + columns);
       } else {
@@ -111,26 +137,40 @@ void EmbedTexts(const Options& options) {
     KeepBest(found, options.top);
     return printed;
   };
-  const bool a_row_a_line = query.empty() && options.out.empty();
+  const bool a_row_a_line = query.empty() && options.out.empty() && !index;
   const LineCount count = ForEachLineBatch(options, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), rows,
                                            a_row_a_line ? "\n" : "");
   for (const Found& one : found)
     WriteResult(options.json
                     ? Json(Json::Object{{"line", one.place}, {"text", one.text}, {"score", one.score}}).Line() + "\n"
                     : fmt::format("{:.4f}\t{}\t{}\n", one.score, one.place, one.text));
+  if (index) return Finish(options, *index);
   if (options.out.empty()) return;
   pad_to(count.lines);
   WriteFile(options.out, Npy(all, static_cast<std::size_t>(count.lines), columns));
 }
 
+// A picture's file as an index has it.
+IndexItem ItemOf(const PictureSource& source) {
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(source.path, ignored);
+  const auto time = std::filesystem::last_write_time(source.path, ignored).time_since_epoch();
+  return {std::filesystem::absolute(source.name()).lexically_normal().string(), true, static_cast<std::int64_t>(size),
+          std::chrono::duration_cast<std::chrono::milliseconds>(time).count()};
+}
+
 void EmbedPictures(const Options& options) {
-  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  std::vector<PictureSource> sources = ListInputPictures(options.inputs);
   if (!options.out.empty()) CheckNoPicture("--out", options.out, sources);
-  const ImageEmbedder embedder =
-      Loaded([&] { return ImageEmbedder::Load(options.folder, {.compute = options.compute}); });
-  const std::int64_t columns = embedder.dimension();
+  if (!options.index.empty())
+    Check(std::ranges::find(sources, "-", &PictureSource::path) == sources.end(),
+          "--index: a picture from standard input has no name by which a search could give it");
+  const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
+  const std::int64_t columns = embedder.dimension;
   std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Embed({ReadOnePicture(Input(options.search))}).ToVector<float>();
+  if (!options.search.empty()) query = embedder.Query(options.search);
+  std::optional<IndexBuilder> index = IndexFor(options, columns);
+  if (index) std::erase_if(sources, [&](const PictureSource& source) { return index->Has(ItemOf(source)); });
 
   // A picture that cannot be processed has a row of NaN.
   std::vector<float> all;
@@ -138,13 +178,15 @@ void EmbedPictures(const Options& options) {
     all.resize(sources.size() * static_cast<std::size_t>(columns), std::numeric_limits<float>::quiet_NaN());
   std::vector<Found> found;
   const auto rows = [&](const FittedBatch& batch) {
-    const Tensor vectors = embedder.EmbedFitted(batch.fitted, {.name_of = batch.name_of});
+    const Tensor vectors = embedder.fitted(batch.fitted, {.name_of = batch.name_of});
     std::vector<std::string> printed(batch.sources.size());
     for (std::size_t i = 0; i < batch.sources.size(); ++i) {
       const float* const vector = vectors.matrix<float>().row(static_cast<std::int64_t>(i));
       const std::int64_t place = batch.first + static_cast<std::int64_t>(i);
       const std::string name = batch.sources[i].name();
-      if (!query.empty()) {
+      if (index) {
+        index->Add(ItemOf(batch.sources[i]), {vector, static_cast<std::size_t>(columns)});
+      } else if (!query.empty()) {
         found.push_back({Cosine(query.data(), vector, columns), place, name});
       } else if (!options.out.empty()) {
         std::copy_n(vector, columns, all.begin() + place * columns);
@@ -157,18 +199,18 @@ void EmbedPictures(const Options& options) {
     KeepBest(found, options.top);
     return printed;
   };
-  ForEachPictureBatch(
-      options, sources, "pictures embedded", [&](const Picture& picture) { return embedder.Fit(picture); }, rows);
+  ForEachPictureBatch(options, sources, "pictures embedded", embedder.fit, rows);
   for (const Found& one : found)
     WriteResult(options.json ? Json(Json::Object{{"picture", one.text}, {"score", one.score}}).Line() + "\n"
                              : fmt::format("{:.4f}\t{}\n", one.score, InRow(one.text)));
+  if (index) return Finish(options, *index);
   if (options.out.empty()) return;
   WriteFile(options.out, Npy(all, sources.size(), columns));
   for (const PictureSource& source : sources) WriteResult(InRow(source.name()) + "\n");
 }
 
 void Run(const Options& options) {
-  const bool pictures = FamilyOf(OpenModelFolder(options.folder)).kind == PictureEncoder::kKind;
+  const bool pictures = EmbedsPictures(options.folder, options.inputs);
   Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
   Check(pictures || options.most_pixels->empty(), "{}: --most-pixels is for pictures, and this model reads texts",
         options.folder);
@@ -177,7 +219,7 @@ void Run(const Options& options) {
   std::vector<std::string> inputs = {own.folder};
   if (!pictures) inputs.push_back(own.input);
   if (pictures) inputs.insert(inputs.end(), own.inputs.begin(), own.inputs.end());
-  if (pictures && !own.search.empty()) inputs.push_back(own.search);
+  if (pictures && IsPictureQuery(own.search)) inputs.push_back(own.search);
   CheckOutputs({{"--out", own.out}}, inputs);
   if (!own.out.empty()) CheckWritable(own.out);
   return pictures ? EmbedPictures(own) : EmbedTexts(own);
@@ -189,8 +231,8 @@ void AddEmbed(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "embed", "Embed texts or pictures as vectors, or search them by cosine similarity", Run);
   AddFolder(command, options.folder,
-            "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, or of pictures, such "
-            "as DINO");
+            "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of pictures, such as "
+            "DINO, or of both, such as CLIP");
   command.add_option("FILE", options.inputs,
                      "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
                      "pictures, patterns. - is standard input [-]");
@@ -207,6 +249,14 @@ void AddEmbed(CLI::App& program) {
           ->check(NotEmpty())
           ->type_name("QUERY")
           ->excludes(out);
+  command
+      .add_option("--index", options.index,
+                  "Add the vectors with their names to this folder, which headlight search reads; what is there and "
+                  "has not changed is left out")
+      ->check(NotEmpty())
+      ->type_name("DIR")
+      ->excludes(out)
+      ->excludes(search);
   AddNumber(command, "--top", options.top, AtLeast(1), "Lines or pictures that --search prints")
       ->capture_default_str()
       ->needs(search);
@@ -225,11 +275,14 @@ void AddEmbed(CLI::App& program) {
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "
       "that\n"
       "file it is their mean. A picture's vector is the state of its class token after the last norm, or of a model\n"
-      "without one the mean of all states.\n\n"
+      "without one the mean of all states. A model of both, such as CLIP, takes folders and files that are named as\n"
+      "pictures are for pictures and others for texts; --search is then the path of a picture or a text.\n\n"
       "Examples:\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3\n"
-      "  headlight embed dino-vits16 photos/ --search query.jpg");
+      "  headlight embed dino-vits16 photos/ --search query.jpg\n"
+      "  headlight embed clip-vit-base-patch32 photos/ --search 'a dog on the beach'\n"
+      "  headlight embed clip-vit-base-patch32 photos/ --index photos.index");
 }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/evaluate_dual.h"
 #include "headlight/cli/evaluate_images.h"
 #include "headlight/cli/evaluate_options.h"
 #include "headlight/cli/evaluate_pairs.h"
@@ -16,6 +17,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 
@@ -38,7 +40,8 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
           "{}: {} is not for this model, which is {} {}", options.folder, name,
           kind.starts_with("encoder") ? "an" : "a", kind);
   }
-  const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind || kind == PictureEncoder::kKind;
+  const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind || kind == PictureEncoder::kKind ||
+                        kind == DualEncoder::kKind;
   Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
         pictures ? "pictures" : "texts", kind.starts_with("encoder") ? "an" : "a", kind);
 }
@@ -57,6 +60,9 @@ void Run(const Options& options) {
   } else if (kind == ObjectDetector::kKind) {
     CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDetector(options);
+  } else if (kind == DualEncoder::kKind) {
+    CheckOptions(options, kind, {"--pictures"});
+    EvaluateDualEncoder(options);
   } else if (kind == PictureEncoder::kKind) {
     CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"});
     EvaluatePictureEncoder(options);
@@ -64,7 +70,8 @@ void Run(const Options& options) {
     Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
           "{}: either FILE, pairs of texts, or --source and --reference", options.folder);
     Check(!options.end, "{}: --end is for language models", options.folder);
-    Check(options.pictures.empty(), "{}: --pictures is for detectors", options.folder);
+    Check(options.pictures.empty(), "{}: --pictures is for detectors and models of pictures with texts",
+          options.folder);
     Check(options.command->count("--most-pixels") == 0, "{}: --most-pixels is for models of pictures", options.folder);
     for (const char* name : {"--confusion", "--knn", "--linear-probe", "--train", "--pixels"})
       Check(options.command->count(name) == 0, "{}: {} is for encoders of pictures", options.folder, name);
@@ -83,7 +90,9 @@ void AddEvaluate(CLI::App& program) {
   command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
   command.add_option("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   command.add_flag("--json", options.json, "Print one JSON object");
-  command.add_option("--pictures", options.pictures, "Detectors: folders of the pictures, unless they lie beside FILE")
+  command
+      .add_option("--pictures", options.pictures,
+                  "Detectors, CLIP: folders of the pictures, unless they lie beside FILE")
       ->check(Folder())
       ->type_name("DIR");
   command
@@ -132,6 +141,8 @@ void AddEvaluate(CLI::App& program) {
       "  encoders of pictures  accuracy by --knn: the nearest by cosine vote, with the weight exp(cosine / 0.07); "
       "and\n                        by --linear-probe: a logistic regression on standardized features, with "
       "scikit-learn's\n                        penalty at C = 1\n"
+      "  pictures with texts   (CLIP, SigLIP) how many pictures find their own text first among 1,000, and texts "
+      "their\n                        own picture (text_recall, picture_recall), and the mean of both\n"
       "  detectors             COCO's AP, at IoU 0.5:0.95, 0.5 and 0.75, and of small, medium and large objects, as\n  "
       "                      pycocotools has them; FILE as `train detection` reads it\n"
       "  encoder and decoder   BLEU and chrF as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L and -Lsum as the\n"

@@ -12,9 +12,7 @@
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
-namespace {
 
-// The pictures [height, width, channels] of pixel_values.
 std::vector<Tensor> ReadPictures(const Safetensors& in, std::int64_t channels, Grid patch) {
   const StoredTensor& stored = in.At("pixel_values");
   const Shape shape = stored.shape;
@@ -38,6 +36,8 @@ std::vector<Tensor> ReadPictures(const Safetensors& in, std::int64_t channels, G
   }
   return pictures;
 }
+
+namespace {
 
 std::vector<std::uint8_t> ReadMask(const Safetensors& in, std::int64_t batch, std::int64_t patches) {
   const Tensor mask = ReadIntegers(in, "bool_masked_pos");

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "headlight/base/grid.h"
 #include "headlight/cli/forward_tensors.h"
 
 namespace headlight {
+
+// The pictures [height, width, channels] of pixel_values. Throws Error for other channels, and for pictures smaller
+// than a patch.
+std::vector<Tensor> ReadPictures(const Safetensors& in, std::int64_t channels, Grid patch);
 
 // pixel_values [batch, channels, height, width] and perhaps bool_masked_pos [batch, patches] to last_hidden_state,
 // attentions.LAYER, and where the model has them pooler_output, logits and reconstruction.

@@ -14,6 +14,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/models/transformer.h"
+#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/text_encoder.h"
@@ -60,6 +61,15 @@ const Size kSizes[] = {
 void AddMissing(Json::Object& description, const char* name, Json value) {
   if (std::ranges::find(description, name, &Json::Member::name) == description.end())
     description.push_back({name, std::move(value)});
+}
+
+// Of a tower, whose names begin with `tower`.
+void AddSizes(const JsonView& config, const std::string& tower, Json::Object& description) {
+  if (!config.present()) return;
+  for (const Size& size : kSizes)
+    for (const char* key : size.keys)
+      if (const JsonView value = config[key]; value.present())
+        AddMissing(description, (tower + size.name).c_str(), value.value());
 }
 
 void AddSizes(const JsonView& config, Json::Object& description) {
@@ -131,6 +141,12 @@ Json Describe(const std::string& folder) {
     AddUses(*pictures, description);
     return description;
   }
+  if (const auto* dual = dynamic_cast<const DualEncoder*>(model.get())) {
+    AddSizes(files.config["text_config"], "text_", description);
+    AddSizes(files.config["vision_config"], "picture_", description);
+    if (dual->limits().has_texts()) description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
+    return description;
+  }
   if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr ||
       dynamic_cast<const ObjectDetector*>(model.get()) != nullptr)
     return description;
@@ -150,7 +166,7 @@ void Run(const Options& options) {
   if (options.json) return WriteResult(description.Line() + "\n");
   for (const Json::Member& member : *description.As<Json::Object>()) {
     const auto* text = member.value.As<std::string>();
-    WriteResult(fmt::format("{:18}{}\n", member.name, text != nullptr ? *text : member.value.Line()));
+    WriteResult(fmt::format("{:17} {}\n", member.name, text != nullptr ? *text : member.value.Line()));
   }
 }
 

@@ -23,7 +23,9 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/tasks/dual_folder.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/tasks/translator.h"
@@ -111,6 +113,16 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
   return record;
 }
 
+AttentionRecord OfDualEncoder(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(input.picture.has_value() != options.text.has_value(),
+        "{}: one of two towers is shown: give it a picture with --picture, or a text with --text", folder);
+  Check(!options.second, "{}: this model reads no second text", folder);
+  if (options.text) return TextAttentionOf(LoadDualFolder(folder), *options.text);
+  const auto model = LoadModel<DualEncoder>(folder, {.purpose = LoadFor::computing});
+  return AttentionOf(*model, LoadPictureProcessor(folder), *input.picture, OneLayer(options));
+}
+
 struct KindAttention {
   std::string_view kind;
   AttentionRecord (*attention)(const std::string& folder, const ModelInput& input);
@@ -118,7 +130,8 @@ struct KindAttention {
 constexpr KindAttention kAttention[] = {
     {EncoderDecoder::kKind, OfEncoderDecoder}, {TextEncoder::kKind, OfTextEncoder},
     {LanguageModel::kKind, OfLanguageModel},   {PictureEncoder::kKind, OfPictureEncoder},
-    {ImageGpt::kKind, OfPictureGenerator},     {ObjectDetector::kKind, OfDetector}};
+    {ImageGpt::kKind, OfPictureGenerator},     {ObjectDetector::kKind, OfDetector},
+    {DualEncoder::kKind, OfDualEncoder}};
 
 std::string NameOfFolder(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
@@ -131,7 +144,8 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
   const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
   Check(of != std::end(kAttention), "{}: look does not support this kind of model", folder);
   const bool detects = kind == ObjectDetector::kKind;
-  Check(!input.picture || detects || kind == PictureEncoder::kKind || kind == ImageGpt::kKind,
+  Check(!input.picture || detects || kind == PictureEncoder::kKind || kind == ImageGpt::kKind ||
+            kind == DualEncoder::kKind,
         "{}: this model reads no picture", folder);
   Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
@@ -319,6 +333,7 @@ void AddLook(CLI::App& program) {
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
       "  headlight look vit --picture cat.jpg --out cat.html\n"
       "  headlight look vit --picture cat.jpg --mass 0.6 --out heads.png\n"
+      "  headlight look clip --text 'a cat on a sofa' --out text.html\n"
       "  headlight look detr --picture street.jpg --layer 6 --out street.html --out boxes.png\n"
       "  headlight look model --checkpoints --source 'Ein Hund läuft.' --target 'A dog runs.' --out training.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");

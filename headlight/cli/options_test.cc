@@ -17,11 +17,26 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
-const std::set<std::string> kOtherValues = {
-    "FILE",    "FILE ...",   "FILE.html",   "FILE.npy",       "FILE.safetensors",
-    "DIR",     "DIR ...",    "TEXT",        "QUERY",          "TOKEN",
-    "NAME",    "PATTERN",    "PATTERN ...", "PATTERN=FACTOR", "PATTERN=FACTOR ...",
-    "FROM:TO", "ROW:COLUMN", "SRC TGT",     "SOURCE TARGET"};
+const std::set<std::string> kOtherValues = {"FILE",
+                                            "FILE ...",
+                                            "FILE.html",
+                                            "FILE.npy",
+                                            "FILE.safetensors",
+                                            "DIR",
+                                            "DIR ...",
+                                            "TEXT",
+                                            "TEXT ...",
+                                            "QUERY",
+                                            "TOKEN",
+                                            "NAME",
+                                            "PATTERN",
+                                            "PATTERN ...",
+                                            "PATTERN=FACTOR",
+                                            "PATTERN=FACTOR ...",
+                                            "FROM:TO",
+                                            "ROW:COLUMN",
+                                            "SRC TGT",
+                                            "SOURCE TARGET"};
 
 bool IsNumber(const CLI::Option& option) {
   const std::string value = ValueOf(option);
@@ -141,6 +156,8 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"embed", ".", "--top", "3"}, "--top needs --search"},
       {{"embed", ".", "--out", "a", "--search", "b"}, "--out cannot be given with --search"},
+      {{"embed", ".", "--index", "a", "--search", "b"}, "--index cannot be given with --search"},
+      {{"classify", ".", "--template", "a"}, "--template needs --labels"},
       {{"tokenize", ".", "--ids", "--json"}, "--json"},
       {{"tokenize", ".", "--decode", "--plain"}, "--decode"},
       {{"look", ".", "--out", "a.svg", "--text", "a", "--prefix", "b"}, "--prefix needs --source"},
@@ -155,7 +172,7 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
   for (const std::string task :
        {"language-model", "classification", "tagging", "question-answering", "masked-language-model", "seq2seq",
-        "span-corruption", "denoising", "image-classification", "image-generation", "detection"})
+        "span-corruption", "denoising", "image-classification", "image-generation", "detection", "contrastive"})
     for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
       EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
                   testing::AllOf(HasSubstr("--from"), HasSubstr(size)));

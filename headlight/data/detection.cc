@@ -11,6 +11,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/json.h"
+#include "headlight/data/coco.h"
 #include "headlight/data/lines.h"
 
 namespace headlight {
@@ -19,18 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kFarthest = 1 << 24;  // pixels
-constexpr std::int64_t kMostId = std::int64_t{1} << 53;
-
-// The path of a picture, the first of those where there is a file.
-std::string FindPicture(const std::string& name, const std::vector<std::string>& folders, const std::string& place) {
-  Check(!name.empty(), "{}: the picture's file has no name", place);
-  for (const std::string& folder : folders) {
-    const fs::path path = fs::path(folder) / name;
-    std::error_code error;
-    if (fs::is_regular_file(path, error)) return path.string();
-  }
-  Fail("{}: there is no picture {} in {}", place, Quoted(name), fmt::join(folders, ", "));
-}
 
 std::vector<std::string> With(std::vector<std::string> folders, std::initializer_list<fs::path> more) {
   for (const fs::path& path : more) folders.push_back(path.empty() ? "." : path.string());
@@ -69,28 +58,21 @@ void ReadCoco(const std::string& path, const std::vector<std::string>& folders, 
   std::map<std::int64_t, std::int32_t> label_of;
   for (const Category& category : CategoriesOf(file))
     label_of[category.id] = NumberOfLabel(category.name, labels, rule, category.place);
-  const std::vector<std::string> places = With(folders, {fs::path(path).parent_path()});
-  std::map<std::int64_t, std::size_t> example_of;
-  for (const JsonView& picture : file["images"].Items()) {
-    const JsonView id = picture["id"];
-    const bool first = example_of.emplace(id.Integer(-kMostId, kMostId), set.examples.size()).second;
-    Check(first, "{}: two pictures have the id {}", id.place(), id.Integer());
-    set.examples.push_back({.picture = FindPicture(picture["file_name"].String(), places, picture.place()),
-                            .id = id.Integer(),
-                            .height = picture.Get("height", 0).Integer(0, 1 << 24),
-                            .width = picture.Get("width", 0).Integer(0, 1 << 24)});
-  }
+  CocoPictures read = ReadCocoPictures(file, path, folders);
+  const std::size_t before = set.examples.size();
+  for (CocoPicture& picture : read.pictures)
+    set.examples.push_back(
+        {.picture = std::move(picture.path), .id = picture.id, .height = picture.height, .width = picture.width});
   for (const JsonView& annotation : file["annotations"].Items()) {
-    const JsonView picture = annotation["image_id"], category = annotation["category_id"], box = annotation["bbox"];
-    const auto example = example_of.find(picture.Integer());
-    Check(example != example_of.end(), "{}: there is no picture {}", picture.place(), picture.Integer());
+    const JsonView category = annotation["category_id"], box = annotation["bbox"];
+    DetectionExample& example = set.examples[before + read.IndexOf(annotation)];
     const auto label = label_of.find(category.Integer());
     Check(label != label_of.end(), "{}: there is no category {}", category.place(), category.Integer());
     const std::vector<JsonView> sides = box.Items();
     Check(sides.size() == 4, "{}: expected x, y, width and height, not {} numbers", box.place(), sides.size());
     const double x = sides[0].Number(-kFarthest, kFarthest), y = sides[1].Number(-kFarthest, kFarthest);
     const Box corners = {x, y, x + sides[2].Number(-kFarthest, kFarthest), y + sides[3].Number(-kFarthest, kFarthest)};
-    Add(set, set.examples[example->second],
+    Add(set, example,
         {.box = corners,
          .label = label->second,
          .area = annotation.Get("area", corners.area()).Number(),

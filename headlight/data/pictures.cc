@@ -49,19 +49,13 @@ void AddFolder(const std::string& folder, Collector& collector) {
   }
 }
 
-bool IsTsv(std::string_view path) { return path.ends_with(".tsv") || path.ends_with(".tsv.gz"); }
-
 bool IsTable(std::string_view path) { return HasRecords(path) || IsTsv(path); }
 
 // Calls `add` with each picture's file, its class, which is empty where it is not `labelled`, and its place.
 using AddPicture = std::function<void(const std::string& file, const std::string& label, const std::string& place)>;
 void ReadTable(const std::string& path, bool labelled, const AddPicture& add) {
   const auto checked = [&](const std::string& file, const std::string& label, const std::string& place) {
-    Check(!file.empty(), "{}: the path of the picture is missing", place);
-    const fs::path beside = fs::path(path).parent_path() / file;  // `file` itself where it is absolute
-    std::error_code ignored;
-    Check(fs::exists(beside, ignored), "{}: {}: no such file", place, beside.string());
-    add(beside.string(), label, place);
+    add(PictureOfTable(path, file, place), label, place);
   };
   if (IsTsv(path)) {
     LineReader lines(path);
@@ -77,8 +71,7 @@ void ReadTable(const std::string& path, bool labelled, const AddPicture& add) {
   }
   Records records(path);
   while (const auto record = records.Next())
-    checked(TextOf(OneOf(*record, {"path", "file_name", "image", "file"})),
-            labelled ? LabelOf(OneOf(*record, {"label", "class"})) : "", record->place());
+    checked(PathOfRecord(*record), labelled ? LabelOf(OneOf(*record, {"label", "class"})) : "", record->place());
 }
 
 void AddTable(const std::string& path, Collector& collector) {
@@ -98,6 +91,20 @@ void AddIdx(const std::string& path, const std::string& labels_path, Collector& 
 }
 
 }  // namespace
+
+bool IsTsv(std::string_view path) { return path.ends_with(".tsv") || path.ends_with(".tsv.gz"); }
+
+std::string PathOfRecord(const JsonView& record) {
+  return TextOf(OneOf(record, {"path", "file_name", "image", "file"}));
+}
+
+std::string PictureOfTable(const std::string& table, const std::string& file, const std::string& place) {
+  Check(!file.empty(), "{}: the path of the picture is missing", place);
+  const fs::path beside = fs::path(table).parent_path() / file;  // `file` itself where it is absolute
+  std::error_code ignored;
+  Check(fs::exists(beside, ignored), "{}: {}: no such file", place, beside.string());
+  return beside.string();
+}
 
 PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vector<std::string>& labels,
                                  NewLabels rule) {

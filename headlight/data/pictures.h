@@ -6,9 +6,11 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/data/labels.h"
 #include "headlight/data/text_share.h"
 #include "headlight/image/picture.h"
@@ -34,6 +36,12 @@ HEADLIGHT_API PictureList ListLabelledPictures(const std::vector<std::string>& p
 // The pictures of all sources, in their order: as ListPictures has them, and those of .csv, .jsonl and .tsv files as
 // above, whose classes may be missing and are not read.
 HEADLIGHT_API std::vector<PictureSource> ListUnlabelledPictures(const std::vector<std::string>& sources);
+
+// Parts of the above, for tables that have other columns too: true for names that end in .tsv or .tsv.gz, the path
+// that a record has, and the picture of a table's row, which must be there; errors begin with `place`.
+bool IsTsv(std::string_view path);
+std::string PathOfRecord(const JsonView& record);
+std::string PictureOfTable(const std::string& table, const std::string& file, const std::string& place);
 
 // A picture from a file's bytes; its errors begin with `name`. DecodePicture of image/decoding/decode.h is one.
 using DecodeBytes = std::function<Picture(std::span<const std::byte> file, const std::string& name)>;

@@ -1,9 +1,17 @@
 #include "headlight/demo/scene_files.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/base/parallel.h"
+#include "headlight/base/random.h"
+#include "headlight/demo/scene_questions.h"
 #include "headlight/image/decoding/encode.h"
 
 namespace headlight {
@@ -17,20 +25,16 @@ std::string IdxHeader(const std::vector<std::int64_t>& shape) {
   return header;
 }
 
-}  // namespace
+// A data set in COCO's format, without the classes.
+struct CocoSet {
+  Json::Array pictures, boxes;
 
-void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options) {
-  std::filesystem::create_directories(folder);
-  Json::Array pictures, boxes, classes;
-  for (const std::string& label : SceneLabels())
-    classes.push_back(Json::Object{{"id", std::ssize(classes) + 1}, {"name", label}});
-  for (std::int64_t number = 0; number < count; ++number) {
-    const Scene scene = DrawScene(seed, static_cast<std::uint64_t>(number), options);
-    const std::string file = std::to_string(number) + ".png";
-    WritePng(folder + "/" + file, scene.picture);
-    pictures.push_back(Json::Object{
-        {"id", number}, {"file_name", file}, {"height", scene.picture.height}, {"width", scene.picture.width}});
-    for (const auto& [box, label, area, crowd] : scene.boxes)
+  void Add(std::int64_t number, const Picture& picture, const std::vector<LabelledBox>& found) {
+    pictures.push_back(Json::Object{{"id", number},
+                                    {"file_name", fmt::format("{}.png", number)},
+                                    {"height", picture.height},
+                                    {"width", picture.width}});
+    for (const auto& [box, label, area, crowd] : found)
       boxes.push_back(Json::Object{{"id", std::ssize(boxes) + 1},
                                    {"image_id", number},
                                    {"category_id", label + 1},
@@ -38,8 +42,27 @@ void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t se
                                    {"area", area},
                                    {"iscrowd", crowd ? 1 : 0}});
   }
-  const Json file = Json::Object{{"images", pictures}, {"annotations", boxes}, {"categories", classes}};
-  WriteFile(folder + "/annotations.json", file.Line());
+  void Write(const std::string& folder, const std::vector<std::string>& labels) && {
+    Json::Array classes;
+    for (const std::string& label : labels)
+      classes.push_back(Json::Object{{"id", std::ssize(classes) + 1}, {"name", label}});
+    const Json file =
+        Json::Object{{"images", std::move(pictures)}, {"annotations", std::move(boxes)}, {"categories", classes}};
+    WriteFile(folder + "/annotations.json", file.Line());
+  }
+};
+
+}  // namespace
+
+void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options) {
+  std::filesystem::create_directories(folder);
+  CocoSet set;
+  for (std::int64_t number = 0; number < count; ++number) {
+    const Scene scene = DrawScene(seed, static_cast<std::uint64_t>(number), options);
+    WritePng(fmt::format("{}/{}.png", folder, number), scene.picture);
+    set.Add(number, scene.picture, scene.boxes);
+  }
+  std::move(set).Write(folder, SceneLabels());
 }
 
 void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t seed, SceneOptions options) {
@@ -54,6 +77,79 @@ void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t se
   const auto drawn = std::ssize(classes);
   WriteFile(prefix + "-images-idx4-ubyte", IdxHeader({drawn, options.height, options.width, 3}) + pixels);
   WriteFile(prefix + "-labels-idx1-ubyte", IdxHeader({drawn}) + classes);
+}
+
+namespace {
+
+constexpr std::int64_t kMoreCaptions = 3;
+
+// The lines of the captions' and of the questions' files.
+struct SceneText {
+  std::string captions, questions;
+};
+
+SceneText TextOf(const ShapeScene& scene, const std::string& path, Random random, SceneLanguage language) {
+  std::vector<SceneCaption> captions = {FullCaption(scene)};
+  for (std::int64_t i = 0; i < kMoreCaptions; ++i) captions.push_back(RandomCaption(random, scene));
+  Json::Array texts, misses;
+  for (const SceneCaption& caption : captions) {
+    const Json text = Say(caption, language);
+    const Json miss = Say(NearMiss(random, caption, scene), language);
+    if (std::ranges::find(texts, text) != texts.end()) continue;
+    texts.push_back(text);
+    misses.push_back(miss);
+  }
+  SceneText said{Json(Json::Object{{"path", path}, {"captions", texts}, {"near_misses", misses}}).Line() + "\n", ""};
+  for (std::int32_t i = 0; i < kQuestionKinds; ++i) {
+    const auto kind = static_cast<QuestionKind>(i);
+    if (const auto asked = AskAbout(random, scene, kind, language))
+      said.questions +=
+          Json(Json::Object{
+                   {"path", path}, {"question", asked->question}, {"answer", asked->answer}, {"kind", NameOf(kind)}})
+              .Line() +
+          "\n";
+  }
+  return said;
+}
+
+}  // namespace
+
+void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, Portion portion,
+                      const ShapeSceneOptions& options) {
+  constexpr std::array<std::pair<SceneLanguage, const char*>, 2> languages = {
+      {{SceneLanguage::german, "de"}, {SceneLanguage::english, "en"}}};
+  std::filesystem::create_directories(folder);
+  CocoSet set;
+  std::array<SceneText, 2> all;
+  constexpr std::int64_t at_once = 256;
+  for (std::int64_t first = 0; first < count; first += at_once) {
+    std::vector<ShapeScene> scenes(static_cast<std::size_t>(std::min(at_once, count - first)));
+    ParallelFor(std::ssize(scenes), [&](std::int64_t i) {
+      ShapeScene& scene = scenes[static_cast<std::size_t>(i)];
+      scene = DrawShapeScene(seed, static_cast<std::uint64_t>(first + i), portion, options);
+      WritePng(fmt::format("{}/{}.png", folder, first + i), scene.picture);
+    });
+    for (const ShapeScene& scene : scenes) {
+      const std::int64_t number = std::ssize(set.pictures);
+      set.Add(number, scene.picture, scene.boxes);
+      for (std::size_t i = 0; i < languages.size(); ++i) {
+        // Not the stream that the scene is drawn with. Both languages say the same.
+        const Random random(~seed, static_cast<std::uint64_t>(number));
+        const SceneText text = TextOf(scene, fmt::format("{}.png", number), random, languages[i].first);
+        all[i].captions += text.captions;
+        all[i].questions += text.questions;
+      }
+    }
+  }
+  std::vector<std::string> labels;
+  for (std::int32_t colour = 0; colour < kSceneColours; ++colour)
+    for (std::int32_t kind = 0; kind < kSceneKinds; ++kind)
+      labels.push_back(ColourWord(colour, SceneLanguage::english) + " " + KindWord(kind, SceneLanguage::english));
+  std::move(set).Write(folder, labels);
+  for (std::size_t i = 0; i < languages.size(); ++i) {
+    WriteFile(fmt::format("{}/captions.{}.jsonl", folder, languages[i].second), all[i].captions);
+    WriteFile(fmt::format("{}/questions.{}.jsonl", folder, languages[i].second), all[i].questions);
+  }
 }
 
 }  // namespace headlight

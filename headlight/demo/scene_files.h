@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headlight/demo/scenes.h"
+#include "headlight/demo/shape_scenes.h"
 
 namespace headlight {
 
@@ -15,5 +16,17 @@ void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t se
 // Writes scenes [0, count) of a seed, which have one shape each, as MNIST's files: PREFIX-images-idx4-ubyte, and their
 // classes' numbers, PREFIX-labels-idx1-ubyte. Those without room for a shape are left out.
 void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t seed, SceneOptions options = {});
+
+// Writes scenes [0, count) of a seed and a portion, and what is said of them, into a folder, which is made where there
+// is none:
+// - NUMBER.png, and annotations.json with their boxes, as above, whose classes are a colour with a kind, "red circle";
+// - captions.en.jsonl and captions.de.jsonl (data/picture_texts.h): of each picture the full caption and up to three
+//   others, with a near miss of each as "near_misses";
+// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one of each kind where the
+// scene
+//   allows it.
+// Throws Error for impossible options, and where a file cannot be written.
+void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, Portion portion,
+                      const ShapeSceneOptions& options = {});
 
 }  // namespace headlight

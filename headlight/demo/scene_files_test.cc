@@ -3,9 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "headlight/base/test_support.h"
 #include "headlight/data/detection.h"
+#include "headlight/data/picture_texts.h"
 #include "headlight/data/pictures.h"
+#include "headlight/data/records.h"
+#include "headlight/demo/scene_questions.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/voc.h"
 
@@ -49,6 +55,50 @@ TEST(SceneFiles, HoldShapesAndTheirClasses) {
   }
   EXPECT_EQ(drawn, list.sources.size());
   EXPECT_GT(drawn, 30U);
+}
+
+TEST(SceneFiles, HoldWhatIsSaidOfShapes) {
+  const TemporaryFolder folder;
+  const ShapeSceneOptions small = {.side = 32};
+  WriteShapeScenes(folder.File("scenes"), 30, 7, Portion::held_out, small);
+  std::vector<std::string> labels;
+  const DetectionSet boxes =
+      ReadDetectionSet({folder.File("scenes/annotations.json")}, {}, labels, NewLabels::added, ReadVoc);
+  ASSERT_EQ(boxes.examples.size(), 30U);
+  ASSERT_EQ(labels.size(), 48U);
+  EXPECT_EQ(labels[0], "red circle");
+  EXPECT_EQ(labels[47], "purple ring");
+  for (const auto& [language, ending] :
+       {std::pair(SceneLanguage::german, "de"), std::pair(SceneLanguage::english, "en")}) {
+    const std::string captions = folder.File(fmt::format("scenes/captions.{}.jsonl", ending));
+    const PictureTextList list = ListPictureTexts({captions});
+    ASSERT_EQ(list.sources.size(), 30U);
+    Records records(captions);
+    std::vector<ShapeScene> scenes;
+    for (std::size_t i = 0; i < 30; ++i) {
+      const ShapeScene& scene = scenes.emplace_back(DrawShapeScene(7, i, Portion::held_out, small));
+      EXPECT_EQ(ReadPicture(list.sources[i]), scene.picture);
+      EXPECT_EQ(boxes.examples[i].boxes, scene.boxes);
+      EXPECT_EQ(list.texts[i].front(), Say(FullCaption(scene), language));
+      const std::set<std::string> different(list.texts[i].begin(), list.texts[i].end());
+      EXPECT_EQ(different.size(), list.texts[i].size());
+      for (const std::string& text : list.texts[i]) EXPECT_TRUE(IsTrue(ParseCaption(text, language), scene)) << text;
+      const std::vector<std::string> misses = TextsOf((*records.Next())["near_misses"]);
+      EXPECT_EQ(misses.size(), list.texts[i].size());
+      for (const std::string& text : misses) EXPECT_FALSE(IsTrue(ParseCaption(text, language), scene)) << text;
+    }
+    Records questions(folder.File(fmt::format("scenes/questions.{}.jsonl", ending)));
+    std::set<std::string> kinds;
+    const std::vector<std::string> answers = SceneAnswers(language);
+    int count = 0;
+    for (; const auto question = questions.Next(); ++count) {
+      EXPECT_TRUE(std::ranges::find(answers, (*question)["answer"].String()) != answers.end());
+      EXPECT_TRUE((*question)["question"].String().ends_with("?"));
+      kinds.insert((*question)["kind"].String());
+    }
+    EXPECT_GT(count, 80);
+    EXPECT_EQ(kinds.size(), 4U);
+  }
 }
 
 }  // namespace

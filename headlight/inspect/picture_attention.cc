@@ -56,12 +56,10 @@ class MapCollector {
   int layers_ = 0;
 };
 
-}  // namespace
-
-AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor, const Picture& picture,
-                            std::optional<int> layer) {
-  const PictureEncoder::Limits& limits = model.limits();
-  Check(limits.special > 0, "{}: a convolutional network has no attention", model.parameters().source());
+// encode(context, picture) runs an encoder with these limits, which is the model's.
+AttentionRecord AttentionOfPatches(const Model& model, const PictureEncoder::Limits& limits,
+                                   const PictureProcessor& processor, const Picture& picture, std::optional<int> layer,
+                                   const auto& encode) {
   Check(limits.channels == 3, "{}: the model reads pictures of {} channels; red, green and blue are 3",
         model.parameters().source(), limits.channels);
   const Picture fitted = processor.Fit(picture);
@@ -80,9 +78,29 @@ AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor&
                            limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
   Context context;
   context.sink = [&](const LayerAttention& one) { maps.Add(one); };
-  model.Encode(context, {&values, 1});
+  encode(context, values);
   maps.CheckLayer();
   return record;
+}
+
+}  // namespace
+
+AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor, const Picture& picture,
+                            std::optional<int> layer) {
+  Check(model.limits().special > 0, "{}: a convolutional network has no attention", model.parameters().source());
+  return AttentionOfPatches(model, model.limits(), processor, picture, layer,
+                            [&](Context& context, const Tensor& values) {
+                              model.Encode(context, {&values, 1});
+                            });
+}
+
+AttentionRecord AttentionOf(const DualEncoder& model, const PictureProcessor& processor, const Picture& picture,
+                            std::optional<int> layer) {
+  Check(model.limits().has_pictures(), "{}: this model has no tower for pictures", model.parameters().source());
+  return AttentionOfPatches(model, model.limits().pictures, processor, picture, layer,
+                            [&](Context& context, const Tensor& values) {
+                              model.EncodePictures(context, {&values, 1});
+                            });
 }
 
 AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, const PictureProcessor& processor,

@@ -8,6 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
+#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
@@ -18,6 +19,10 @@ namespace headlight {
 // and the patches, named by row and column ("3·7"). Throws Error where there are more weights than kMostWeights,
 // where there is no such layer, and of a convolutional network.
 HEADLIGHT_API AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor& processor,
+                                          const Picture& picture, std::optional<int> layer = {});
+
+// The same of the pictures' tower of a model that has two. Throws Error, too, where it has none.
+HEADLIGHT_API AttentionRecord AttentionOf(const DualEncoder& model, const PictureProcessor& processor,
                                           const Picture& picture, std::optional<int> layer = {});
 
 // The same of a model that reads a picture as a text of colours, pixel by pixel (ImageGPT): after a start, which has

@@ -26,16 +26,19 @@ PictureEmbedding::PictureEmbedding(const Scope& scope, const PictureEmbeddingCon
   const Initialisation normal = Initialisation::Normal(0.02);
   std::int64_t placed = TrainedGrid(config).cells();
   for (const PictureEmbeddingConfig::Special& special : config.special) {
-    tokens_.push_back(&scope.Declare(special.name, {1, special.tokens, config.model}, normal));
+    const Shape shape = config.flat ? Shape{config.model} : Shape{1, special.tokens, config.model};
+    tokens_.push_back(&scope.Declare(special.name, shape, normal));
     special_ += static_cast<std::int32_t>(special.tokens);
     if (special.has_position) placed += special.tokens;
   }
   if (config.mask.rank() > 0) mask_ = &scope.Declare("mask_token", config.mask, Initialisation::Constant(0));
-  if (config.positions) positions_ = &scope.Declare("position_embeddings", {1, placed, config.model}, normal);
+  if (config.positions)
+    positions_ = &scope.Declare(config.table,
+                                config.flat ? Shape{placed, config.model} : Shape{1, placed, config.model}, normal);
   const Scope projection = scope / config.projection;
   weight_ =
       &projection.DeclareMatrix({"weight"}, {config.model, config.channels, config.patch.height, config.patch.width});
-  bias_ = &projection.DeclareVector({"bias"}, config.model);
+  if (config.bias) bias_ = &projection.DeclareVector({"bias"}, config.model);
 }
 
 PictureEncoder::Limits PictureEmbedding::limits() const {
@@ -44,7 +47,7 @@ PictureEncoder::Limits PictureEmbedding::limits() const {
 
 // The positions of the special tokens, 0 where they have none, then those of the patches: [special + patches, model].
 Tensor PictureEmbedding::Positions(Context& context, Grid grid) const {
-  const std::int64_t count = positions_->shape[1];
+  const std::int64_t count = positions_->shape.elements() / config_.model;
   const Grid trained = TrainedGrid(config_);
   const Tensor table = ops::Reshape(context.Use(*positions_), {count, config_.model});
   const auto placed = static_cast<std::int32_t>(count - trained.cells());
@@ -62,7 +65,8 @@ Tensor PictureEmbedding::Positions(Context& context, Grid grid) const {
 EncodedPictures PictureEmbedding::operator()(Context& context, std::span<const Tensor> pictures,
                                              std::span<const std::uint8_t> masked) const {
   Check(masked.empty() || mask_ != nullptr, "this model has no token for masked patches");
-  const Tensor patches = Patches(pictures, config_.patch, config_.channels, bias_->value.dtype());
+  const Tensor patches =
+      Patches(pictures, config_.patch, config_.channels, (bias_ != nullptr ? bias_ : positions_)->value.dtype());
   Check(masked.empty() || std::ssize(masked) == patches.rows(), "there are {} patches, and a mask of {}",
         patches.rows(), masked.size());
 
@@ -74,8 +78,8 @@ EncodedPictures PictureEmbedding::operator()(Context& context, std::span<const T
   for (const Parameter* tokens : tokens_)
     if (tokens->shape.elements() > 0) append(*tokens);
   if (!masked.empty()) append(*mask_);
-  const auto first_patch = static_cast<std::int32_t>(table.rows()), mask = first_patch - 1;
-  Append(table, ops::Linear(patches, context.UseWeight(*weight_), context.Use(*bias_)));
+  const auto first_patch = static_cast<std::int32_t>(table.empty() ? 0 : table.rows()), mask = first_patch - 1;
+  Append(table, ops::Linear(patches, context.UseWeight(*weight_), bias_ != nullptr ? context.Use(*bias_) : Tensor()));
 
   EncodedPictures encoded;
   Tensor positions;

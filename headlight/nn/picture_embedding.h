@@ -29,6 +29,9 @@ struct PictureEmbeddingConfig {
   bool antialias = false;  // where it is interpolated
   Shape mask = {};         // of the token that stands for masked patches; no such token where it is empty
   std::string projection = "patch_embeddings.projection";
+  bool bias = true;   // of the projection
+  bool flat = false;  // as CLIP stores them: a special token is [model], and the positions are [tokens, model]
+  std::string table = "position_embeddings";
 };
 
 class HEADLIGHT_API PictureEmbedding {
@@ -48,7 +51,7 @@ class HEADLIGHT_API PictureEmbedding {
   std::int32_t special_ = 0;  // tokens
   std::vector<const Parameter*> tokens_;
   const Parameter *mask_ = nullptr, *positions_ = nullptr;
-  const Parameter *weight_, *bias_;
+  const Parameter *weight_, *bias_ = nullptr;
 };
 
 }  // namespace headlight

@@ -1,5 +1,7 @@
 #include "headlight/ops/rms_norm.h"
 
+#include <cmath>
+
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/rms_norm.h"
 
@@ -25,6 +27,14 @@ Tensor RmsNorm(const Tensor& x, const Tensor& gain, double epsilon) {
     });
     Accumulate(x_node, dx);
   });
+}
+
+// The RMS norm with the gain 1 / sqrt(columns).
+Tensor UnitRows(const Tensor& x) {
+  const auto columns = static_cast<double>(x.columns());
+  const Tensor gain = Tensor::Empty({x.columns()}, x.dtype());
+  gain.Fill(1 / std::sqrt(columns));
+  return RmsNorm(x, gain, 1e-24 / columns);
 }
 
 }  // namespace headlight::ops

@@ -10,4 +10,7 @@ namespace headlight::ops {
 // model], gain [model]; the shape of x. Throws Error where shapes do not fit.
 HEADLIGHT_API Tensor RmsNorm(const Tensor& x, const Tensor& gain, double epsilon = 1e-6);
 
+// x / |x| for each row: vectors of length 1. A row of zeros stays so.
+HEADLIGHT_API Tensor UnitRows(const Tensor& x);
+
 }  // namespace headlight::ops

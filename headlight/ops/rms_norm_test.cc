@@ -22,6 +22,13 @@ TEST(RmsNorm, Gradients) {
   EXPECT_EQ(CheckGradients([&](const Inputs& in) { return RmsNorm(in[0], gain); }, {RandomTensor({4, 9}, 1)}), "");
 }
 
+TEST(UnitRows, HaveLengthOneAndGradients) {
+  const Tensor y = UnitRows(Tensor::From<float>({3, 4, 0, 0, -5, 12}, {3, 2}));
+  EXPECT_THAT(y.ToVector<float>(),
+              testing::Pointwise(testing::FloatNear(1e-6F), {0.6F, 0.8F, 0.F, 0.F, -5 / 13.F, 12 / 13.F}));
+  EXPECT_EQ(CheckGradients([](const Inputs& in) { return UnitRows(in[0]); }, {RandomTensor({3, 7}, 1)}), "");
+}
+
 TEST(RmsNorm, NamesTheShapesThatDoNotFit) {
   EXPECT_THAT(
       [] {

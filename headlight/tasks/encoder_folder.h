@@ -14,6 +14,7 @@
 #include "headlight/nn/text_encoder.h"
 #include "headlight/tasks/load_options.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
+#include "headlight/text/tokenizers/truncate.h"
 #include "headlight/text/tokenizers/windows.h"
 
 namespace headlight {
@@ -52,10 +53,6 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
 // Throws Error naming the model and `step`, such as "embedding text 3", where a number of the result is NaN or
 // infinite.
 void CheckFinite(const Tensor& result, const Model& model, const std::string& step);
-
-// Removes tokens from the end of the text, or of the longer of two, until there are at most `longest`; special tokens
-// stay. Returns whether any was removed. Throws Error where there are more special tokens than `longest`.
-bool Truncate(Encoding& encoding, std::int64_t longest);
 
 // Encodes all, in batches of at most `batch_tokens` tokens or of one text; equal ones, such as empty texts, once.
 // `done` receives the hidden states [tokens, model] of a batch, the indices of its encodings and where each stands in

@@ -17,6 +17,7 @@ namespace {
 
 // The shape of the slice of a parameter that is stored under one of its names.
 Shape PartShape(const Parameter& parameter) {
+  if (parameter.names.size() == 1) return parameter.shape;  // which may have no axis
   std::vector<std::int64_t> axes(parameter.shape.axes().begin(), parameter.shape.axes().end());
   axes[0] /= static_cast<std::int64_t>(parameter.names.size());
   return Shape(axes);

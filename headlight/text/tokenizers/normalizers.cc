@@ -142,12 +142,19 @@ void ForEachMatch(const Replace& replace, const std::string& text, const Body& b
       body(at, at + replace.pattern.size());
     return;
   }
-  // Runs of two or more spaces, or of white space, or a single line end or tab.
+  if (replace.kind == Replace::Kind::punctuation) {
+    constexpr std::string_view all = R"(!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~)";
+    for (std::size_t at = text.find_first_of(all); at != std::string::npos; at = text.find_first_of(all, at + 1))
+      body(at, at + 1);
+    return;
+  }
+  // Runs of two or more spaces, or of white space, or a single line end or tab, or any white space.
   const bool spaces = replace.kind == Replace::Kind::spaces;
   std::size_t run = 0;
   int characters = 0;
   const auto end_run = [&](std::size_t end) {
-    const bool breaks = !spaces && characters == 1 && (text[run] == '\n' || text[run] == '\r' || text[run] == '\t');
+    const bool breaks = characters == 1 && (replace.kind == Replace::Kind::all_white_space ||
+                                            (!spaces && (text[run] == '\n' || text[run] == '\r' || text[run] == '\t')));
     if (characters > 1 || breaks) body(run, end);
     characters = 0;
   };
@@ -246,6 +253,8 @@ void StripAccents(NormalizedText& text) {
 std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern) {
   if (pattern == " {2,}") return Replace::Kind::spaces;
   if (pattern == R"(\s{2,}|[\n\r\t])") return Replace::Kind::white_space;
+  if (pattern == R"(\s+)") return Replace::Kind::all_white_space;
+  if (pattern == R"([!-/:-@\[-`{-~])") return Replace::Kind::punctuation;
   return std::nullopt;
 }
 

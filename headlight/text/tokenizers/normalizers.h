@@ -24,8 +24,14 @@ void Normalize(NormalForm form, NormalizedText& text);  // Unicode's
 
 // Replaces every match by `content`.
 struct Replace {
-  // The kind of pattern: a text, or one of the two regular expressions in published files.
-  enum class Kind { text, spaces, white_space };  // the text itself; " {2,}"; "\s{2,}|[\n\r\t]"
+  // The kind of pattern: a text, or one of the regular expressions in published files.
+  enum class Kind {
+    text,             // the text itself
+    spaces,           // " {2,}"
+    white_space,      // "\s{2,}|[\n\r\t]"
+    all_white_space,  // "\s+"
+    punctuation,      // "[!-/:-@\[-`{-~]", of ASCII
+  };
   std::string pattern, content;
   Kind kind = Kind::text;
   void operator()(NormalizedText& text) const;

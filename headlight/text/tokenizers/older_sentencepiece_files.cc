@@ -1,4 +1,4 @@
-// SentencePiece models in the folders of T5, XLM-RoBERTa, mBART and DeBERTa-v2, converted as Transformers does.
+// SentencePiece models in the folders of T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP, converted as Transformers does.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -213,6 +213,22 @@ Json DebertaV2(Vocabulary& vocabulary) {
                     {cls, "$A", sep}, {cls, "$A", sep, "$B", sep}, 1);
 }
 
+// Texts are in lower case and without punctuation; they are filled up with the end.
+Json Siglip(Vocabulary& vocabulary) {
+  vocabulary.pieces = vocabulary.model.pieces;
+  vocabulary.Number();
+  AddTokens(vocabulary, false, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "</s>"}});
+  const std::string eos = vocabulary.Special("eos_token", "</s>");
+  const bool lower = vocabulary.settings.config.Get("do_lower_case", true).Bool();
+  return FamilyJson(
+      vocabulary,
+      SequenceJson("normalizers", {lower ? R"({"type": "Lowercase"})"_json : Json(),
+                                   ReplaceJson("Regex", R"([!-/:-@\[-`{-~])", ""), ReplaceJson("Regex", R"(\s+)", " "),
+                                   R"({"type": "Strip", "strip_left": true, "strip_right": true})"_json,
+                                   PrecompiledJson(vocabulary), ReplaceJson("Regex", " {2,}", " ")}),
+      {"$A", eos}, {"$A", eos, "$B", eos});
+}
+
 }  // namespace
 
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path) {
@@ -229,12 +245,15 @@ Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string
   } else if (is("DebertaV2") || is("deberta-v2")) {
     json = DebertaV2(vocabulary);
     words = settings.config.Get("split_by_punct", false).Bool() ? R"({"type": "Punctuation"})"_json : Json();
+  } else if (is("Siglip") || is("siglip")) {
+    json = Siglip(vocabulary);
+    words = Json();
   } else if (is("T5") || is("t5")) {  // after MBart50, which has it in its name
     json = T5(vocabulary);
   } else {
     Fail(
         "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family this "
-        "vocabulary is of; known are T5, XLM-RoBERTa, mBART and DeBERTa-v2",
+        "vocabulary is of; known are T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP",
         path);
   }
   Json metaspace = R"({"type": "Metaspace", "replacement": "\u2581"})"_json;

@@ -141,6 +141,31 @@ Json ByteLevelJson(Files files, Json::Array merges, ByteLevelKind kind) {
   return json;
 }
 
+Json ClipJson(Files files, Json::Array merges) {
+  const std::string bos = files.Special("bos_token", "<|startoftext|>"),
+                    eos = files.Special("eos_token", "<|endoftext|>");
+  Json::Array added;
+  files.AddTokens({bos, eos}, false, added);
+  Json json = R"({"decoder": {"type": "ByteLevel"}})"_json;
+  json.Set("added_tokens", std::move(added));
+  json.Set("normalizer", SequenceJson("normalizers", {R"({"type": "NFC"})"_json, ReplaceJson("Regex", "\\s+", " "),
+                                                      R"({"type": "Lowercase"})"_json}));
+  Json split = R"({"type": "Split", "behavior": "Removed", "invert": true})"_json;
+  split.Set("pattern", Json::Object{{"Regex", kClipWords}});
+  json.Set("pre_tokenizer",
+           SequenceJson("pretokenizers", {split, R"({"type": "ByteLevel", "add_prefix_space": false})"_json}));
+  Json processor = SurroundJson("RobertaProcessing", files, bos, eos);
+  processor.Set("trim_offsets", false);
+  processor.Set("add_prefix_space", false);
+  json.Set("post_processor", std::move(processor));
+  const std::string unk = files.Special("unk_token", "<|endoftext|>");
+  Json model = BpeJson(std::move(files.vocabulary), std::move(merges));
+  model.Set("unk_token", unk);
+  model.Set("end_of_word_suffix", "</w>");
+  json.Set("model", std::move(model));
+  return json;
+}
+
 Json FromMerges(Files files) {
   const std::string path = files.folder + "/vocab.json";
   const JsonView vocabulary = ReadObject(path);
@@ -156,9 +181,10 @@ Json FromMerges(Files files) {
   if (is("GPT2") || is("gpt2") || is("gpt_neo")) return byte_level(ByteLevelKind::gpt2);
   if (is("Roberta") || is("roberta") || is("Bart") || is("bart")) return byte_level(ByteLevelKind::roberta);
   if (is("Deberta") || is("deberta")) return byte_level(ByteLevelKind::deberta);
+  if (is("CLIP") || is("clip")) return ClipJson(std::move(files), std::move(merges));
   Fail(
       "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family its "
-      "vocab.json and merges.txt are of; known are those of GPT, GPT-2, RoBERTa, BART and DeBERTa",
+      "vocab.json and merges.txt are of; known are those of GPT, GPT-2, RoBERTa, BART, DeBERTa and CLIP",
       files.folder);
 }
 

@@ -92,6 +92,25 @@ Metaspace::Prepend PrependScheme(const JsonView& part) {
   return scheme == "first" ? Metaspace::Prepend::first : Metaspace::Prepend::never;
 }
 
+// Of the tokenizer.json that was published with CLIP.
+constexpr std::string_view kOlderClipWords = R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
+
+PreTokenizer SplitOf(const JsonView& part) {
+  const JsonView pattern = part["pattern"];
+  const std::string behavior = part["behavior"].String();
+  const bool invert = part.Get("invert", false).Bool();
+  if (pattern["Regex"].present()) {
+    const std::string regex = pattern["Regex"].String();
+    Check((regex == kClipWords || regex == kOlderClipWords) && behavior == "Removed" && invert,
+          "{}: only CLIP's regular expression is supported, inverted, and what is between removed", part.place());
+    return ClipSplit{regex == kClipWords};
+  }
+  const std::string text = pattern["String"].String();
+  Check(!text.empty() && behavior == "MergedWithPrevious" && !invert,
+        "{}: only a text that ends words is supported, MergedWithPrevious, not inverted", part.place());
+  return SplitAfter{text};
+}
+
 void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   const auto type = part["type"].String();
   if (type == "Sequence") {
@@ -106,6 +125,8 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
     state.pre_tokenizers.emplace_back(SplitPunctuation);
   } else if (type == "Digits") {
     state.pre_tokenizers.emplace_back(Digits{part.Get("individual_digits", false).Bool()});
+  } else if (type == "Split") {
+    state.pre_tokenizers.push_back(SplitOf(part));
   } else if (type == "Metaspace") {
     part["str_rep"];  // an older file's; the replacement again
     Metaspace metaspace;
@@ -120,7 +141,8 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
     state.pre_tokenizers.emplace_back(
         ByteLevelPreTokenizer{part["add_prefix_space"].Bool(), part.Get("use_regex", true).Bool()});
   } else {
-    RefuseType(part, type, "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence and WhitespaceSplit");
+    RefuseType(part, type,
+               "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split and WhitespaceSplit");
   }
   // A later pre-tokenizer would see ByteLevel's characters instead of bytes.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",

@@ -231,6 +231,62 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
   EXPECT_THROW(PipelineTokenizer::Load(folder), Error);
 }
 
+// CLIP's tokenizer.json, that of its first folders, and its vocab.json and merges.txt; and SigLIP's SentencePiece
+// model.
+TEST(PipelineTokenizer, ReadsClipAndSiglipFolders) {
+  const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/clip_tokenizers.json");
+  const std::vector<std::string> texts = Goldens()["texts"].Strings();
+  const TemporaryFolder temporary;
+  const Json json = JsonOf("clip");
+  const std::string regex = R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
+  WriteFile(temporary.File("older.json"), With(json, "/pre_tokenizer/pretokenizers/0/pattern/Regex", regex).Line());
+  const JsonView file(json, "clip");
+  Json vocabulary = file["model"]["vocab"].value();
+  std::string merges = "#version: 0.2\n";
+  for (const JsonView& merge : file["model"]["merges"].Items())
+    merges += fmt::format("{}\n", fmt::join(merge.Strings(), " "));
+  WriteFile(temporary.File("vocab.json"), vocabulary.Text());
+  WriteFile(temporary.File("merges.txt"), merges);
+  WriteFile(temporary.File("config.json"), R"({"model_type": "clip"})");
+  const PipelineTokenizer tokenizers[] = {Small("clip"),
+                                          PipelineTokenizer::Parse(ReadFile(temporary.File("older.json")), "older"),
+                                          PipelineTokenizer::Load(temporary.path())};
+  const std::vector<JsonView> clip = goldens["clip"].Items();
+  ASSERT_EQ(clip.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    for (const PipelineTokenizer& tokenizer : tokenizers)
+      EXPECT_EQ(tokenizer.Encode(texts[i]).ids, IdsOf(clip[i])) << Quoted(texts[i]);
+
+  const TemporaryFolder other;
+  std::filesystem::copy_file(TestData("spm_t5.model"), other.File("spiece.model"));
+  WriteFile(other.File("config.json"), R"({"model_type": "siglip"})");
+  const PipelineTokenizer siglip = PipelineTokenizer::Load(other.path());
+  for (const auto& [place, ids] : goldens["siglip"].Members())
+    EXPECT_EQ(siglip.Encode(texts[std::stoul(place)]).ids, IdsOf(ids)) << Quoted(texts[std::stoul(place)]);
+}
+
+TEST(PipelineTokenizer, RefusesOtherSplits) {
+  const Json json = JsonOf("clip");
+  const auto error = [&](const char* place, const Json& value) {
+    return ErrorOf([&] {
+      PipelineTokenizer::Parse(With(json, std::string("/pre_tokenizer/pretokenizers/0/") + place, value).Line(), "t");
+    });
+  };
+  EXPECT_THAT(error("pattern/Regex", R"(\w+)"), HasSubstr("only CLIP's regular expression"));
+  EXPECT_THAT(error("behavior", "Isolated"), HasSubstr("only CLIP's regular expression"));
+  EXPECT_THAT(error("pattern", Json::Object{{"String", "x"}}), HasSubstr("only a text that ends words"));
+  EXPECT_EQ(ErrorOf([&] {
+              PipelineTokenizer::Parse(With(json, "/pre_tokenizer/pretokenizers/0",
+                                            Json::Object{{"type", "Split"},
+                                                         {"pattern", Json::Object{{"String", " "}}},
+                                                         {"behavior", "MergedWithPrevious"},
+                                                         {"invert", false}})
+                                           .Line(),
+                                       "t");
+            }),
+            "");
+}
+
 // A folder as it is published, with the files that a golden names.
 void WriteFolder(const std::string& folder, const JsonView& golden) {
   std::filesystem::create_directories(folder);

@@ -37,34 +37,41 @@ bool IsAsciiPunctuation(char32_t c) {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
+// The bytes of 's, 't, 're, 've, 'm, 'll or 'd that `text` begins with, or 0.
+std::size_t ContractionAt(std::string_view text) {
+  constexpr std::array<std::string_view, 7> contractions = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
+  for (const std::string_view end : contractions)
+    if (text.starts_with(end)) return end.size();
+  return 0;
+}
+
+// A run of characters of one class: where its first character ends, where its last one begins, and its end.
+struct Run {
+  CharacterClass of;
+  std::size_t first, last, end;
+};
+
+Run RunAt(std::string_view text, std::size_t begin) {
+  Utf8Character character = DecodeUtf8(text.substr(begin));
+  const std::size_t first = begin + character.bytes;
+  Run run{ClassOf(character.code), first, begin, first};
+  while (run.end < text.size()) {
+    character = DecodeUtf8(text.substr(run.end));
+    if (ClassOf(character.code) != run.of) break;
+    run.last = run.end;
+    run.end += character.bytes;
+  }
+  return run;
+}
+
 // The end of the word that `text`, which is not empty, begins with, by GPT-2's rules:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 std::size_t FirstWord(std::string_view text) {
-  constexpr std::array<std::string_view, 7> contractions = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
-  if (text[0] == '\'') {
-    for (const std::string_view end : contractions)
-      if (text.starts_with(end)) return end.size();
-  }
-  // A run of characters of one class: where its last character begins, and its end.
-  struct Run {
-    CharacterClass of;
-    std::size_t last, end;
-  };
-  const auto run_at = [&](std::size_t begin) {
-    Utf8Character character = DecodeUtf8(text.substr(begin));
-    Run run{ClassOf(character.code), begin, begin + character.bytes};
-    while (run.end < text.size()) {
-      character = DecodeUtf8(text.substr(run.end));
-      if (ClassOf(character.code) != run.of) break;
-      run.last = run.end;
-      run.end += character.bytes;
-    }
-    return run;
-  };
+  if (const std::size_t contraction = ContractionAt(text); contraction > 0) return contraction;
   if (text[0] == ' ' && text.size() > 1) {
-    if (const Run run = run_at(1); run.of != CharacterClass::space) return run.end;
+    if (const Run run = RunAt(text, 1); run.of != CharacterClass::space) return run.end;
   }
-  const Run run = run_at(0);
+  const Run run = RunAt(text, 0);
   // The last of several white space characters belongs to the next word.
   const bool leaves_last = run.of == CharacterClass::space && run.end < text.size() && run.last > 0;
   return leaves_last ? run.last : run.end;
@@ -110,6 +117,36 @@ void Digits::operator()(Words& words) const {
       number = digit;
     });
     add(word, text.size());
+  });
+}
+
+void ClipSplit::operator()(Words& words) const {
+  CutWords(words, [this](std::string_view text, const auto& add) {
+    for (std::size_t begin = 0, end; begin < text.size(); begin = end) {
+      const std::string_view rest = text.substr(begin);
+      end = begin;
+      if (special)
+        for (const std::string_view token : {"<|startoftext|>", "<|endoftext|>"})
+          if (rest.starts_with(token)) end = begin + token.size();
+      if (end == begin) end += ContractionAt(rest);
+      if (end == begin) {
+        const Run run = RunAt(text, begin);
+        end = run.of == CharacterClass::number ? run.first : run.end;
+        if (run.of == CharacterClass::space) continue;
+      }
+      add(begin, end);
+    }
+  });
+}
+
+void SplitAfter::operator()(Words& words) const {
+  CutWords(words, [this](std::string_view whole, const auto& add) {
+    std::size_t begin = 0;
+    for (std::size_t at = whole.find(text); at != std::string_view::npos; at = whole.find(text, begin)) {
+      add(begin, at + text.size());
+      begin = at + text.size();
+    }
+    add(begin, whole.size());
   });
 }
 

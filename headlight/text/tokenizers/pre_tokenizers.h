@@ -26,6 +26,19 @@ struct Digits {
   void operator()(Words& words) const;
 };
 
+// CLIP's, which leaves out white space: runs of letters, single numbers, runs of other characters, the ends of English
+// contractions, and where `special` the two special tokens, should they stand in a text as text.
+struct ClipSplit {
+  bool special = false;
+  void operator()(Words& words) const;
+};
+
+// Ends a word after each `text`, as Gemma does at spaces.
+struct SplitAfter {
+  std::string text;
+  void operator()(Words& words) const;
+};
+
 // SentencePiece's: spaces become `replacement`, and words begin with it.
 struct Metaspace {
   std::string replacement = "\u2581";

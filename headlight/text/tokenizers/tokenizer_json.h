@@ -14,6 +14,10 @@
 
 namespace headlight {
 
+// The regular expression of the words of CLIP's tokenizer.
+inline constexpr std::string_view kClipWords =
+    R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
+
 // Builds the parts that a file describes; refuses keys that are not known here. Scores that were parsed from text are
 // rounded as the tokenizers library reads them.
 enum class ScoresAre { exact, text };

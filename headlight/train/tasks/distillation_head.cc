@@ -1,23 +1,11 @@
 #include "headlight/train/tasks/distillation_head.h"
 
-#include <cmath>
 #include <string>
 
 #include "headlight/ops/linear.h"
 #include "headlight/ops/rms_norm.h"
 
 namespace headlight {
-namespace {
-
-// x / |x|, row by row: the RMS norm with the gain 1 / sqrt(columns).
-Tensor UnitRows(const Tensor& x) {
-  const auto columns = static_cast<double>(x.columns());
-  const Tensor gain = Tensor::Empty({x.columns()}, x.dtype());
-  gain.Fill(1 / std::sqrt(columns));
-  return ops::RmsNorm(x, gain, 1e-24 / columns);
-}
-
-}  // namespace
 
 DistillationHead::DistillationHead(Parameters& parameters, std::int64_t inputs, const DistillationHeadConfig& config) {
   const Scope scope(parameters, "distillation_head");
@@ -33,8 +21,8 @@ Tensor DistillationHead::operator()(Context& context, const Tensor& states, bool
   const Tensor inner = layers_[1](context, layers_[0](context, states, Activation::gelu), Activation::gelu);
   const Tensor prototypes = context.Use(*prototypes_);
   return ops::Linear(
-      UnitRows(layers_[2](context, inner)),
-      {.value = UnitRows(prototypes_learn ? prototypes : prototypes.Detached()), .compute = prototypes_->compute});
+      ops::UnitRows(layers_[2](context, inner)),
+      {.value = ops::UnitRows(prototypes_learn ? prototypes : prototypes.Detached()), .compute = prototypes_->compute});
 }
 
 }  // namespace headlight

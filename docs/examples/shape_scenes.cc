@@ -1,0 +1,30 @@
+// Drawn scenes with captions, questions and boxes, to learn from pictures with words. FOLDER COUNT SEED writes COUNT of
+// them to train with, and FOLDER COUNT SEED held-out such as are never among those (headlight/demo/scene_files.h lists
+// the files); without arguments what can be said of one is printed.
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "headlight/demo/scene_files.h"
+#include "headlight/demo/scene_questions.h"
+
+int main(int argc, char** argv) {
+  using namespace headlight;
+  if (argc > 3) {
+    const Portion portion = argc > 4 && std::string_view(argv[4]) == "held-out" ? Portion::held_out : Portion::training;
+    WriteShapeScenes(argv[1], std::atoll(argv[2]), std::strtoull(argv[3], nullptr, 10), portion);
+    return 0;
+  }
+  const ShapeScene scene = DrawShapeScene(/*seed=*/1, /*number=*/3, Portion::training);
+  for (const SceneLanguage language : {SceneLanguage::english, SceneLanguage::german}) {
+    Random random(/*seed=*/1);
+    std::printf("%s\n", Say(FullCaption(scene), language).c_str());
+    const SceneCaption caption = RandomCaption(random, scene);
+    std::printf("%s; not: %s\n", Say(caption, language).c_str(),
+                Say(NearMiss(random, caption, scene), language).c_str());
+    for (std::int32_t kind = 0; kind < kQuestionKinds; ++kind)
+      if (const auto asked = AskAbout(random, scene, static_cast<QuestionKind>(kind), language))
+        std::printf("%s %s\n", asked->question.c_str(), asked->answer.c_str());
+  }
+  return 0;
+}

@@ -1,0 +1,126 @@
+#include "headlight/cli/contrastive_training.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/text_training.h"
+#include "headlight/cli/training_folder.h"
+#include "headlight/data/similar_texts.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/bert.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/sentence_modules.h"
+#include "headlight/text/tokenizers/fast_tokenizer_config.h"
+#include "headlight/train/tasks/sentence_vectors.h"
+
+namespace headlight {
+namespace {
+
+using Options = ContrastiveTrainingOptions;
+
+std::unique_ptr<TextEncoder> ModelOf(const Options& options, const PipelineTokenizer& tokenizer) {
+  if (!options.from_scratch()) {
+    const auto model = LoadModel<TextEncoder>(options.from, {.dropout = options.chosen_dropout()});
+    return GiveHeads(*model, {}, options.training.seed);
+  }
+  BertConfig config;
+  config.model = options.sizes.model;
+  config.layers = options.sizes.layers;
+  config.heads = options.sizes.heads;
+  config.ffn = options.sizes.inner();
+  config.dropout = options.new_dropout();
+  config.attention_dropout = options.new_attention_dropout();
+  config.positions = options.positions;
+  config.vocabulary = tokenizer.size();
+  config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});
+  auto model = std::make_unique<Bert>(config);
+  model->parameters().Initialise(options.training.seed);
+  return model;
+}
+
+// As sentence-transformers reads it: the encoder, the mean of its states, and the length 1.
+void WriteModules(const std::string& folder, const TextEncoder& model) {
+  const auto module = [](int index, const char* path, const char* type) {
+    return Json(Json::Object{{"idx", index},
+                             {"name", std::to_string(index)},
+                             {"path", path},
+                             {"type", std::string("sentence_transformers.models.") + type}});
+  };
+  WriteFile(folder + "/modules.json", Json(Json::Array{module(0, "", "Transformer"), module(1, "1_Pooling", "Pooling"),
+                                                       module(2, "2_Normalize", "Normalize")})
+                                          .Text());
+  for (const char* path : {"/1_Pooling", "/2_Normalize"}) std::filesystem::create_directories(folder + path);
+  WriteFile(folder + "/1_Pooling/config.json", Json(Json::Object{{"word_embedding_dimension", model.limits().model},
+                                                                 {"pooling_mode_cls_token", false},
+                                                                 {"pooling_mode_mean_tokens", true},
+                                                                 {"pooling_mode_max_tokens", false},
+                                                                 {"pooling_mode_mean_sqrt_len_tokens", false}})
+                                                   .Text());
+  WriteFile(folder + "/sentence_bert_config.json",
+            Json(Json::Object{{"max_seq_length", model.limits().positions}, {"do_lower_case", false}}).Text());
+}
+
+}  // namespace
+
+void TrainOnSimilarTexts(Options& options) {
+  CompleteModelTraining(options);
+  const TrainingFolder folder(options.out, options.resume);
+  const std::string& tokens = options.tokenizer_folder();
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(tokens);
+  const SentenceModules modules = options.from_scratch() ? SentenceModules() : ReadSentenceModules(options.from);
+  Check(modules.pooling == Pooling::mean || modules.pooling == Pooling::first,
+        "{}: a text's vector is made by {}; mean and cls can be trained", options.from, Name(modules.pooling));
+  const std::unique_ptr<TextEncoder> model = ModelOf(options, tokenizer);
+  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", tokens,
+        tokenizer.size(), model->limits().vocabulary);
+
+  TrainingProgress progress(Quiet(), "pairs");
+  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
+    std::vector<SimilarTexts> pairs = ReadSimilarTexts(paths, share);
+    CheckNotEmpty(pairs.size(), "pairs", paths, share);
+    std::size_t negatives = 0;
+    for (const SimilarTexts& pair : pairs) negatives += pair.negatives.size();
+    progress.Note(fmt::format("{}: {} pairs with {} hard negatives to {}", fmt::join(paths, ", "), pairs.size(),
+                              negatives, purpose));
+    return pairs;
+  };
+  const std::vector<SimilarTexts> train = read(options.train, options.learned(), "learn from"),
+                                  valid = read(options.validation(), options.validated(), "validate on");
+  const std::int64_t positions = model->limits().positions;
+  const SentenceVectorOptions how = {.batches = options.batches,
+                                     .part = options.contrastive.part,
+                                     .scale = options.scale.value_or(SentenceVectorOptions().scale),
+                                     .first_token = modules.pooling == Pooling::first,
+                                     .longest = std::min(positions, modules.longest.value_or(positions)),
+                                     .prompt = modules.prompt};
+  const TrainingTask task = SentenceVectorTask(*model, tokenizer, train, valid, how);
+  Hash64 hash;
+  for (const SimilarTexts& pair : train)
+    for (const std::string& text : {pair.text, pair.match, fmt::format("{}", fmt::join(pair.negatives, "\n"))})
+      hash.Update(text + "\n");
+  Json of = Json::Object{{"batch_size", options.batches.batch_tokens}, {"part_size", how.part}, {"scale", how.scale}};
+  if (options.from_scratch()) of.Set("positions", options.positions);
+  const auto save = [&](const std::string& to) {
+    model->Save(to);
+    if (options.from_scratch())
+      CopyTokenizer(options.tokenizer, to);
+    else
+      CopyBesideModel(options.from, to);
+    WriteFastTokenizerConfig(to, TokenizerOfModel{.longest = positions, .reads_types = model->limits().types > 1});
+    if (!modules.given) WriteModules(to, *model);
+  };
+  RunModelTraining(task, options, "contrastive", "headlight embed", hash.value(), std::move(of), save, progress);
+}
+
+}  // namespace headlight

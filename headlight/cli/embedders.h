@@ -1,0 +1,38 @@
+// The embedder of a model's folder, whatever it reads: texts, pictures, or both into one space.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/compute.h"
+#include "headlight/tasks/embedder.h"
+#include "headlight/tasks/image_classifier.h"
+
+namespace headlight {
+
+struct FolderEmbedder {
+  // Empty where the model does not read them.
+  std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
+  std::function<Tensor(std::span<const Picture> fitted, const ImageOptions& options)> fitted = {};
+  std::function<Picture(const Picture& picture)> fit = {};  // with `fitted`
+  std::int64_t dimension = 0;                               // numbers of a vector
+  std::int64_t longest = 0;                                 // tokens of a text
+
+  // The vector of a query: of a picture where it is the path of one that the model reads, else of the text.
+  std::vector<float> Query(const std::string& query) const;
+};
+
+FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> compute);
+
+// True where the model of a folder would embed these inputs as pictures: it reads no texts, or it reads both and they
+// are named as pictures or folders are.
+bool EmbedsPictures(const std::string& folder, const std::vector<std::string>& inputs);
+
+// True for a query that is the path of a picture.
+bool IsPictureQuery(const std::string& query);
+
+}  // namespace headlight

@@ -1,0 +1,34 @@
+#include "headlight/cli/evaluate_dual.h"
+
+#include "headlight/base/error.h"
+#include "headlight/cli/evaluate_report.h"
+#include "headlight/cli/progress.h"
+#include "headlight/data/picture_texts.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/tasks/dual_folder.h"
+#include "headlight/train/tasks/contrastive.h"
+
+namespace headlight {
+
+void EvaluateDualEncoder(const EvaluateOptions& options) {
+  const DualFolder loaded = Loaded([&] { return LoadDualFolder(options.folder, options.load); });
+  Check(loaded.texts && loaded.processor, "{}: a model of one tower compares no pairs", options.folder);
+  const PictureTextSet pairs(
+      ListPictureTexts(options.files, options.pictures),
+      [](std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name); });
+  ValidationReport report;
+  {
+    Progress progress("pairs evaluated");
+    report = ValidatePairs(*loaded.model, *loaded.processor, *loaded.texts, pairs,
+                           {{}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); }});
+  }
+  CheckLoss(*loaded.model, report.loss);
+  WriteEvaluated({.task = "retrieval",
+                  .report = report,
+                  .units = "pairs",
+                  .count = static_cast<std::size_t>(pairs.size()),
+                  .labels = "pairs"},
+                 options.json);
+}
+
+}  // namespace headlight

@@ -1,0 +1,17 @@
+// Parts of the pages that commands write.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "headlight/image/picture.h"
+
+namespace headlight {
+
+// A text as HTML shows it, within an attribute's double quotes too.
+std::string EscapeHtml(std::string_view text);
+
+// The source of an <img>: the picture itself.
+std::string PictureSourceHtml(const Picture& picture);
+
+}  // namespace headlight

@@ -1,0 +1,164 @@
+#include "headlight/data/picture_texts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/json.h"
+#include "headlight/data/coco.h"
+#include "headlight/data/lines.h"
+#include "headlight/data/records.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+// COCO's captions_train2017.json has 92 MB.
+constexpr std::uint64_t kMostCocoBytes = std::uint64_t{256} << 20;
+
+// The pictures of one path, in the order in which each is named first.
+class Collector {
+ public:
+  explicit Collector(PictureTextList& list) : list_(list) {}
+
+  void Add(const std::string& picture, std::string text, const std::string& place) {
+    Check(text.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", place);
+    const auto [entry, first] = index_of_.emplace(picture, list_.sources.size());
+    if (first) {
+      list_.sources.push_back({.path = picture});
+      list_.texts.emplace_back();
+    }
+    list_.texts[entry->second].push_back(std::move(text));
+  }
+
+ private:
+  PictureTextList& list_;
+  std::map<std::string, std::size_t> index_of_;
+};
+
+void AddTsv(const std::string& path, Collector& collector) {
+  LineReader lines(path);
+  while (const auto line = lines.Next()) {
+    if (line->empty()) continue;
+    const std::string place = fmt::format("{}:{}", path, lines.line_number());
+    const std::size_t tab = line->find('\t');
+    Check(tab != std::string_view::npos && tab == line->rfind('\t'),
+          "{}: expected the path of a picture, a tab and its text", place);
+    collector.Add(PictureOfTable(path, std::string(line->substr(0, tab)), place), std::string(line->substr(tab + 1)),
+                  place);
+  }
+}
+
+void AddRecords(const std::string& path, Collector& collector) {
+  Records records(path);
+  while (const auto record = records.Next()) {
+    const std::string picture = PictureOfTable(path, PathOfRecord(*record), record->place());
+    const JsonView text = OneOf(*record, {"text", "caption", "captions", "texts"});
+    if (text.value().As<Json::Array>() == nullptr) {
+      collector.Add(picture, TextOf(text), text.place());
+      continue;
+    }
+    std::vector<std::string> texts = TextsOf(text);
+    Check(!texts.empty(), "{}: there is no text", text.place());
+    for (std::string& one : texts) collector.Add(picture, std::move(one), text.place());
+  }
+}
+
+void AddCoco(const std::string& path, const std::vector<std::string>& folders, PictureTextList& list) {
+  const JsonView file(ParseJson(ReadFile(path, kMostCocoBytes), path), path);
+  const CocoPictures coco = ReadCocoPictures(file, path, folders);
+  std::vector<std::vector<std::string>> texts(coco.pictures.size());
+  for (const JsonView& annotation : file["annotations"].Items()) {
+    const JsonView caption = annotation["caption"];
+    std::string text = TextOf(caption);
+    Check(text.find_first_not_of(" \t\n") != std::string::npos, "{}: the text is empty", caption.place());
+    texts[coco.IndexOf(annotation)].push_back(std::move(text));
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].empty()) continue;
+    list.sources.push_back({.path = coco.pictures[i].path});
+    list.texts.push_back(std::move(texts[i]));
+  }
+}
+
+void AddFolder(const std::string& folder, Collector& collector) {
+  for (const std::string& picture : PictureFilesIn(folder)) {
+    const std::string beside = fs::path(picture).replace_extension(".txt").string();
+    std::error_code ignored;
+    Check(fs::exists(beside, ignored), "{}: there is no {} beside it, which has its texts", picture, beside);
+    LineReader lines(beside);
+    bool any = false;
+    while (const auto line = lines.Next()) {
+      if (line->empty()) continue;
+      collector.Add(picture, std::string(*line), fmt::format("{}:{}", beside, lines.line_number()));
+      any = true;
+    }
+    Check(any, "{}: there is no text in it", beside);
+  }
+}
+
+}  // namespace
+
+PictureTextList ListPictureTexts(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) Check(fs::is_directory(folder), "{}: there is no such folder", folder);
+  PictureTextList list;
+  for (const std::string& path : paths) {
+    const std::size_t before = list.sources.size();
+    std::error_code ignored;
+    Check(fs::exists(path, ignored), "{}: no such file or folder", path);
+    Collector collector(list);
+    if (fs::is_directory(path, ignored)) {
+      AddFolder(path, collector);
+    } else if (IsTsv(path)) {
+      AddTsv(path, collector);
+    } else if (HasRecords(path)) {
+      AddRecords(path, collector);
+    } else if (path.ends_with(".json")) {
+      AddCoco(path, folders, list);
+    } else {
+      Fail(
+          "{}: pictures and their texts are a .tsv, .csv or .jsonl file, COCO's captions in a .json file, or a folder "
+          "with a .txt file beside each picture",
+          path);
+    }
+    Check(list.sources.size() > before, "{}: there is no picture with a text in it", path);
+  }
+  return list;
+}
+
+PictureTextSet::PictureTextSet(PictureTextList list, DecodeBytes decode, const TextShare& share, std::int64_t memory)
+    : texts_(std::move(list.texts)),
+      pictures_(
+          [&] {
+            PictureList pictures{.sources = std::move(list.sources), .labels = {}};
+            pictures.labels.resize(pictures.sources.size());
+            std::iota(pictures.labels.begin(), pictures.labels.end(), 0);
+            return pictures;
+          }(),
+          std::move(decode), share, memory) {}
+
+std::int64_t PictureTextSet::text_count() const {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < size(); ++i) count += std::ssize(texts(i));
+  return count;
+}
+
+std::uint64_t PictureTextSet::hash() const {
+  Hash64 hash(pictures_.hash());
+  for (std::int64_t i = 0; i < size(); ++i)
+    for (const std::string& text : texts(i)) {
+      hash.Update(text);
+      // A picture's last text ends otherwise than those before it, so that none can change its picture.
+      hash.Update(&text == &texts(i).back() ? std::string_view("\0\1", 2) : std::string_view("\0", 1));
+    }
+  return hash.value();
+}
+
+}  // namespace headlight

@@ -1,0 +1,54 @@
+// Sets of pictures with texts that tell of them, to learn from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/pictures.h"
+#include "headlight/data/text_share.h"
+#include "headlight/image/picture_files.h"
+
+namespace headlight {
+
+struct PictureTextList {
+  std::vector<PictureSource> sources;
+  std::vector<std::vector<std::string>> texts;  // of each, at least one
+};
+
+// The pictures of `paths` with their texts, of which each path is one of
+// - .tsv (perhaps .gz): lines of a path, a tab and a text;
+// - .csv or .jsonl (perhaps .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
+//   "captions", "texts"), in JSON one or an array of them. Paths are relative to the file's folder, and rows of one
+//   picture, by its path, give it several texts, wherever they stand;
+// - .json: COCO's captions (images, annotations). A picture is looked for in `folders`, then beside the file; one
+//   without a caption is left out;
+// - a folder of pictures, at any depth, each with a file of the same name in .txt beside it, a text a line.
+// Throws Error naming the file and the line or key for what is not that, for a text that is empty, and where there is
+// no picture.
+HEADLIGHT_API PictureTextList ListPictureTexts(const std::vector<std::string>& paths,
+                                               const std::vector<std::string>& folders = {});
+
+// A list's pictures and texts, from any number of threads at once.
+class HEADLIGHT_API PictureTextSet {
+ public:
+  // As PictureSet, which reads all files once: the share is chosen by the pictures' contents.
+  PictureTextSet(PictureTextList list, DecodeBytes decode, const TextShare& share = {},
+                 std::int64_t memory = PictureSet::kMemory);
+
+  std::int64_t size() const { return pictures_.size(); }
+  std::int64_t text_count() const;  // of all pictures
+  const std::vector<std::string>& texts(std::int64_t picture) const {
+    return texts_[static_cast<std::size_t>(pictures_.label(picture))];
+  }
+  std::string name(std::int64_t picture) const { return pictures_.name(picture); }
+  Picture operator[](std::int64_t picture) const { return pictures_[picture]; }
+  std::uint64_t hash() const;  // of the files' contents and the texts, in order
+
+ private:
+  std::vector<std::vector<std::string>> texts_;
+  PictureSet pictures_;  // whose labels are indices into texts_
+};
+
+}  // namespace headlight

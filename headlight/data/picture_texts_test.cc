@@ -1,0 +1,175 @@
+#include "headlight/data/picture_texts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Stands for a decoder: a picture of one pixel with the file's first byte.
+Picture FirstByte(std::span<const std::byte> file, const std::string& name) {
+  Check(!file.empty(), "{}: is empty", name);
+  const auto byte = static_cast<std::uint8_t>(file[0]);
+  return {.height = 1, .width = 1, .pixels = {byte, byte, byte}};
+}
+
+struct PictureTexts : testing::Test {
+  void Write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder.File(name)).parent_path());
+    WriteFile(folder.File(name), text);
+  }
+  PictureTextList List(const std::string& name, const std::vector<std::string>& folders = {}) {
+    return ListPictureTexts({folder.File(name)}, folders);
+  }
+  // Writes the file, and gives the error of reading it, without its folder.
+  std::string Refusal(const std::string& name, const std::string& text) {
+    Write(name, text);
+    std::string error = ErrorOf([&] { List(name); });
+    for (std::size_t at; (at = error.find(folder.path() + "/")) != std::string::npos;)
+      error.erase(at, folder.path().size() + 1);
+    return error;
+  }
+  void SetUp() override {
+    for (const char* name : {"a", "b"}) Write(fmt::format("pictures/{}.jpg", name), name);
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(PictureTexts, OfTables) {
+  Write("a.tsv", "pictures/b.jpg\ta dog\n\npictures/a.jpg\tein Hund, grün\npictures/b.jpg\tone more\n");
+  const PictureTextList tabs = List("a.tsv");
+  ASSERT_EQ(tabs.sources.size(), 2U);
+  EXPECT_EQ(tabs.sources[0].path, folder.File("pictures/b.jpg"));
+  EXPECT_THAT(tabs.texts[0], ElementsAre("a dog", "one more"));
+  EXPECT_THAT(tabs.texts[1], ElementsAre("ein Hund, grün"));
+
+  Write("a.jsonl",
+        "{\"path\": \"pictures/a.jpg\", \"text\": \"x\"}\n\n"
+        "{\"image\": \"pictures/b.jpg\", \"captions\": [\"y\", \"z\"]}\n");
+  const PictureTextList lines = List("a.jsonl");
+  ASSERT_EQ(lines.sources.size(), 2U);
+  EXPECT_THAT(lines.texts[1], ElementsAre("y", "z"));
+
+  Write("a.csv", "file_name,caption\npictures/a.jpg,\"a cat, and a dog\"\n");
+  EXPECT_THAT(List("a.csv").texts, ElementsAre(ElementsAre("a cat, and a dog")));
+
+  // The same picture of two paths is there twice.
+  EXPECT_EQ(ListPictureTexts({folder.File("a.tsv"), folder.File("a.csv")}).sources.size(), 3U);
+}
+
+TEST_F(PictureTexts, OfTablesThatAreWrong) {
+  EXPECT_EQ(Refusal("bad.tsv", "pictures/a.jpg\tx\npictures/a.jpg x\n"),
+            "bad.tsv:2: expected the path of a picture, a tab and its text");
+  EXPECT_THAT(Refusal("bad.tsv", "pictures/a.jpg\tx\ty\n"), testing::StartsWith("bad.tsv:1: expected the path"));
+  EXPECT_EQ(Refusal("bad.tsv", "pictures/a.jpg\t \n"), "bad.tsv:1: the text is empty");
+  EXPECT_EQ(Refusal("bad.tsv", "pictures/c.jpg\tx\n"), "bad.tsv:1: pictures/c.jpg: no such file");
+  EXPECT_EQ(Refusal("bad.tsv", "\tx\n"), "bad.tsv:1: the path of the picture is missing");
+  EXPECT_EQ(Refusal("bad.tsv", "\n"), "bad.tsv: there is no picture with a text in it");
+  EXPECT_THAT(Refusal("bad.tsv", "pictures/a.jpg\t\xFF\n"), testing::AllOf(HasSubstr("bad.tsv"), HasSubstr("UTF-8")));
+  EXPECT_EQ(Refusal("bad.jsonl", "{\"path\": \"pictures/a.jpg\", \"text\": []}"),
+            "bad.jsonl:1: key 'text': there is no text");
+  EXPECT_EQ(Refusal("bad.jsonl", "{\"path\": \"pictures/a.jpg\", \"text\": \"\"}"),
+            "bad.jsonl:1: key 'text': the text is empty");
+  EXPECT_THAT(Refusal("bad.jsonl", "{\"path\": \"pictures/a.jpg\", \"text\": [3]}"),
+              testing::StartsWith("bad.jsonl:1: key 'text[0]': expected"));
+  EXPECT_THAT(Refusal("bad.jsonl", "{\"path\": \"pictures/a.jpg\"}"),
+              testing::StartsWith("bad.jsonl:1: expected one of text, caption, captions, texts"));
+  EXPECT_THAT(Refusal("bad.jsonl", "{\"path\": \"pictures/a.jpg\", "), testing::StartsWith("bad.jsonl:1"));
+  EXPECT_THAT(Refusal("bad.csv", "path,text\npictures/a.jpg\n"), HasSubstr("bad.csv:2: 1 fields"));
+  EXPECT_THAT(Refusal("bad.txt", "pictures/a.jpg\tx\n"), HasSubstr("bad.txt: pictures and their texts are a .tsv"));
+  EXPECT_THAT(ErrorOf([&] { List("none.tsv"); }), testing::EndsWith("none.tsv: no such file or folder"));
+}
+
+TEST_F(PictureTexts, OfAFolder) {
+  Write("pictures/a.txt", "a cat\n\neine Katze\n");
+  Write("pictures/b.txt", "a dog");
+  Write("pictures/README.txt", "belongs to no picture");
+  const PictureTextList list = List("pictures");
+  ASSERT_EQ(list.sources.size(), 2U);
+  EXPECT_THAT(list.texts, ElementsAre(ElementsAre("a cat", "eine Katze"), ElementsAre("a dog")));
+  EXPECT_THAT(ErrorOf([&] { Write("pictures/b.txt", "\n"), List("pictures"); }),
+              testing::EndsWith("pictures/b.txt: there is no text in it"));
+  std::filesystem::remove(folder.File("pictures/b.txt"));
+  EXPECT_THAT(ErrorOf([&] { List("pictures"); }),
+              testing::AllOf(HasSubstr("pictures/b.jpg: there is no "), HasSubstr("pictures/b.txt beside it")));
+}
+
+constexpr const char* kCoco = R"({"images": [{"id": 7, "file_name": "a.jpg"}, {"id": 3, "file_name": "b.jpg"}],
+  "annotations": [{"id": 1, "image_id": 3, "caption": "a dog"}, {"id": 2, "image_id": 3, "caption": "the dog\n"}]})";
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST_F(PictureTexts, OfCoco) {
+  Write("captions.json", kCoco);
+  const PictureTextList list = List("captions.json", {folder.File("pictures")});
+  ASSERT_EQ(list.sources.size(), 1U);  // a.jpg has no caption
+  EXPECT_EQ(list.sources[0].path, folder.File("pictures/b.jpg"));
+  EXPECT_THAT(list.texts[0], ElementsAre("a dog", "the dog\n"));
+  EXPECT_THAT(ErrorOf([&] { List("captions.json"); }), HasSubstr("key 'images[0]': there is no picture 'a.jpg'"));
+  EXPECT_THAT(ErrorOf([&] { List("captions.json", {folder.File("none")}); }),
+              HasSubstr("none: there is no such folder"));
+  const auto refusal = [&](const std::string& from, const std::string& to) {
+    return Refusal("pictures/bad.json", Replaced(kCoco, from, to));
+  };
+  EXPECT_EQ(refusal("\"image_id\": 3", "\"image_id\": 4"),
+            "pictures/bad.json: key 'annotations[0].image_id': there is no picture 4");
+  EXPECT_EQ(refusal("\"id\": 7", "\"id\": 3"), "pictures/bad.json: key 'images[1].id': two pictures have the id 3");
+  EXPECT_EQ(refusal("\"a dog\"", "\"\""), "pictures/bad.json: key 'annotations[0].caption': the text is empty");
+  EXPECT_THAT(refusal("\"a dog\"", "4"), testing::StartsWith("pictures/bad.json: key 'annotations[0].caption'"));
+  EXPECT_THAT(refusal("caption", "bbox"), HasSubstr("key 'annotations[0].caption': expected a string"));
+}
+
+TEST_F(PictureTexts, AsASet) {
+  std::string table;
+  for (int i = 0; i < 100; ++i) {
+    Write(fmt::format("pictures/{}.png", i), std::string(1, static_cast<char>(i + 1)));
+    table += fmt::format("pictures/{}.png\ttext {}\npictures/{}.png\tmore {}\n", i, i, i, i);
+  }
+  Write("set.tsv", table);
+  const PictureTextList list = List("set.tsv");
+  const PictureTextSet all(list, FirstByte);
+  EXPECT_EQ(all.size(), 100);
+  EXPECT_EQ(all.text_count(), 200);
+  const PictureTextSet learned(list, FirstByte, {0.3, 1, false}), held_out(list, FirstByte, {0.3, 1, true});
+  EXPECT_EQ(learned.size() + held_out.size(), 100);
+  EXPECT_NEAR(static_cast<double>(held_out.size()), 30, 15);
+  std::set<std::string> seen;
+  for (const PictureTextSet* set : {&learned, &held_out})
+    for (std::int64_t i = 0; i < set->size(); ++i) {
+      // The text is still that of its picture.
+      const int number = (*set)[i].pixels[0] - 1;
+      EXPECT_THAT(set->texts(i), ElementsAre(fmt::format("text {}", number), fmt::format("more {}", number)));
+      EXPECT_THAT(set->name(i), testing::EndsWith(fmt::format("pictures/{}.png", number)));
+      EXPECT_TRUE(seen.insert(set->name(i)).second);
+    }
+}
+
+TEST_F(PictureTexts, ChangeTheHash) {
+  Write("set.tsv", "pictures/a.jpg\tx\npictures/b.jpg\ty\npictures/b.jpg\tz\n");
+  const auto hash = [&] { return PictureTextSet(List("set.tsv"), FirstByte).hash(); };
+  const std::uint64_t before = hash();
+  EXPECT_EQ(hash(), before);
+  Write("set.tsv", "pictures/a.jpg\tx\npictures/a.jpg\ty\npictures/b.jpg\tz\n");
+  EXPECT_NE(hash(), before);
+  Write("set.tsv", "pictures/a.jpg\tx\npictures/b.jpg\ty\npictures/b.jpg\tw\n");
+  EXPECT_NE(hash(), before);
+  Write("set.tsv", "pictures/a.jpg\tx\npictures/b.jpg\ty\npictures/b.jpg\tz\n");
+  EXPECT_EQ(hash(), before);
+  Write("pictures/a.jpg", "c");
+  EXPECT_NE(hash(), before);
+}
+
+}  // namespace
+}  // namespace headlight

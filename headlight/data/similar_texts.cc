@@ -1,0 +1,62 @@
+#include "headlight/data/similar_texts.h"
+
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/data/lines.h"
+#include "headlight/data/records.h"
+
+namespace headlight {
+namespace {
+
+void ReadTabbed(const std::string& path, std::vector<SimilarTexts>& pairs) {
+  LineReader lines(path);
+  while (const auto line = lines.Next()) {
+    if (line->empty()) continue;
+    std::vector<std::string> texts;
+    for (std::size_t begin = 0; begin <= line->size();) {
+      const std::size_t end = std::min(line->find('\t', begin), line->size());
+      texts.emplace_back(line->substr(begin, end - begin));
+      begin = end + 1;
+    }
+    std::string place = fmt::format("{}:{}", path, lines.line_number());
+    Check(texts.size() >= 2, "{}: expected a text, a tab and its match", place);
+    pairs.push_back({std::move(texts[0]), std::move(texts[1]), {texts.begin() + 2, texts.end()}, std::move(place)});
+  }
+}
+
+void ReadRecords(const std::string& path, std::vector<SimilarTexts>& pairs) {
+  Records records(path);
+  while (const auto record = records.Next()) {
+    SimilarTexts pair{TextOf(OneOf(*record, {"anchor", "query", "text"})),
+                      TextOf(OneOf(*record, {"positive", "match"})),
+                      {},
+                      record->place()};
+    for (const char* name : {"negative", "negatives"}) {
+      const JsonView given = (*record)[name];
+      if (!given.present()) continue;
+      if (given.value().As<Json::Array>() != nullptr)
+        pair.negatives = TextsOf(given);
+      else
+        pair.negatives.push_back(TextOf(given));
+    }
+    pairs.push_back(std::move(pair));
+  }
+}
+
+}  // namespace
+
+std::vector<SimilarTexts> ReadSimilarTexts(const std::vector<std::string>& paths, const TextShare& share) {
+  std::vector<SimilarTexts> pairs;
+  for (const std::string& path : paths) HasRecords(path) ? ReadRecords(path, pairs) : ReadTabbed(path, pairs);
+  for (const SimilarTexts& pair : pairs) {
+    Check(!pair.text.empty() && !pair.match.empty(), "{}: the {} is empty", pair.place,
+          pair.text.empty() ? "text" : "match");
+    for (const std::string& negative : pair.negatives) Check(!negative.empty(), "{}: a negative is empty", pair.place);
+  }
+  std::erase_if(pairs, [&](const SimilarTexts& pair) { return !share.Has(pair.text); });
+  return pairs;
+}
+
+}  // namespace headlight

@@ -1,0 +1,52 @@
+// Captions of drawn scenes from a grammar, in German and English; and the reverse: what a caption states, checked
+// against a scene.
+//
+//   a large red circle at the top left, two stars and a blue ring
+//   ein kleines grünes Quadrat links von einem roten Kreis
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/random.h"
+#include "headlight/demo/scene_words.h"
+#include "headlight/demo/shape_scenes.h"
+
+namespace headlight {
+
+// "a star", or "a star above a ring".
+struct SceneStatement {
+  SceneMention subject;
+  std::optional<SceneRelation> relation = {};
+  SceneMention object = {};  // where there is a relation
+  bool operator==(const SceneStatement&) const = default;
+};
+using SceneCaption = std::vector<SceneStatement>;
+
+std::string Say(const SceneCaption& caption, SceneLanguage language);
+
+// The reverse, in small letters or capitals and with any inflection. Throws Error that quotes the caption and names the
+// word where it is none.
+SceneCaption ParseCaption(std::string_view text, SceneLanguage language);
+
+// Whether a mention says nothing wrong of a shape.
+bool Fits(const SceneMention& mention, const SceneShape& shape);
+// Whether shape `a` of a scene is that to shape `b`. Left and right are told by columns, above and below by rows,
+// larger by the named size, and before and behind by what is hidden.
+bool Holds(SceneRelation relation, const SceneContent& scene, std::size_t a, std::size_t b);
+
+// Whether all statements of a caption hold at once, each of other shapes: "a circle and a circle" takes two. "Two
+// circles" states that there are exactly two.
+bool IsTrue(const SceneCaption& caption, const SceneContent& scene);
+
+// Every shape with its size, colour, kind and place, by place: no two contents have the same, but for what hides what.
+SceneCaption FullCaption(const SceneContent& scene);
+// A true caption: some or all shapes with some of their attributes, counts, or a relation.
+SceneCaption RandomCaption(Random& random, const SceneContent& scene);
+// A caption with one attribute, number or relation changed so that it is false. Throws Error where the caption is false
+// already.
+SceneCaption NearMiss(Random& random, const SceneCaption& caption, const SceneContent& scene);
+
+}  // namespace headlight

@@ -1,0 +1,223 @@
+#include "headlight/models/clip.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "headlight/models/family.h"
+#include "headlight/models/files/dual_encoder_files.h"
+#include "headlight/models/files/picture_settings.h"
+#include "headlight/ops/embedding.h"
+
+namespace headlight {
+
+ClipLayers::ClipLayers(const Scope& scope, const ClipTowerConfig& config, bool causal) : causal_(causal) {
+  const AttentionKind kind = causal ? AttentionKind::decoder_self : AttentionKind::encoder_self;
+  for (int layer = 0; layer < config.layers; ++layer) {
+    const Scope its = scope / layer;
+    layers_.push_back(
+        {LayerNorm(its / "layer_norm1", config.model, config.norm_epsilon),
+         MultiHeadAttention(its / "self_attn",
+                            {.model = config.model, .heads = config.heads, .dropout = config.attention_dropout}, kind,
+                            layer),
+         LayerNorm(its / "layer_norm2", config.model, config.norm_epsilon),
+         FeedForward(its / "mlp", config.model, config.ffn, config.activation)});
+  }
+}
+
+Tensor ClipLayers::operator()(Context& context, Tensor x, const Sequences& sequences) const {
+  for (const Layer& layer : layers_) {
+    x = PreNorm(context, x, layer.attention_norm, 0, [&](Context&, const Tensor& input) {
+      return layer.attention.Self(context, input, sequences, causal_);
+    });
+    x = PreNorm(context, x, layer.feed_forward_norm, 0, layer.feed_forward);
+  }
+  return x;
+}
+
+namespace {
+
+PictureEmbeddingConfig EmbeddingOf(const ClipPictureConfig& config) {
+  return {.model = config.model,
+          .picture = config.picture,
+          .patch = config.patch,
+          .channels = config.channels,
+          .special = {{"class_embedding"}},
+          .projection = "patch_embedding",
+          .bias = false,
+          .flat = true,
+          .table = "position_embedding.weight"};
+}
+
+// As the first program initialised its texts' tower.
+void InitialiseTower(Parameters& parameters, const std::string& scope, const ClipTowerConfig& config) {
+  const double model = static_cast<double>(config.model), layers = config.layers;
+  for (Parameter& parameter : parameters.all()) {
+    const std::string& name = parameter.names.front();
+    if (!name.starts_with(Prefix(scope)) || !parameter.in_products) continue;
+    const bool residual = name.ends_with("out_proj.weight") || name.ends_with("fc2.weight");
+    const bool inner = name.ends_with("fc1.weight");
+    parameter.initialisation = Initialisation::Normal(std::sqrt((residual ? 0.5 / layers : inner ? 0.5 : 1) / model));
+  }
+}
+
+}  // namespace
+
+Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_((CheckConfig(config), config)) {
+  const Scope root(parameters_);
+  const std::int64_t vector = config.vector.value_or(config.text ? config.text->model : config.picture->model);
+  limits_.vector = vector;
+  const auto projection = [&](const char* name, const ClipTowerConfig& tower) {
+    std::optional<Linear> made;
+    if (!config.vector) return made;
+    made.emplace(root, std::vector<std::string>{name}, tower.model, vector, /*bias=*/false);
+    parameters_.all().back().initialisation = Initialisation::Normal(1 / std::sqrt(static_cast<double>(tower.model)));
+    return made;
+  };
+  if (config.text) {
+    const ClipTextConfig& text = *config.text;
+    const Scope scope = root / config.text_scope, embeddings = scope / "embeddings";
+    const TokenEmbedding tokens(embeddings / "token_embedding", text.vocabulary, text.model,
+                                Initialisation::Normal(0.02), /*scores=*/false);
+    texts_.emplace(TextTower{
+        Embedding(tokens, 1,
+                  PositionalEncoding::Learned(embeddings / "position_embedding", text.positions, text.model, 0, 0.01),
+                  0),
+        ClipLayers(scope / "encoder.layers", text, /*causal=*/true),
+        LayerNorm(scope / "final_layer_norm", text.model, text.norm_epsilon)});
+    InitialiseTower(parameters_, config.text_scope, text);
+    text_projection_ = projection("text_projection", text);
+    limits_.vocabulary = text.vocabulary;
+    limits_.positions = text.positions;
+    limits_.text_model = text.model;
+    limits_.causal = true;
+  }
+  if (config.picture) {
+    const ClipPictureConfig& picture = *config.picture;
+    const Scope scope = root / config.picture_scope;
+    pictures_.emplace(PictureTower{PictureEmbedding(scope / "embeddings", EmbeddingOf(picture)),
+                                   LayerNorm(scope / "pre_layrnorm", picture.model, picture.norm_epsilon),
+                                   ClipLayers(scope / "encoder.layers", picture, /*causal=*/false),
+                                   LayerNorm(scope / "post_layernorm", picture.model, picture.norm_epsilon)});
+    InitialiseTower(parameters_, config.picture_scope, picture);
+    picture_projection_ = projection("visual_projection", picture);
+    limits_.pictures = pictures_->embedding.limits();
+  }
+  if (config.text && config.picture)
+    logit_scale_ = &root.Declare("logit_scale", {}, Initialisation::Constant(config.logit_scale));
+}
+
+EncodedPictures Clip::EncodePictures(Context& context, std::span<const Tensor> pictures) const {
+  Check(pictures_.has_value(), "{}: this model has no tower for pictures", parameters_.source());
+  EncodedPictures encoded = pictures_->embedding(context, pictures);
+  encoded.hidden = pictures_->layers(context, pictures_->first_norm(context, encoded.hidden), encoded.pictures);
+  return encoded;
+}
+
+Tensor Clip::PoolPictures(Context& context, const EncodedPictures& encoded) const {
+  return pictures_->pooled_norm(context, encoded.RowOfEach(0));
+}
+
+Tensor Clip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
+  Check(texts_.has_value(), "{}: this model has no tower for texts", parameters_.source());
+  const Tensor embedded = texts_->embedding(context, ids, texts);
+  return texts_->norm(context, texts_->layers(context, embedded, texts));
+}
+
+// Of a text without an end, Transformers takes the first token.
+Tensor Clip::PoolTexts(Context&, const Tensor& hidden, std::span<const std::int32_t> ids,
+                       const Sequences& texts) const {
+  const std::int32_t end = config_.text->end_id;
+  std::vector<std::int32_t> rows;
+  for (const Sequence& text : texts) {
+    Check(text.length > 0, "a text has no tokens");
+    const auto own = ids.subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length));
+    const auto found = end == kLargestIdEnds ? std::ranges::max_element(own) : std::ranges::find(own, end);
+    rows.push_back(text.begin + (found == own.end() ? 0 : static_cast<std::int32_t>(found - own.begin())));
+  }
+  return ops::Embedding(hidden, rows);
+}
+
+void Describe(ConfigTable& table, ClipTextConfig& config) {
+  table.Note("model_type", "clip_text_model");
+  DescribeClipTower(table, config);
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  table.Integer("eos_token_id", config.end_id, "the id of the end", 0, kLargestSize);
+}
+
+void Describe(ConfigTable& table, ClipPictureConfig& config) {
+  table.Note("model_type", "clip_vision_model");
+  DescribeClipTower(table, config);
+  DescribePictures(table, config.picture, config.patch, config.channels);
+}
+
+void Describe(ConfigTable& table, ClipConfig& config) {
+  table.Note("model_type", "clip");
+  std::int64_t vector = config.vector.value_or(1);
+  table.Size("projection_dim", vector, "the size of a vector");
+  if (config.vector) config.vector = vector;
+  table.Number("logit_scale_init_value", config.logit_scale, -100, 100);
+  table.Rule(config.text || config.picture, "a model needs a tower");
+  table.Rule(config.vector || !config.text || !config.picture, "two towers need a projection into one space");
+  if (config.text) CheckConfig(*config.text);
+  if (config.picture) CheckConfig(*config.picture);
+}
+
+namespace {
+
+std::unique_ptr<Clip> Load(const ModelFolder& files, const LoadModelOptions& options) {
+  const std::string type = files.config["model_type"].String();
+  const auto has = [&](const char* name) { return files.weights.contains(name); };
+  ClipConfig config;
+  if (type == "clip") {
+    ReadTowers(files.config, config.text, config.picture, options.dropout);
+    ReadDualConfig(files.config, config);
+  } else {
+    const bool text = type == "clip_text_model";
+    config.text_scope = has("text_model.final_layer_norm.weight") ? "text_model" : "";
+    config.picture_scope = has("vision_model.post_layernorm.weight") ? "vision_model" : "";
+    if (text) {
+      config.picture.reset();
+      ReadConfig(files.config, *config.text, options.dropout);
+    } else {
+      config.text.reset();
+      ReadConfig(files.config, *config.picture, options.dropout);
+    }
+    config.vector.reset();
+    if (has(text ? "text_projection.weight" : "visual_projection.weight"))
+      config.vector = files.config.Get("projection_dim", 512).Integer(1, kLargestSize);
+  }
+  auto model = std::make_unique<Clip>(config);
+  // Of older folders.
+  LoadWeights(files, options, model->parameters(),
+              {.unused = {"text_model.embeddings.position_ids", "vision_model.embeddings.position_ids"}});
+  return model;
+}
+
+}  // namespace
+
+namespace families {
+extern const Family clip = MakeFamily<Clip, Load>({"clip", "clip_text_model", "clip_vision_model"});
+}  // namespace families
+
+void Clip::Save(const std::string& folder, Compute compute) const {
+  Json json;
+  std::string architecture = "CLIPModel";
+  if (config_.text && config_.picture) {
+    json = WriteConfig(config_);
+    json.Set("text_config", WriteConfig(*config_.text));
+    json.Set("vision_config", WriteConfig(*config_.picture));
+  } else {
+    json = config_.text ? WriteConfig(*config_.text) : WriteConfig(*config_.picture);
+    architecture =
+        std::string(config_.text ? "CLIPTextModel" : "CLIPVisionModel") + (config_.vector ? "WithProjection" : "");
+    if (config_.vector) json.Set("projection_dim", *config_.vector);
+  }
+  json.Set("architectures", Json::Array{architecture});
+  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+}
+
+}  // namespace headlight

@@ -1,0 +1,109 @@
+// CLIP (Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", 2021): a Vision
+// Transformer for pictures and a causal Transformer for texts, whose vectors lie in one space.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/dual_encoder.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/picture_embedding.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// What the layers of a tower are made of. The defaults are those of the texts' tower of CLIP-ViT-B/32.
+struct ClipTowerConfig {
+  std::int64_t model = 512;
+  int layers = 12;
+  std::int32_t heads = 8;
+  std::int64_t ffn = 2048;
+  Activation activation = Activation::quick_gelu;
+  double attention_dropout = 0;  // of attention weights
+  double norm_epsilon = 1e-5;
+};
+
+struct ClipTextConfig : ClipTowerConfig {
+  std::int64_t vocabulary = 49408;
+  std::int64_t positions = 77;
+  // Ends a text, which is read from the state of the first of them. 2 is what the first published folders say, and
+  // means the token of the largest id.
+  std::int32_t end_id = 49407;
+};
+HEADLIGHT_API void Describe(ConfigTable& table, ClipTextConfig& config);
+
+struct ClipPictureConfig : ClipTowerConfig {
+  ClipPictureConfig() : ClipTowerConfig{.model = 768, .heads = 12, .ffn = 3072} {}
+  Grid picture = {224, 224}, patch = {32, 32};  // pixels
+  std::int64_t channels = 3;
+};
+HEADLIGHT_API void Describe(ConfigTable& table, ClipPictureConfig& config);
+
+// The defaults are CLIP-ViT-B/32's.
+struct ClipConfig {
+  std::optional<ClipTextConfig> text = ClipTextConfig();  // a folder may have one tower alone
+  std::optional<ClipPictureConfig> picture = ClipPictureConfig();
+  std::optional<std::int64_t> vector = 512;  // of the common space; one tower may be without a projection into it
+  double logit_scale = 2.6592;               // at the start: ln(1 / 0.07)
+  // Of the towers' names. Newer folders of one tower alone have none.
+  std::string text_scope = "text_model", picture_scope = "vision_model";
+};
+HEADLIGHT_API void Describe(ConfigTable& table, ClipConfig& config);
+
+// Layers of x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+class HEADLIGHT_API ClipLayers {
+ public:
+  ClipLayers(const Scope& scope, const ClipTowerConfig& config, bool causal);
+  Tensor operator()(Context& context, Tensor x, const Sequences& sequences) const;  // [tokens, model] to the same
+
+ private:
+  struct Layer {
+    LayerNorm attention_norm;
+    MultiHeadAttention attention;
+    LayerNorm feed_forward_norm;
+    FeedForward feed_forward;
+  };
+  std::deque<Layer> layers_;
+  bool causal_;
+};
+
+class HEADLIGHT_API Clip : public DualEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Clip(const ClipConfig& config, DType dtype = DType::float32);
+
+  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override;
+  Tensor PoolPictures(Context& context, const EncodedPictures& encoded) const override;
+  Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
+  Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
+                   const Sequences& texts) const override;
+
+  const ClipConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  struct PictureTower {
+    PictureEmbedding embedding;
+    LayerNorm first_norm;
+    ClipLayers layers;
+    LayerNorm pooled_norm;
+  };
+  struct TextTower {
+    Embedding embedding;
+    ClipLayers layers;
+    LayerNorm norm;
+  };
+
+  ClipConfig config_;
+  std::optional<PictureTower> pictures_;
+  std::optional<TextTower> texts_;
+};
+
+}  // namespace headlight

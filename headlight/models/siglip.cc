@@ -1,0 +1,191 @@
+#include "headlight/models/siglip.h"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "headlight/models/family.h"
+#include "headlight/models/files/dual_encoder_files.h"
+#include "headlight/models/files/picture_settings.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/concatenate.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/linear.h"
+#include "headlight/ops/view.h"
+
+namespace headlight {
+namespace {
+
+PictureEmbeddingConfig EmbeddingOf(const SiglipPictureConfig& config) {
+  return {.model = config.model,
+          .picture = config.picture,
+          .patch = config.patch,
+          .channels = config.channels,
+          .special = {},
+          .projection = "patch_embedding",
+          .flat = true,
+          .table = "position_embedding.weight"};
+}
+
+}  // namespace
+
+Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), config_((CheckConfig(config), config)) {
+  const Scope root(parameters_);
+  limits_.scores = Scores::sigmoid;
+  if (config.text) {
+    const SiglipTextConfig& text = *config.text;
+    const Scope scope = root / config.text_scope, embeddings = scope / "embeddings";
+    limits_.vector = text.vector.value_or(text.model);
+    const Initialisation normal = Initialisation::Normal(1 / std::sqrt(static_cast<double>(text.model)));
+    const TokenEmbedding tokens(embeddings / "token_embedding", text.vocabulary, text.model, normal, /*scores=*/false);
+    texts_.emplace(TextTower{
+        Embedding(tokens, 1, PositionalEncoding::Learned(embeddings / "position_embedding", text.positions, text.model),
+                  0),
+        ClipLayers(scope / "encoder.layers", text, /*causal=*/false),
+        LayerNorm(scope / "final_layer_norm", text.model, text.norm_epsilon),
+        Linear(scope, {"head"}, text.model, limits_.vector)});
+    limits_.vocabulary = text.vocabulary;
+    limits_.positions = text.positions;
+    limits_.filled = static_cast<std::int32_t>(text.positions);
+    limits_.text_model = text.model;
+  }
+  if (config.picture) {
+    const SiglipPictureConfig& picture = *config.picture;
+    const Scope scope = root / config.picture_scope, head = scope / "head", attention = head / "attention";
+    limits_.vector = picture.model;
+    PictureEmbedding embedding(scope / "embeddings", EmbeddingOf(picture));
+    ClipLayers layers(scope / "encoder.layers", picture, /*causal=*/false);
+    LayerNorm norm(scope / "post_layernorm", picture.model, picture.norm_epsilon);
+    pictures_.emplace(
+        PictureTower{std::move(embedding), std::move(layers), norm,
+                     AttentionPool{&head.Declare("probe", {1, 1, picture.model}, Initialisation::Normal(0.02)),
+                                   &attention.DeclareMatrix({"in_proj_weight"}, {3 * picture.model, picture.model}),
+                                   &attention.DeclareVector({"in_proj_bias"}, 3 * picture.model),
+                                   Linear(attention, {"out_proj"}, picture.model, picture.model),
+                                   LayerNorm(head / "layernorm", picture.model, picture.norm_epsilon),
+                                   FeedForward(head / "mlp", picture.model, picture.ffn, picture.activation)}});
+    limits_.pictures = pictures_->embedding.limits();
+  }
+  if (config.text && config.picture) {
+    // Section 3.2: nearly all pairs of a batch do not belong together, which is what these begin with.
+    logit_scale_ = &root.Declare("logit_scale", {1}, Initialisation::Constant(std::log(10.0)));
+    logit_bias_ = &root.Declare("logit_bias", {1}, Initialisation::Constant(-10));
+  }
+}
+
+EncodedPictures Siglip::EncodePictures(Context& context, std::span<const Tensor> pictures) const {
+  Check(pictures_.has_value(), "{}: this model has no tower for pictures", parameters_.source());
+  EncodedPictures encoded = pictures_->embedding(context, pictures);
+  encoded.hidden = pictures_->norm(context, pictures_->layers(context, encoded.hidden, encoded.pictures));
+  return encoded;
+}
+
+Tensor Siglip::PoolPictures(Context& context, const EncodedPictures& encoded) const {
+  const AttentionPool& pool = pictures_->pool;
+  const std::int64_t model = config_.picture->model;
+  const auto pictures = encoded.pictures.size();
+  const Tensor probe = ops::Reshape(context.Use(*pool.probe), {1, model});
+  const Tensor projected =
+      ops::Linear(ops::Concatenate(encoded.hidden, probe), context.UseWeight(*pool.weight), context.Use(*pool.bias));
+  // The probe's row, behind all states, is the query of every picture.
+  const auto probe_row = static_cast<std::int32_t>(encoded.hidden.rows());
+  const Tensor query = ops::Embedding(projected, std::vector<std::int32_t>(pictures, probe_row));
+  const ScaledDotProductAttention attention{.heads = config_.picture->heads};
+  const Tensor attended = attention(context, ops::Columns(query, 0, model), ops::Columns(projected, model, model),
+                                    ops::Columns(projected, 2 * model, model),
+                                    PackedSequences(std::vector<std::int32_t>(pictures, 1)), encoded.pictures);
+  return PreNorm(context, pool.output(context, attended), pool.norm, 0, pool.feed_forward);
+}
+
+Tensor Siglip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
+  Check(texts_.has_value(), "{}: this model has no tower for texts", parameters_.source());
+  const Tensor embedded = texts_->embedding(context, ids, texts);
+  return texts_->norm(context, texts_->layers(context, embedded, texts));
+}
+
+Tensor Siglip::PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> /*ids*/,
+                         const Sequences& texts) const {
+  std::vector<std::int32_t> rows;
+  for (const Sequence& text : texts) {
+    Check(text.length > 0, "a text has no tokens");
+    rows.push_back(text.row(text.length - 1));
+  }
+  return texts_->head(context, ops::Embedding(hidden, rows));
+}
+
+void Describe(ConfigTable& table, SiglipTextConfig& config) {
+  table.Note("model_type", "siglip_text_model");
+  DescribeClipTower(table, config);
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  if (!table.reads() || table.json()["projection_size"].present()) {
+    std::int64_t vector = config.vector.value_or(config.model);
+    table.Size("projection_size", vector, "the size of a vector");
+    config.vector = vector;
+  }
+}
+
+void Describe(ConfigTable& table, SiglipPictureConfig& config) {
+  table.Note("model_type", "siglip_vision_model");
+  DescribeClipTower(table, config);
+  DescribePictures(table, config.picture, config.patch, config.channels);
+  table.Only("vision_use_head", true, "a tower without its attention pooling");
+}
+
+void Describe(ConfigTable& table, SiglipConfig& config) {
+  table.Note("model_type", "siglip");
+  table.Rule(config.text || config.picture, "a model needs a tower");
+  if (config.text) CheckConfig(*config.text);
+  if (config.picture) CheckConfig(*config.picture);
+  if (config.text && config.picture)
+    table.Rule(config.text->vector.value_or(config.text->model) == config.picture->model,
+               "texts' vectors of {} numbers and pictures' of {} are not in one space",
+               config.text->vector.value_or(config.text->model), config.picture->model);
+}
+
+namespace {
+
+std::unique_ptr<Siglip> Load(const ModelFolder& files, const LoadModelOptions& options) {
+  const std::string type = files.config["model_type"].String();
+  SiglipConfig config;
+  if (type == "siglip") {
+    ReadTowers(files.config, config.text, config.picture, options.dropout);
+    ReadDualConfig(files.config, config);
+  } else if (type == "siglip_text_model") {
+    config.picture.reset();
+    ReadConfig(files.config, *config.text, options.dropout);
+    if (!files.weights.contains("text_model.head.weight")) config.text_scope = "";
+  } else {
+    config.text.reset();
+    ReadConfig(files.config, *config.picture, options.dropout);
+    if (!files.weights.contains("vision_model.head.probe")) config.picture_scope = "";
+  }
+  auto model = std::make_unique<Siglip>(config);
+  LoadWeights(files, options, model->parameters(), {});
+  return model;
+}
+
+}  // namespace
+
+namespace families {
+extern const Family siglip = MakeFamily<Siglip, Load>({"siglip", "siglip_text_model", "siglip_vision_model"});
+}  // namespace families
+
+void Siglip::Save(const std::string& folder, Compute compute) const {
+  Json json;
+  if (config_.text && config_.picture) {
+    json = WriteConfig(config_);
+    json.Set("text_config", WriteConfig(*config_.text));
+    json.Set("vision_config", WriteConfig(*config_.picture));
+  } else {
+    json = config_.text ? WriteConfig(*config_.text) : WriteConfig(*config_.picture);
+  }
+  const char* const architecture = config_.text && config_.picture ? "SiglipModel"
+                                   : config_.text                  ? "SiglipTextModel"
+                                                                   : "SiglipVisionModel";
+  json.Set("architectures", Json::Array{architecture});
+  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+}
+
+}  // namespace headlight

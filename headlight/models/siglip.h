@@ -1,0 +1,85 @@
+// SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023): CLIP's two towers, where pictures are
+// pooled by attention and texts, which see both ways, from their last token; and each pair is scored by itself.
+// SigLIP 2 of fixed sizes (Tschannen et al., 2025) is the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/models/clip.h"
+#include "headlight/nn/dual_encoder.h"
+
+namespace headlight {
+
+struct SiglipTextConfig : ClipTowerConfig {
+  SiglipTextConfig()
+      : ClipTowerConfig{
+            .model = 768, .heads = 12, .ffn = 3072, .activation = Activation::gelu_tanh, .norm_epsilon = 1e-6} {}
+  std::int64_t vocabulary = 32000;
+  std::int64_t positions = 64;  // every text is filled up to these, and the last one is what it is read from
+  std::optional<std::int64_t> vector = {};  // of the common space; `model` unless given
+};
+HEADLIGHT_API void Describe(ConfigTable& table, SiglipTextConfig& config);
+
+struct SiglipPictureConfig : ClipTowerConfig {
+  SiglipPictureConfig() : ClipTowerConfig(SiglipTextConfig()) {}
+  Grid picture = {224, 224}, patch = {16, 16};  // pixels
+  std::int64_t channels = 3;
+};
+HEADLIGHT_API void Describe(ConfigTable& table, SiglipPictureConfig& config);
+
+// The defaults are SigLIP-B/16's.
+struct SiglipConfig {
+  std::optional<SiglipTextConfig> text = SiglipTextConfig();  // a folder may have one tower alone
+  std::optional<SiglipPictureConfig> picture = SiglipPictureConfig();
+  // Of the towers' names. Newer folders of one tower alone have none.
+  std::string text_scope = "text_model", picture_scope = "vision_model";
+};
+HEADLIGHT_API void Describe(ConfigTable& table, SiglipConfig& config);
+
+class HEADLIGHT_API Siglip : public DualEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Siglip(const SiglipConfig& config, DType dtype = DType::float32);
+
+  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override;
+  Tensor PoolPictures(Context& context, const EncodedPictures& encoded) const override;
+  Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
+  // The last state of each text through a linear layer, which is its vector but for the length.
+  Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
+                   const Sequences& texts) const override;
+
+  const SiglipConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  // One learned query for all pictures: x = Attention(probe, states), then x + FeedForward(LayerNorm(x)).
+  struct AttentionPool {
+    const Parameter *probe, *weight, *bias;  // the latter two of query, key and value, one after another
+    Linear output;
+    LayerNorm norm;
+    FeedForward feed_forward;
+  };
+  struct PictureTower {
+    PictureEmbedding embedding;
+    ClipLayers layers;
+    LayerNorm norm;
+    AttentionPool pool;
+  };
+  struct TextTower {
+    Embedding embedding;
+    ClipLayers layers;
+    LayerNorm norm;
+    Linear head;
+  };
+
+  SiglipConfig config_;
+  std::optional<PictureTower> pictures_;
+  std::optional<TextTower> texts_;
+};
+
+}  // namespace headlight

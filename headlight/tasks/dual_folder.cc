@@ -1,0 +1,41 @@
+#include "headlight/tasks/dual_folder.h"
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/encoder_folder.h"
+
+namespace headlight {
+
+DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options) {
+  CheckPictureOptions(folder, options);
+  DualFolder loaded;
+  loaded.model = LoadModel<DualEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const DualEncoder::Limits& limits = loaded.model->limits();
+  if (limits.has_texts()) {
+    loaded.texts = WholeTexts::Load(folder, limits.positions, limits.filled);
+    Check(loaded.texts->tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
+          folder, loaded.texts->tokenizer.size(), limits.vocabulary);
+  }
+  if (limits.has_pictures()) loaded.processor = LoadColourProcessor(folder, limits.pictures.channels);
+  return loaded;
+}
+
+AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text) {
+  const DualEncoder& model = *loaded.model;
+  Check(loaded.texts.has_value(), "{}: this model has no tower for texts", model.parameters().source());
+  const WholeTexts::Read read = (*loaded.texts)(text);
+  Check(read.cut == 0, "the text: {} tokens, of which the model reads {} at once", std::ssize(read.ids) + read.cut,
+        loaded.texts->longest);
+  AttentionRecord record;
+  std::vector<std::string>& tokens = model.limits().causal ? record.target_tokens : record.source_tokens;
+  std::vector<int>& special = model.limits().causal ? record.target_special : record.source_special;
+  tokens = loaded.texts->tokenizer.Labels(read.ids);
+  for (std::size_t i = 0; i < read.ids.size(); ++i)
+    if (loaded.texts->tokenizer.IsSpecial(read.ids[i])) special.push_back(static_cast<int>(i));
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  model.EncodeTexts(context, read.ids, {{0, static_cast<std::int32_t>(read.ids.size())}});
+  return record;
+}
+
+}  // namespace headlight

@@ -1,0 +1,36 @@
+// Shared by the tasks of models of two towers: a model with its tokenizer and its preparation of pictures, as far as it
+// has the towers, and vectors in batches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/image/processor.h"
+#include "headlight/inspect/attention_record.h"
+#include "headlight/nn/dual_encoder.h"
+#include "headlight/tasks/embedder.h"
+#include "headlight/tasks/load_options.h"
+#include "headlight/tasks/picture_folder.h"
+#include "headlight/text/tokenizers/whole_texts.h"
+
+namespace headlight {
+
+struct DualFolder {
+  std::unique_ptr<const DualEncoder> model;
+  std::optional<WholeTexts> texts;            // where it has a tower for them
+  std::optional<PictureProcessor> processor;  // likewise for pictures
+};
+
+// Throws Error where the folder does not hold such a model, or its tokenizer has more tokens than the model, and for
+// options that encoders do not have.
+DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {});
+
+// The attention of the texts' tower for a text. Throws Error where the model has none, and where the text is longer
+// than it reads.
+AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text);
+
+}  // namespace headlight

@@ -1,0 +1,203 @@
+#include "headlight/train/tasks/contrastive.h"
+
+#include <algorithm>
+#include <any>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/image/augment.h"
+#include "headlight/nn/contrastive_loss.h"
+#include "headlight/nn/recomputed.h"
+#include "headlight/train/tasks/image_classification.h"
+#include "headlight/train/tasks/prepared_batches.h"
+#include "headlight/train/tasks/token_task.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::int64_t kBlock = 1000;      // pairs among which a validation looks
+constexpr std::int64_t kPairsAtOnce = 64;  // that it computes
+constexpr double kLargestScale = 100;      // of CLIP's logits (section 2.5)
+
+using TextIds = std::vector<std::int32_t>;
+
+// Pictures [height, width, 3] as the model reads them, and of each the ids of a text.
+struct PairBatch {
+  std::vector<Tensor> pictures;
+  std::vector<TextIds> texts;
+};
+
+// The vectors of pairs [begin, begin + count).
+Tensor PictureVectorsOf(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t begin,
+                        std::int64_t count) {
+  return model.PictureVectors(
+      context, std::span(pairs.pictures).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count)));
+}
+
+Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t begin,
+                     std::int64_t count) {
+  TextIds ids;
+  std::vector<std::int32_t> lengths;
+  for (std::int64_t i = begin; i < begin + count; ++i) {
+    const TextIds& text = pairs.texts[static_cast<std::size_t>(i)];
+    ids.insert(ids.end(), text.begin(), text.end());
+    lengths.push_back(static_cast<std::int32_t>(text.size()));
+  }
+  return model.TextVectors(context, ids, PackedSequences(lengths));
+}
+
+// The loss of a whole batch, whose parts are computed `part` pairs at a time. `pairs` must stay until the tape is
+// walked.
+Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t part, double scale) {
+  const std::int64_t all = std::ssize(pairs.texts), parts = (all + part - 1) / part;
+  // Parts alike in size.
+  const auto begin = [all, parts](std::int64_t index) { return all * index / parts; };
+  const auto vectors = [&](auto compute) {
+    return Recomputed(context, parts, [&model, &pairs, begin, compute](Context& own, std::int64_t index) {
+      return compute(model, own, pairs, begin(index), begin(index + 1) - begin(index));
+    });
+  };
+  return ContrastiveLoss(context, model, vectors(PictureVectorsOf), vectors(TextVectorsOf), scale);
+}
+
+// All texts of a set as ids, by picture.
+std::vector<std::vector<TextIds>> IdsOf(const WholeTexts& read, const PictureTextSet& pairs, const char* purpose) {
+  Check(pairs.size() > 0, "there are no pictures with texts to {}", purpose);
+  std::vector<std::vector<TextIds>> ids(static_cast<std::size_t>(pairs.size()));
+  ParallelFor(pairs.size(), [&](std::int64_t picture) {
+    for (const std::string& text : pairs.texts(picture)) {
+      ids[static_cast<std::size_t>(picture)].push_back(read(text).ids);
+      Check(!ids[static_cast<std::size_t>(picture)].back().empty(), "{}: its text has no tokens", pairs.name(picture));
+    }
+  });
+  return ids;
+}
+
+// The batch of a plan.
+class Preparation {
+ public:
+  Preparation(const PictureProcessor& processor, const WholeTexts& texts, const PictureTextSet& pairs,
+              const ContrastiveOptions& options)
+      : processor_(processor),
+        pairs_(pairs),
+        options_(options),
+        ids_(std::make_shared<std::vector<std::vector<TextIds>>>(IdsOf(texts, pairs, "learn from"))) {
+    augmentation_.filter = processor.filter;
+    if (options.least_share >= 1) return;
+    augmentation_.size = FixedSize(processor);
+    augmentation_.share = Range{options.least_share, 1};
+  }
+
+  TrainingBatch operator()(const BatchPlan& plan) const {
+    PairBatch pairs;
+    for (const std::uint32_t example : plan.examples) {
+      Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
+      const std::vector<TextIds>& texts = (*ids_)[example];
+      pairs.texts.push_back(texts[random.Below(texts.size())]);
+      const Picture picture = pairs_[example];
+      pairs.pictures.push_back(
+          processor_.Values(augmentation_.share ? Augment(picture, augmentation_, random) : processor_.Fit(picture)));
+    }
+    TrainingBatch batch;
+    batch.labels = std::ssize(pairs.texts);
+    batch.parts.emplace_back(std::move(pairs));
+    return batch;
+  }
+
+ private:
+  PictureProcessor processor_;
+  const PictureTextSet& pairs_;
+  ContrastiveOptions options_;
+  Augmentation augmentation_;
+  std::shared_ptr<const std::vector<std::vector<TextIds>>> ids_;
+};
+
+// How many rows of logits [rows, rows] are largest at their own column, or at one that `same` as it.
+template <typename Same>
+std::int64_t Found(const Tensor& logits, const Same& same) {
+  std::int64_t found = 0;
+  for (std::int64_t row = 0; row < logits.rows(); ++row) {
+    const float* const all = logits.matrix<float>().row(row);
+    found += same(row, std::max_element(all, all + logits.columns()) - all);
+  }
+  return found;
+}
+
+}  // namespace
+
+ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor, const WholeTexts& texts,
+                               const PictureTextSet& valid, const PassWatch& watch) {
+  const std::vector<std::vector<TextIds>> ids = IdsOf(texts, valid, "validate on");
+  double loss = 0;
+  std::int64_t texts_found = 0, pictures_found = 0;
+  for (std::int64_t first = 0; first < valid.size(); first += kBlock) {
+    const std::int64_t block = std::min(kBlock, valid.size() - first), vector = model.limits().vector;
+    const Tensor of_pictures = Tensor::Empty({block, vector}), of_texts = Tensor::Empty({block, vector});
+    for (std::int64_t begin = 0; begin < block; begin += kPairsAtOnce) {
+      if (watch.cancelled && watch.cancelled()) throw Cancelled();
+      const std::int64_t count = std::min(kPairsAtOnce, block - begin);
+      PairBatch pairs{std::vector<Tensor>(static_cast<std::size_t>(count)), {}};
+      ParallelFor(count, [&](std::int64_t i) {
+        pairs.pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(valid[first + begin + i]));
+      });
+      for (std::int64_t i = 0; i < count; ++i)
+        pairs.texts.push_back(ids[static_cast<std::size_t>(first + begin + i)].front());
+      Context context;
+      of_pictures.ViewRows(begin, count).CopyFrom(PictureVectorsOf(model, context, pairs, 0, count));
+      of_texts.ViewRows(begin, count).CopyFrom(TextVectorsOf(model, context, pairs, 0, count));
+      if (watch.progress) watch.progress(first + begin + count, valid.size());
+    }
+    Context context;
+    loss += static_cast<double>(ContrastiveLoss(context, model, of_pictures, of_texts, 1).data<float>()[0]);
+    const auto same = [&](std::int64_t a, std::int64_t b) {
+      return ids[static_cast<std::size_t>(first + a)].front() == ids[static_cast<std::size_t>(first + b)].front();
+    };
+    texts_found += Found(model.Logits(context, of_pictures, of_texts), same);
+    pictures_found += Found(model.Logits(context, of_texts, of_pictures), same);
+  }
+  const auto share = [&](std::int64_t found) {
+    return 100 * static_cast<double>(found) / static_cast<double>(valid.size());
+  };
+  ValidationReport report;
+  report.labels = valid.size();
+  report.loss = loss / static_cast<double>(valid.size());
+  report.score_name = "recall";
+  report.score = (share(texts_found) + share(pictures_found)) / 2;
+  report.more_scores = {{"text_recall", share(texts_found)}, {"picture_recall", share(pictures_found)}};
+  return report;
+}
+
+TrainingTask ContrastiveTask(DualEncoder& model, const PictureProcessor& processor, const WholeTexts& texts,
+                             const PictureTextSet& train, const PictureTextSet& valid,
+                             const ContrastiveOptions& options) {
+  Check(model.logit_scale() != nullptr, "a model of one tower compares no pairs");
+  Check(options.part >= 1, "parts must have at least 1 pair, not {}", options.part);
+  Check(options.batches.batch_tokens >= 2, "a batch of {}: at least 2 pairs are needed to compare",
+        options.batches.batch_tokens);
+  TrainingTask task;
+  task.model = &model;
+  task.batches = PreparedBatches(train.size(), options.batches, Preparation(processor, texts, train, options));
+  task.loss = [&model, part = options.part](Context& context, const std::any& batch, double scale) {
+    return PairLoss(model, context, std::any_cast<const PairBatch&>(batch), part, scale);
+  };
+  task.validate = [&model, processor, texts, &valid](const CancelCheck& cancelled) {
+    return ValidatePairs(model, processor, texts, valid, cancelled);
+  };
+  task.scores = {"recall", "text_recall", "picture_recall"};
+  if (model.limits().scores == DualEncoder::Scores::softmax)
+    task.after_step = [&model](std::int64_t, std::int64_t) {
+      const Tensor& scale = model.logit_scale()->value;
+      Dispatch(scale.dtype(), [&]<typename T>(T) {
+        scale.data<T>()[0] = std::min(scale.data<T>()[0], static_cast<T>(std::log(kLargestScale)));
+      });
+    };
+  return task;
+}
+
+}  // namespace headlight

@@ -1,0 +1,37 @@
+// Contrastive training of pictures with texts (CLIP: Radford et al., 2021; SigLIP: Zhai et al., 2023): within a batch
+// each picture is to find its own text, and each text its own picture.
+#pragma once
+
+#include <cstdint>
+
+#include "headlight/base/export.h"
+#include "headlight/data/batches.h"
+#include "headlight/data/picture_texts.h"
+#include "headlight/image/processor.h"
+#include "headlight/nn/dual_encoder.h"
+#include "headlight/text/tokenizers/whole_texts.h"
+#include "headlight/train/training_task.h"
+
+namespace headlight {
+
+struct ContrastiveOptions {
+  BatchOptions batches;     // tokens are pairs; a batch is what is compared
+  std::int64_t part = 256;  // pairs whose activations exist at a time; a larger batch is computed twice
+  double least_share = 1;   // of a picture's area, of a random region that is learned from; 1: all of it
+};
+
+// In each epoch a picture is learned with one of its texts, which is drawn. The temperature is learned; of CLIP's loss
+// e^logit_scale stays at most 100. A validation's scores are in per cent, among blocks of 1,000 pairs of a picture and
+// its first text: how many pictures find their own text first ("text_recall"), how many texts their own picture
+// ("picture_recall"), and the mean of both, "recall", which is the score. Equal texts count as one. Model, processor
+// and sets must outlive the task. Throws Error for a model of one tower.
+HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const PictureProcessor& processor,
+                                           const WholeTexts& texts, const PictureTextSet& train,
+                                           const PictureTextSet& valid, const ContrastiveOptions& options);
+
+// That validation; the loss is that of the blocks.
+HEADLIGHT_API ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor,
+                                             const WholeTexts& texts, const PictureTextSet& valid,
+                                             const PassWatch& watch = {});
+
+}  // namespace headlight

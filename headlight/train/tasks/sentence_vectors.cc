@@ -1,0 +1,173 @@
+#include "headlight/train/tasks/sentence_vectors.h"
+
+#include <algorithm>
+#include <any>
+#include <span>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/nn/contrastive_loss.h"
+#include "headlight/nn/recomputed.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/linear.h"
+#include "headlight/ops/rms_norm.h"
+#include "headlight/ops/view.h"
+#include "headlight/ops/weighted_rows.h"
+#include "headlight/text/tokenizers/truncate.h"
+#include "headlight/train/tasks/prepared_batches.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::int64_t kBlock = 1000;      // pairs among which a validation looks
+constexpr std::int64_t kTextsAtOnce = 64;  // that it encodes
+
+// A text's vector has the length 1: of its first token's state, or of the mean of all.
+Tensor VectorsOf(const TextEncoder& model, Context& context, std::span<const Encoding> texts, bool first_token) {
+  std::vector<std::int32_t> ids, types, lengths;
+  for (const Encoding& text : texts) {
+    ids.insert(ids.end(), text.ids.begin(), text.ids.end());
+    types.insert(types.end(), text.type_ids.begin(), text.type_ids.end());
+    lengths.push_back(static_cast<std::int32_t>(text.ids.size()));
+  }
+  if (model.limits().types <= 1) types.clear();
+  const Sequences packed = PackedSequences(lengths);
+  const Tensor hidden = model.Encode(context, ids, types, packed);
+  std::vector<std::int32_t> rows;
+  std::vector<double> weights;
+  const std::int32_t terms = first_token ? 1 : std::ranges::max(lengths);
+  for (const Sequence& text : packed)
+    for (std::int32_t i = 0; i < terms; ++i) {
+      rows.push_back(text.row(i < text.length ? i : 0));
+      weights.push_back(first_token ? 1 : i < text.length ? 1.0 / text.length : 0);
+    }
+  return ops::UnitRows(ops::WeightedRows(hidden, rows, weights, terms));
+}
+
+// The texts of a batch, one after another: texts, their matches in the same order, negatives.
+struct SentenceBatch {
+  std::vector<Encoding> texts;
+  std::int64_t pairs = 0;
+};
+
+class SentenceReader {
+ public:
+  SentenceReader(const PipelineTokenizer& tokenizer, const SentenceVectorOptions& options)
+      : tokenizer_(tokenizer), longest_(options.longest), prompt_(options.prompt) {}
+
+  Encoding operator()(const std::string& text) const {
+    Encoding encoding = tokenizer_.Encode(prompt_ + text, {.read_special = false});
+    Truncate(encoding, longest_);
+    Check(!encoding.ids.empty(), "{}: it has no tokens", Quoted(text));
+    return encoding;
+  }
+
+ private:
+  const PipelineTokenizer& tokenizer_;
+  std::int64_t longest_;
+  std::string prompt_;
+};
+
+Tensor SentenceLoss(const TextEncoder& model, Context& context, const SentenceBatch& batch,
+                    const SentenceVectorOptions& options, double scale) {
+  const std::int64_t all = std::ssize(batch.texts), pairs = batch.pairs;
+  // Of a pair there are two texts and its negatives.
+  const std::int64_t at_once = std::max<std::int64_t>(1, options.part * all / pairs);
+  const std::int64_t parts = (all + at_once - 1) / at_once;
+  const Tensor vectors = Recomputed(
+      context, parts, [&model, &batch, parts, all, first = options.first_token](Context& own, std::int64_t part) {
+        const std::int64_t begin = all * part / parts, end = all * (part + 1) / parts;
+        return VectorsOf(
+            model, own,
+            std::span(batch.texts).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
+            first);
+      });
+  const auto rows = [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::int32_t> which;
+    for (std::int64_t row = begin; row < end; ++row) which.push_back(static_cast<std::int32_t>(row));
+    return ops::Embedding(vectors, which);
+  };
+  const Tensor texts = rows(0, pairs);
+  const auto logits = [&](const Tensor& a, const Tensor& b) {
+    return ops::Scale(ops::Linear(a, {.value = b}), options.scale);
+  };
+  return SoftmaxPairLoss(logits(texts, rows(pairs, all)), logits(rows(pairs, 2 * pairs), texts), scale);
+}
+
+ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, const std::vector<SimilarTexts>& valid,
+                          const SentenceVectorOptions& options, const CancelCheck& cancelled) {
+  double loss = 0;
+  std::int64_t found = 0;
+  const auto all = std::ssize(valid);
+  for (std::int64_t first = 0; first < all; first += kBlock) {
+    const std::int64_t block = std::min(kBlock, all - first);
+    Tensor vectors[2];
+    for (const bool match : {false, true})
+      for (std::int64_t begin = 0; begin < block; begin += kTextsAtOnce) {
+        if (cancelled && cancelled()) throw Cancelled();
+        const std::int64_t count = std::min(kTextsAtOnce, block - begin);
+        std::vector<Encoding> texts;
+        for (std::int64_t i = 0; i < count; ++i) {
+          const SimilarTexts& pair = valid[static_cast<std::size_t>(first + begin + i)];
+          texts.push_back(read(match ? pair.match : pair.text));
+        }
+        Context context;
+        const Tensor own = VectorsOf(model, context, texts, options.first_token);
+        if (begin == 0) vectors[match] = Tensor::Empty({block, own.columns()});
+        vectors[match].ViewRows(begin, count).CopyFrom(own);
+      }
+    const Tensor of_texts = ops::Scale(ops::Linear(vectors[0], {.value = vectors[1]}), options.scale),
+                 of_matches = ops::Scale(ops::Linear(vectors[1], {.value = vectors[0]}), options.scale);
+    loss += static_cast<double>(SoftmaxPairLoss(of_texts, of_matches, 1).data<float>()[0]);
+    for (std::int64_t row = 0; row < block; ++row) {
+      const float* const scores = of_texts.matrix<float>().row(row);
+      const std::int64_t best = std::max_element(scores, scores + block) - scores;
+      found +=
+          valid[static_cast<std::size_t>(first + best)].match == valid[static_cast<std::size_t>(first + row)].match;
+    }
+  }
+  ValidationReport report;
+  report.labels = all;
+  report.loss = loss / static_cast<double>(all);
+  report.score_name = "recall";
+  report.score = 100 * static_cast<double>(found) / static_cast<double>(all);
+  return report;
+}
+
+}  // namespace
+
+TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tokenizer,
+                                const std::vector<SimilarTexts>& train, const std::vector<SimilarTexts>& valid,
+                                const SentenceVectorOptions& options) {
+  Check(!train.empty() && !valid.empty(), "there are no texts to {}", train.empty() ? "learn from" : "validate on");
+  Check(options.part >= 1, "parts must have at least 1 pair, not {}", options.part);
+  Check(options.batches.batch_tokens >= 2, "a batch of {}: at least 2 pairs are needed to compare",
+        options.batches.batch_tokens);
+  const SentenceReader read(tokenizer, options);
+  TrainingTask task;
+  task.model = &model;
+  task.batches = PreparedBatches(std::ssize(train), options.batches, [&train, read](const BatchPlan& plan) {
+    SentenceBatch batch;
+    for (const std::uint32_t example : plan.examples) batch.texts.push_back(read(train[example].text));
+    for (const std::uint32_t example : plan.examples) batch.texts.push_back(read(train[example].match));
+    for (const std::uint32_t example : plan.examples)
+      for (const std::string& negative : train[example].negatives) batch.texts.push_back(read(negative));
+    batch.pairs = std::ssize(plan.examples);
+    TrainingBatch made;
+    made.labels = batch.pairs;
+    made.parts.emplace_back(std::move(batch));
+    return made;
+  });
+  task.loss = [&model, options](Context& context, const std::any& batch, double scale) {
+    return SentenceLoss(model, context, std::any_cast<const SentenceBatch&>(batch), options, scale);
+  };
+  task.validate = [&model, read, &valid, options](const CancelCheck& cancelled) {
+    return Validate(model, read, valid, options, cancelled);
+  };
+  task.scores = {"recall"};
+  return task;
+}
+
+}  // namespace headlight

@@ -1,0 +1,234 @@
+// CLIP and SigLIP against Hugging Face Transformers: tools/make_clip_goldens.py describes the folders in
+// testdata/clip.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "headlight/base/test_support.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/clip.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/stored_parameters.h"
+#include "headlight/models/siglip.h"
+#include "headlight/nn/contrastive_loss.h"
+#include "headlight/ops/rms_norm.h"
+#include "tests/encoder_parity_testing.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+namespace {
+
+std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/" + name; }
+
+// The texts of a golden file, without what is masked.
+struct GoldenTexts {
+  explicit GoldenTexts(const Safetensors& file) {
+    const Tensor all = file.Read("input_ids", DType::int32);
+    const bool masked = file.contains("attention_mask");
+    const Tensor mask = masked ? file.Read("attention_mask", DType::int32) : Tensor();
+    for (std::int64_t b = 0; b < all.rows(); ++b) {
+      const auto begin = static_cast<std::int32_t>(ids.size());
+      for (std::int64_t i = 0; i < all.columns(); ++i) {
+        if (masked && mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
+        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
+      }
+      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
+    }
+  }
+
+  std::vector<std::int32_t> ids;
+  Sequences texts;
+};
+
+void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tolerance) {
+  const auto read = [&](const std::string& name) { return ToDouble(golden.Read(name, DType::float64)); };
+  model.parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  Tensor loss;
+  const auto compare = [&](const std::string& name, const Tensor& actual) {
+    EXPECT_LT(Deviation(ToDouble(actual), read(name)), tolerance) << name;
+    loss = loss.empty() ? Weighed(actual) : ops::Add(loss, Weighed(actual));
+  };
+  Tensor pictures, texts;
+  if (golden.contains("pixel_values")) {
+    std::map<int, Numbers> layers;
+    context.sink = [&](const LayerAttention& seen) {
+      const Numbers weights = ToDouble(seen.weights);
+      layers[seen.layer].insert(layers[seen.layer].end(), weights.begin(), weights.end());
+    };
+    const EncodedPictures encoded = model.EncodePictures(context, PicturesOf(golden));
+    EXPECT_EQ(layers.size(), 2U);
+    for (const auto& [layer, weights] : layers)
+      EXPECT_LT(Deviation(weights, read("picture_attentions." + std::to_string(layer))), tolerance) << layer;
+    compare("picture_states", encoded.hidden);
+    const Tensor pooled = model.PoolPictures(context, encoded);
+    if (golden.contains("picture_pooled")) compare("picture_pooled", pooled);
+    pictures = model.ProjectPictures(context, pooled);
+    if (golden.contains("picture_vectors")) compare("picture_vectors", pictures);
+  }
+  if (golden.contains("input_ids")) {
+    const GoldenTexts given(golden);
+    int attentions = 0;
+    context.sink = [&](const LayerAttention& seen) {
+      const Tensor all = golden.Read("text_attentions." + std::to_string(seen.layer), DType::float64);
+      const std::int64_t heads = all.shape()[1], longest = all.shape()[2], length = seen.weights.shape()[2];
+      Numbers expected;
+      for (std::int64_t head = 0; head < heads; ++head)
+        for (std::int64_t query = 0; query < length; ++query) {
+          const double* row = all.matrix<double>().row((seen.sentence * heads + head) * longest + query);
+          expected.insert(expected.end(), row, row + length);
+        }
+      EXPECT_LT(Deviation(ToDouble(seen.weights), expected), tolerance);
+      ++attentions;
+    };
+    const Tensor hidden = model.EncodeTexts(context, given.ids, given.texts);
+    EXPECT_EQ(attentions, 2 * static_cast<int>(given.texts.size()));
+    compare("text_states", hidden);
+    const Tensor pooled = model.PoolTexts(context, hidden, given.ids, given.texts);
+    if (golden.contains("text_pooled")) compare("text_pooled", pooled);
+    texts = model.ProjectTexts(context, pooled);
+    if (golden.contains("text_vectors")) compare("text_vectors", texts);
+  }
+  if (golden.contains("logits")) {
+    pictures = ops::UnitRows(pictures);
+    texts = ops::UnitRows(texts);
+    compare("logits", model.Logits(context, texts, pictures));
+    compare("contrastive", ContrastiveLoss(context, model, pictures, texts, 1.0 / static_cast<double>(texts.rows())));
+  }
+  EXPECT_LT(Deviation(ToDouble(loss), read("loss")), tolerance);
+  tape.Backward(loss);
+  NamedNumbers expected;
+  for (const auto& [name, tensor] : golden.tensors())
+    if (name.starts_with("gradient.")) expected[name.substr(std::string("gradient.").size())] = read(name);
+  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), expected), tolerance);
+}
+
+class ClipParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
+INSTANTIATE_TEST_SUITE_P(, ClipParity,
+                         testing::Combine(testing::Values("clip", "clip_largest_id", "clip_text", "clip_text_projected",
+                                                          "clip_vision", "clip_vision_projected", "siglip",
+                                                          "siglip_larger", "siglip_text", "siglip_vision"),
+                                          testing::Values(DType::float32, DType::float64)),
+                         [](const auto& which) {
+                           return std::get<0>(which.param) +
+                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
+                         });
+
+std::unique_ptr<DualEncoder> NewInDouble(const DualEncoder& model) {
+  if (const auto* clip = dynamic_cast<const Clip*>(&model))
+    return std::make_unique<Clip>(clip->config(), DType::float64);
+  return std::make_unique<Siglip>(dynamic_cast<const Siglip&>(model).config(), DType::float64);
+}
+
+TEST_P(ClipParity, GivesWhatTransformersGives) {
+  const auto& [name, dtype] = GetParam();
+  const Safetensors golden(FolderOf(name) + "/golden.safetensors");
+  const std::unique_ptr<DualEncoder> model = LoadModel<DualEncoder>(FolderOf(name));
+  if (dtype == DType::float32) return CompareWithGolden(*model, golden, 2e-5);
+  const std::unique_ptr<DualEncoder> in_double = NewInDouble(*model);
+  LoadParameters(in_double->parameters(), Safetensors(FolderOf(name) + "/model.safetensors"),
+                 [](auto) { return true; });
+  CompareWithGolden(*in_double, golden, 4e-6);  // the goldens are single, and so is Transformers' softmax
+}
+
+TEST_P(ClipParity, ComesBackFromItsFolder) {
+  const std::unique_ptr<DualEncoder> model = LoadModel<DualEncoder>(FolderOf(std::get<0>(GetParam())));
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  const std::unique_ptr<DualEncoder> again = LoadModel<DualEncoder>(folder.path());
+  EXPECT_EQ(again->Description(), model->Description());
+  EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
+}
+
+// Pictures and texts of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+TEST(DualEncoder, IsBatchInvariant) {
+  std::vector<Tensor> pictures;
+  for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
+    std::vector<float> pixels;
+    for (int i = 0; i < height * width * 3; ++i) pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
+    pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
+  }
+  const std::vector<std::vector<std::int32_t>> texts = {
+      {28, 4, 5, 6, 29, 7, 8, 9, 1}, {28, 9, 29}, {28, 4, 8, 29}, {28, 29}};
+  for (const char* name : {"clip", "clip_largest_id", "siglip"}) {
+    const std::unique_ptr<const DualEncoder> model = LoadModel<DualEncoder>(FolderOf(name));
+    Context context;
+    std::vector<float> pictures_alone, texts_alone;
+    std::vector<std::int32_t> ids, lengths;
+    const auto append = [](std::vector<float>& to, const Tensor& rows) {
+      const std::vector<float> more = rows.ToVector<float>();
+      to.insert(to.end(), more.begin(), more.end());
+    };
+    for (const Tensor& picture : pictures) append(pictures_alone, model->PictureVectors(context, {&picture, 1}));
+    for (const std::vector<std::int32_t>& text : texts) {
+      lengths.push_back(static_cast<std::int32_t>(text.size()));
+      ids.insert(ids.end(), text.begin(), text.end());
+      append(texts_alone, model->TextVectors(context, text, PackedSequences({&lengths.back(), 1})));
+    }
+    EXPECT_EQ(model->PictureVectors(context, pictures).ToVector<float>(), pictures_alone) << name;
+    EXPECT_EQ(model->TextVectors(context, ids, PackedSequences(lengths)).ToVector<float>(), texts_alone) << name;
+  }
+}
+
+TEST(DualEncoder, RefusesWhatItDoesNotHave) {
+  const std::unique_ptr<const DualEncoder> text = LoadModel<DualEncoder>(FolderOf("clip_text")),
+                                           picture = LoadModel<DualEncoder>(FolderOf("siglip_vision")),
+                                           both = LoadModel<DualEncoder>(FolderOf("clip"));
+  Context context;
+  const Tensor pixels = Tensor::Zeros({8, 8, 3}), row = Tensor::Zeros({1, 12});
+  const std::vector<std::int32_t> ids = {28, 5, 29}, other = {28, 30}, many(10, 4);
+  EXPECT_THAT(ErrorOf([&] {
+                text->PictureVectors(context, {&pixels, 1});
+              }),
+              testing::HasSubstr("has no tower for pictures"));
+  EXPECT_THAT(ErrorOf([&] {
+                picture->TextVectors(context, ids, {{0, 3}});
+              }),
+              testing::HasSubstr("has no tower for texts"));
+  EXPECT_THAT(ErrorOf([&] { text->Logits(context, row, row); }), testing::HasSubstr("has one tower"));
+  EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, other, {{0, 2}}); }), testing::HasSubstr("30"));
+  EXPECT_THAT(ErrorOf([&] {
+                both->TextVectors(context, many, {{0, 10}});
+              }),
+              testing::HasSubstr("longer than the model's 9 positions"));
+  EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, {}, {{0, 0}}); }), testing::HasSubstr("has no tokens"));
+}
+
+// A config.json with changed settings, beside the weights of `name`.
+std::string ErrorOfConfig(const std::string& name, const std::string& key, const std::string& from,
+                          const std::string& to) {
+  const TemporaryFolder folder;
+  std::string config = ReadFile(FolderOf(name) + "/config.json");
+  const std::size_t place = config.find(from, config.find(key));
+  config.replace(place, from.size(), to);
+  WriteFile(folder.path() + "/config.json", config);
+  WriteFile(folder.path() + "/model.safetensors", ReadFile(FolderOf(name) + "/model.safetensors"));
+  return ErrorOf([&] { LoadModel<DualEncoder>(folder.path()); });
+}
+
+TEST(DualEncoder, NamesSettingsThatCannotBe) {
+  EXPECT_THAT(ErrorOfConfig("clip", "text_config", "\"attention_dropout\"", "\"rotary\""),
+              testing::HasSubstr("key 'text_config': unknown key: 'rotary'"));
+  EXPECT_THAT(ErrorOfConfig("clip", "vision_config", "\"num_attention_heads\": 3", "\"num_attention_heads\": 4"),
+              testing::HasSubstr("4 does not divide 15"));
+  EXPECT_THAT(ErrorOfConfig("clip", "\"projection_dim\": 10,\n  \"text_config\"", "10", "11"),
+              testing::HasSubstr("visual_projection.weight"));
+  EXPECT_THAT(ErrorOfConfig("siglip", "vision_config", "\"attention_dropout\": 0.0", "\"vision_use_head\": false"),
+              testing::HasSubstr("without its attention pooling is not supported"));
+  EXPECT_THAT(ErrorOfConfig("siglip", "projection_size", "15", "12"), testing::HasSubstr("not in one space"));
+  // Older files state a tower's settings twice, and the second rules.
+  EXPECT_EQ(ErrorOfConfig("clip", "text_config", "\"text_config\"",
+                          "\"text_config\": {\"hidden_size\": 7}, \"text_config_dict\""),
+            "");
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,186 @@
+// Contrastive training: the loss of a batch that is computed in parts, and a small CLIP that learns pairs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/decoding/encode.h"
+#include "headlight/models/clip.h"
+#include "headlight/models/family.h"
+#include "headlight/models/siglip.h"
+#include "headlight/tasks/dual_testing.h"
+#include "headlight/train/gradients.h"
+#include "headlight/train/tasks/contrastive.h"
+#include "headlight/train/trainer.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+const std::pair<const char*, std::array<std::uint8_t, 3>> kColours[] = {
+    {"red", {230, 20, 20}},     {"green", {20, 200, 30}}, {"blue", {20, 40, 230}},
+    {"white", {250, 250, 250}}, {"black", {5, 5, 5}},     {"yellow", {240, 230, 20}}};
+
+// Pictures of two colours, one above the other, with two texts of each.
+struct Pairs {
+  Pairs() {
+    std::string lines;
+    for (const auto& [above, top] : kColours)
+      for (const auto& [below, bottom] : kColours) {
+        Picture picture{.height = 8, .width = 8};
+        for (int row = 0; row < 8; ++row)
+          for (int column = 0; column < 8; ++column)
+            for (const std::uint8_t byte : row < 4 ? top : bottom) picture.pixels.push_back(byte);
+        const std::string name = fmt::format("{}_{}.png", above, below);
+        WritePng(folder.File(name), picture);
+        lines += fmt::format("{}\t{} above {}\n{}\t{} below {}\n", name, above, below, name, below, above);
+      }
+    WriteFile(folder.File("pairs.tsv"), lines);
+  }
+  PictureTextSet Set() const {
+    return PictureTextSet(ListPictureTexts({folder.File("pairs.tsv")}),
+                          [](auto file, const std::string& name) { return DecodePicture(file, name); });
+  }
+  TemporaryFolder folder;
+};
+
+struct Tiny {
+  explicit Tiny(const std::string& kind) {
+    kind == "clip" ? SaveTinyClip(folder.path()) : SaveTinySiglip(folder.path());
+    model = LoadModel<DualEncoder>(folder.path());
+    processor = LoadPictureProcessor(folder.path());
+    texts.emplace(WholeTexts::Load(folder.path(), model->limits().positions, model->limits().filled));
+  }
+  TemporaryFolder folder;
+  std::unique_ptr<DualEncoder> model;
+  PictureProcessor processor;
+  std::optional<WholeTexts> texts;
+};
+
+class Contrastive : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, Contrastive, testing::Values("clip", "siglip"),
+                         [](const auto& which) { return which.param; });
+
+// In one part, in two, in uneven ones and one by one.
+TEST_P(Contrastive, HasTheSameGradientInParts) {
+  const Pairs pairs;
+  const PictureTextSet set = pairs.Set();
+  NamedNumbers expected;
+  double loss = 0;
+  for (const std::int64_t part : {36, 18, 7, 1}) {
+    Tiny tiny(GetParam());
+    const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
+                                              {.batches = {.batch_tokens = 36}, .part = part});
+    const TrainingBatch batch = task.batches({})();
+    ASSERT_EQ(batch.parts.size(), 1U);
+    EXPECT_EQ(batch.labels, 36);
+    tiny.model->parameters().PrepareTraining();
+    const double own = ComputeGradients(tiny.model->parameters(), task.loss, batch.parts, batch.labels, 1);
+    const NamedNumbers gradients = ByName(tiny.model->parameters(), &Parameter::gradient);
+    if (part == 36) {
+      expected = gradients;
+      loss = own;
+      double largest = 0;
+      for (const auto& [name, numbers] : gradients)
+        for (const double number : numbers) largest = std::max(largest, std::abs(number));
+      EXPECT_GT(largest, 1e-3);
+    }
+    EXPECT_NEAR(own, loss, 1e-6 * loss) << part;
+    EXPECT_LT(Deviation(gradients, expected), 2e-6) << part;
+  }
+}
+
+// With dropout a part is computed with the same random numbers again: the gradient is that of the loss.
+TEST_P(Contrastive, ComputesAPartAgainWithTheSameDropout) {
+  const Pairs pairs;
+  const PictureTextSet set = pairs.Set();
+  Tiny tiny(GetParam());
+  tiny.model = LoadModel<DualEncoder>(tiny.folder.path(), {.dropout = {.attention = 0.3}});
+  const TrainingTask task =
+      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_tokens = 36}, .part = 7});
+  const TrainingBatch batch = task.batches({})();
+  Parameters& parameters = tiny.model->parameters();
+  parameters.PrepareTraining();
+  const auto run = [&] { return ComputeGradients(parameters, task.loss, batch.parts, batch.labels, 5); };
+  run();
+  // Along the gradient itself the loss grows by its squared norm.
+  double squares = 0;
+  std::vector<Tensor> gradients;
+  for (const Parameter& parameter : parameters.all()) {
+    gradients.push_back(parameter.gradient.Clone());
+    for (const float number : gradients.back().span<float>()) squares += static_cast<double>(number) * number;
+  }
+  const auto loss_at = [&](double step) {
+    std::size_t i = 0;
+    for (const Parameter& parameter : parameters.all()) {
+      const std::span<float> values = parameter.value.span<float>(), gradient = gradients[i++].span<float>();
+      for (std::size_t j = 0; j < values.size(); ++j) values[j] += static_cast<float>(step) * gradient[j];
+      parameter.gradient.Fill(0);
+    }
+    return run();
+  };
+  const double step = 2e-3 / std::sqrt(squares);
+  const double above = loss_at(step), below = loss_at(-2 * step);
+  EXPECT_NEAR((above - below) / (2 * step * squares), 1, 0.03);
+}
+
+TEST_P(Contrastive, LearnsPairs) {
+  const Pairs pairs;
+  const PictureTextSet set = pairs.Set();
+  Tiny tiny(GetParam());
+  const ValidationReport before = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
+  EXPECT_EQ(before.labels, 36);
+  EXPECT_LT(before.score, 50);
+  const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
+                                            {.batches = {.batch_tokens = 36}, .part = 20});
+  TrainingOptions options;
+  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 10, .peak = 1e-2};
+  options.adam.clip_norm = 1;
+  options.steps = 200;
+  options.validate_every = 200;
+  const TemporaryFolder out;
+  Train(task, options,
+        {.checkpoint = out.File("checkpoint"), .run = Json::Object{}, .save_best = [] {}, .save_last = [] {}}, false,
+        {});
+  tiny.model->parameters().Pack();
+  const ValidationReport after = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
+  EXPECT_GT(after.score, 95);
+  EXPECT_EQ(after.score_name, "recall");
+  EXPECT_DOUBLE_EQ(after.score, (after.more_scores[0].value + after.more_scores[1].value) / 2);
+  EXPECT_LT(after.loss, before.loss / 2);
+}
+
+TEST(ContrastiveTemperature, StaysBelowItsBound) {
+  const Pairs pairs;
+  const PictureTextSet set = pairs.Set();
+  Tiny tiny("clip");
+  const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {});
+  float& scale = tiny.model->logit_scale()->value.data<float>()[0];
+  EXPECT_NEAR(scale, std::log(1 / 0.07), 1e-4);
+  task.after_step(1, 2);
+  EXPECT_NEAR(scale, std::log(1 / 0.07), 1e-4);
+  scale = 7;
+  task.after_step(1, 2);
+  EXPECT_NEAR(std::exp(scale), 100, 1e-3);
+}
+
+TEST(ContrastiveTask, NamesWhatCannotBe) {
+  const Pairs pairs;
+  const PictureTextSet set = pairs.Set();
+  Tiny tiny("clip");
+  const auto error = [&](const ContrastiveOptions& options) {
+    return ErrorOf([&] { ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, options); });
+  };
+  EXPECT_THAT(error({.batches = {.batch_tokens = 1}}), HasSubstr("at least 2 pairs"));
+  EXPECT_THAT(error({.part = 0}), HasSubstr("at least 1 pair"));
+}
+
+}  // namespace
+}  // namespace headlight

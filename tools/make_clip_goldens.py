@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/clip/: tiny models of two towers saved by Hugging Face Transformers, and their outputs.
+
+    pip install torch==2.15.0 transformers==5.23.0
+    tools/make_clip_goldens.py
+
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, in double
+precision without dropout (stored in single):
+    pixel_values          [pictures, height, width, channels], of a size that may differ from the model's
+    input_ids             [texts, length]; attention_mask where some of them are padding
+    picture_states, text_states    last_hidden_state; of texts only the rows of tokens, [tokens, model]
+    picture_pooled, text_pooled    pooler_output
+    picture_vectors, text_vectors  before their length becomes 1
+    logits                [texts, pictures]
+    picture_attentions.L, text_attentions.L
+    contrastive           the loss with which the model is trained, of pairs
+    loss, gradient.NAME   of every parameter, under its name in model.safetensors
+"""
+
+import os
+import pathlib
+import shutil
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from safetensors import safe_open  # noqa: E402
+from safetensors.torch import save_file  # noqa: E402
+from transformers import (  # noqa: E402
+    CLIPConfig, CLIPModel, CLIPTextConfig, CLIPTextModel, CLIPTextModelWithProjection, CLIPVisionConfig, CLIPVisionModel,
+    CLIPVisionModelWithProjection, SiglipConfig, SiglipModel, SiglipTextConfig, SiglipTextModel, SiglipVisionConfig,
+    SiglipVisionModel)
+
+transformers.utils.logging.disable_progress_bar()
+torch.set_num_threads(1)
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "clip"
+
+# Heads of 6 and of 5 numbers fill no vector register.
+TEXT = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=30,
+            max_position_embeddings=9)
+PICTURE = dict(hidden_size=15, num_hidden_layers=2, num_attention_heads=3, intermediate_size=7, image_size=8, patch_size=4)
+CLIP_TEXT = dict(**TEXT, bos_token_id=28, eos_token_id=29, pad_token_id=29, projection_dim=10)
+SIGLIP_TEXT = dict(**TEXT, pad_token_id=1, projection_size=15)
+BEGIN, END = 28, 29
+
+
+def clip_config(text={}, picture={}):
+    return CLIPConfig(text_config={**CLIP_TEXT, **text}, vision_config={**PICTURE, "projection_dim": 10, **picture},
+                      projection_dim=10)
+
+
+MODELS = {  # model, config, the pictures' height and width, which texts
+    "clip": (CLIPModel, clip_config(), (8, 8), "padded"),
+    # As the first folders: the token of the largest id ends a text. Its padding is not masked.
+    "clip_largest_id": (CLIPModel, clip_config({"eos_token_id": 2, "hidden_act": "gelu"}, {"hidden_act": "gelu"}), (12, 20),
+                        "unmasked"),
+    "clip_text": (CLIPTextModel, CLIPTextConfig(**CLIP_TEXT), None, "padded"),
+    "clip_text_projected": (CLIPTextModelWithProjection, CLIPTextConfig(**CLIP_TEXT), None, "padded"),
+    "clip_vision": (CLIPVisionModel, CLIPVisionConfig(**PICTURE), (8, 8), None),
+    "clip_vision_projected": (CLIPVisionModelWithProjection, CLIPVisionConfig(**PICTURE, projection_dim=10), (12, 8), None),
+    "siglip": (SiglipModel, SiglipConfig(text_config=SIGLIP_TEXT, vision_config=PICTURE), (8, 8), "filled"),
+    "siglip_larger": (SiglipModel, SiglipConfig(text_config=SIGLIP_TEXT, vision_config=PICTURE), (20, 12), "filled"),
+    "siglip_text": (SiglipTextModel, SiglipTextConfig(**{**SIGLIP_TEXT, "projection_size": 4}), None, "filled"),
+    "siglip_vision": (SiglipVisionModel, SiglipVisionConfig(**PICTURE), (8, 8), None),
+}
+
+
+def texts_of(kind, generator):
+    lengths, longest = (7, 4, 9), 9
+    rows, masks = [], []
+    for length in lengths:
+        words = torch.randint(3, 27, (length - 2,), generator=generator).tolist()
+        if kind == "filled":  # ends in </s>, which fills it up, too
+            rows.append(words + [1] * (longest - len(words)))
+            continue
+        rows.append([BEGIN, *words, END] + [END] * (longest - length))
+        masks.append([1] * length + [0] * (longest - length))
+    ids = torch.tensor(rows)
+    return ids, torch.tensor(masks) if kind == "padded" else None
+
+
+def initialise(model, seed):
+    """Large enough that attention is sharp and every bias, gain and token matters."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            gain = "norm" in name and name.endswith("weight")
+            if name in ("logit_scale", "logit_bias"):
+                value.copy_(0.7 + 0.3 * noise)
+            else:
+                value.copy_(1 + 0.2 * noise if gain else (0.2 if name.endswith("bias") else 0.45) * noise)
+
+
+def weigh(x):
+    return (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
+
+
+def golden(model, folder, size, kind, seed):
+    generator = torch.Generator().manual_seed(200 + seed)
+    model.double()
+    tensors, outputs = {}, {}
+    pictures = texts = None
+    if size is not None:
+        pixels = torch.randn(3, 3, *size, generator=generator).float().double()
+        tensors["pixel_values"] = pixels.permute(0, 2, 3, 1)
+        pictures = dict(pixel_values=pixels, interpolate_pos_encoding=size != (8, 8))
+    if kind is not None:
+        ids, mask = texts_of(kind, generator)
+        tensors["input_ids"] = ids.int()
+        texts = dict(input_ids=ids)
+        if mask is not None:
+            tensors["attention_mask"] = mask.int()
+            texts["attention_mask"] = mask
+    options = dict(output_attentions=True)
+    if pictures and texts:
+        both = model(**pictures, **texts, return_loss=True)
+        outputs["logits"], outputs["contrastive"] = both.logits_per_text, both.loss
+        of_pictures = model.vision_model(**pictures, **options)
+        of_texts = model.text_model(**texts, **options)
+        project = lambda pooled, name: getattr(model, name)(pooled) if hasattr(model, name) else pooled  # noqa: E731
+        outputs["picture_vectors"] = project(of_pictures.pooler_output, "visual_projection")
+        outputs["text_vectors"] = project(of_texts.pooler_output, "text_projection")
+    else:
+        output = model(**(pictures or texts), **options)
+        of_pictures, of_texts = (output, None) if pictures else (None, output)
+        for name, key in (("picture_vectors", "image_embeds"), ("text_vectors", "text_embeds")):
+            if getattr(output, key, None) is not None:
+                outputs[name] = getattr(output, key)
+    for name, output in (("picture", of_pictures), ("text", of_texts)):
+        if output is None:
+            continue
+        states = output.last_hidden_state
+        if name == "text" and mask is not None:
+            states = states[mask.bool()]
+        outputs[f"{name}_states"] = states
+        if getattr(output, "pooler_output", None) is not None:
+            outputs[f"{name}_pooled"] = output.pooler_output
+        for layer, weights in enumerate(output.attentions):
+            tensors[f"{name}_attentions.{layer}"] = weights
+    loss = 0
+    for name, value in outputs.items():
+        tensors[name] = value
+        loss = loss + weigh(value)
+    loss.backward()
+    tensors["loss"] = loss
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        published = {name: file.get_tensor(name) for name in file.keys()}
+    for name, value in model.named_parameters():
+        same = [key for key, stored in published.items() if stored.shape == value.shape and torch.equal(stored, value.float())]
+        assert len(same) == 1, (name, same)
+        tensors[f"gradient.{same[0]}"] = value.grad if value.grad is not None else torch.zeros_like(value)
+    tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
+    save_file({name: value.float() if value.is_floating_point() and value.numel() > 1 else value
+               for name, value in tensors.items()}, folder / "golden.safetensors")
+
+
+def main():
+    shutil.rmtree(OUT, ignore_errors=True)
+    for seed, (name, (kind, config, size, texts)) in enumerate(MODELS.items(), start=10):
+        folder = OUT / name
+        folder.mkdir(parents=True)
+        model = kind._from_config(config, attn_implementation="eager").eval()
+        initialise(model, seed)
+        model.save_pretrained(folder)
+        golden(model, folder, size, texts, seed)
+        print(name)
+
+
+main()

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Makes headlight/text/tokenizers/testdata/family_clip.json, a tiny tokenizer.json of CLIP's kind, and
+tests/testdata/clip_tokenizers.json: the ids that Transformers' tokenizers of CLIP and SigLIP make of hard text, the
+latter with spm_t5.model there. The texts are those of tokenizers.json, by their places.
+
+    pip install transformers==5.23.0 tokenizers sentencepiece protobuf
+    tools/make_clip_tokenizer_goldens.py
+"""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import CLIPTokenizer, SiglipTokenizer
+
+from make_tokenizer_goldens import ENGLISH, GERMAN
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTDATA = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
+TEXTS = json.loads((ROOT / "tests" / "testdata" / "tokenizers.json").read_text())["texts"]
+
+
+def clip():
+    """The vocabulary in the published order: bytes, bytes that end words, merges, the special tokens."""
+    learned = Tokenizer(models.BPE(end_of_word_suffix="</w>"))
+    learned.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    learned.train_from_iterator([text.lower() for text in GERMAN + ENGLISH], trainers.BpeTrainer(
+        vocab_size=400, end_of_word_suffix="</w>", initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    merges = [tuple(merge) for merge in json.loads(learned.to_str())["model"]["merges"]]
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pieces = alphabet + [byte + "</w>" for byte in alphabet] + ["".join(merge) for merge in merges]
+    pieces += ["<|startoftext|>", "<|endoftext|>"]
+    return CLIPTokenizer(vocab={piece: i for i, piece in enumerate(dict.fromkeys(pieces))}, merges=merges)
+
+
+def main():
+    made = clip()
+    made.backend_tokenizer.save(str(TESTDATA / "family_clip.json"), pretty=False)
+    goldens = {"clip": [made(text)["input_ids"] for text in TEXTS]}
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(TESTDATA / "spm_t5.model", Path(folder) / "spiece.model")
+        tokenizer = SiglipTokenizer(str(Path(folder) / "spiece.model"))
+        # Python's lower case of a last sigma is its final form, that of the others is by character.
+        goldens["siglip"] = {str(i): tokenizer(text)["input_ids"] for i, text in enumerate(TEXTS) if "\u03a3" not in text}
+    (ROOT / "tests" / "testdata" / "clip_tokenizers.json").write_text(json.dumps(goldens, separators=(",", ":")).replace("],", "],\n") + "\n")
+
+
+main()
