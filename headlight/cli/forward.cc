@@ -10,6 +10,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/forward_pictures.h"
+#include "headlight/cli/forward_regions.h"
 #include "headlight/cli/forward_tensors.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
@@ -19,56 +20,10 @@
 #include "headlight/models/imagegpt.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
+#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 namespace {
-
-// Without an input `mask_name` all tokens are read.
-Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
-                  std::int64_t vocabulary, std::int64_t positions) {
-  const Tensor ids = ReadIntegers(file, ids_name);
-  const Tensor mask = file.contains(mask_name) ? ReadIntegers(file, mask_name) : Tensor();
-  Check(mask.empty() || mask.shape() == ids.shape(), "{}: {} has the shape {} and {} the shape {}: they must be equal",
-        file.path(), ids_name, ToString(ids.shape()), mask_name, ToString(mask.shape()));
-  Padded padded{ids.shape()[0], ids.shape()[1], {}, {}, {}};
-  for (std::int64_t row = 0; row < padded.batch; ++row) {
-    std::int64_t begin = 0, end = padded.length;
-    if (!mask.empty()) {
-      const std::int32_t* first = mask.matrix<std::int32_t>().row(row);
-      const std::int32_t* last = first + padded.length;
-      Check(std::all_of(first, last, [](std::int32_t value) { return value == 0 || value == 1; }),
-            "{}: {}, row {}: must be of 0 and 1", file.path(), mask_name, row);
-      begin = std::find(first, last, 1) - first;
-      end = std::find(first + begin, last, 0) - first;
-      Check(begin < end && std::find(first + end, last, 1) == last,
-            "{}: {}, row {}: must have one run of 1, with padding only before or after it", file.path(), mask_name,
-            row);
-    }
-    Check(end - begin <= positions, "{}: {}, row {}: {} tokens, and the model reads at most {}", file.path(), ids_name,
-          row, end - begin, positions);
-    padded.begin.push_back(begin);
-    padded.sentences.push_back({static_cast<std::int32_t>(padded.ids.size()), static_cast<std::int32_t>(end - begin)});
-    for (std::int64_t column = begin; column < end; ++column) {
-      const std::int32_t id = ids.matrix<std::int32_t>().row(row)[column];
-      Check(id >= 0 && id < vocabulary, "{}: {}, row {}, column {}: {} is no token of {}", file.path(), ids_name, row,
-            column, id, vocabulary);
-      padded.ids.push_back(id);
-    }
-  }
-  return padded;
-}
-
-// Packed rows [tokens, width] as [batch, length, width], zero where there is padding.
-Tensor Pad(const Tensor& rows, const Padded& padded) {
-  const Tensor result = Tensor::Zeros({padded.batch, padded.length, rows.columns()});
-  for (std::int64_t b = 0; b < padded.batch; ++b) {
-    const Sequence sentence = padded.sentences[static_cast<std::size_t>(b)];
-    const std::int64_t row = b * padded.length + padded.begin[static_cast<std::size_t>(b)];
-    for (std::int32_t i = 0; i < sentence.length; ++i)
-      std::copy_n(rows.matrix<float>().row(sentence.row(i)), rows.columns(), result.matrix<float>().row(row + i));
-  }
-  return result;
-}
 
 struct Options {
   std::string folder, in, out;
@@ -102,21 +57,6 @@ NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& fol
     out.tensors["logits"] = Pad(model->Logits(context, hidden), target);
   }
   return out;
-}
-
-// The packed entries of an input of the same shape as the ids.
-std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded) {
-  const Tensor all = ReadIntegers(file, name);
-  Check(all.shape()[0] == padded.batch && all.shape()[1] == padded.length,
-        "{}: {} has the shape {}, and input_ids [{}, {}]: they must be equal", file.path(), name, ToString(all.shape()),
-        padded.batch, padded.length);
-  std::vector<std::int32_t> entries;
-  for (std::int64_t row = 0; row < padded.batch; ++row) {
-    const auto index = static_cast<std::size_t>(row);
-    const std::int32_t* const first = all.matrix<std::int32_t>().row(row) + padded.begin[index];
-    entries.insert(entries.end(), first, first + padded.sentences[index].length);
-  }
-  return entries;
 }
 
 NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
@@ -176,7 +116,8 @@ struct KindForward {
 constexpr KindForward kForward[] = {
     {EncoderDecoder::kKind, ForwardEncoderDecoder}, {TextEncoder::kKind, ForwardEncoder},
     {LanguageModel::kKind, ForwardLanguageModel},   {ImageGpt::kKind, ForwardLanguageModel},
-    {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector}};
+    {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector},
+    {RegionTextEncoder::kKind, ForwardRegionTexts}};
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
@@ -205,7 +146,10 @@ void AddForward(CLI::App& program) {
       "Without a mask every token counts. An encoder of pictures reads pixel_values, numbers [batch, channels, "
       "height,\n"
       "width] as its processor gives them, and if wanted bool_masked_pos [batch, patches], 1 for masked patches; a\n"
-      "detector pixel_values and if wanted pixel_mask [batch, height, width], 1 for pixels, 0 for padding.\n\n"
+      "detector pixel_values and if wanted pixel_mask [batch, height, width], 1 for pixels, 0 for padding. A ViLBERT\n"
+      "reads input_ids and, beside each text, the regions of a picture: image_feat [batch, regions, features], "
+      "image_loc\n"
+      "[batch, regions, 5] and if wanted image_attention_mask and task_ids [batch, 1].\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
@@ -214,7 +158,9 @@ void AddForward(CLI::App& program) {
       "attentions.LAYER\n"
       "and logits; for an encoder of pictures last_hidden_state, attentions.LAYER, and where the model has them\n"
       "pooler_output, logits and reconstruction; for a detector logits, pred_boxes, pred_masks where it has them,\n"
-      "last_hidden_state, encoder_last_hidden_state and all three attentions.\n"
+      "last_hidden_state, encoder_last_hidden_state and all three attentions; for a ViLBERT its authors' names,\n"
+      "sequence_output_t and _v, pooled_output_t and _v, those of its heads, and attentions_t.LAYER (text),\n"
+      "attentions_v.LAYER (picture), attentions_tv.LAYER (from text to picture) and attentions_vt.LAYER.\n"
       "Layers count from 0. What belongs to padding is zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "

@@ -28,6 +28,17 @@ void CheckInputs(const Safetensors& file, const std::vector<std::string_view>& k
 // Integers [batch, length]. Throws Error where the file's are something else.
 Tensor ReadIntegers(const Safetensors& file, std::string_view name);
 
+// The sentences of integers [batch, length]. Without an input `mask_name` all tokens are read. Throws Error for what is
+// no token, for a mask that is no run of 1, and for a sentence longer than `positions`.
+Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
+                  std::int64_t vocabulary, std::int64_t positions);
+
+// The packed entries of another input, such as token_type_ids, which must have the shape of the ids.
+std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded);
+
+// Packed rows [tokens, width] as [batch, length, width], zero where there is padding.
+Tensor Pad(const Tensor& rows, const Padded& padded);
+
 struct NamedTensors {
   std::map<std::string, Tensor> tensors;
 
