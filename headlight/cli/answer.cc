@@ -1,4 +1,4 @@
-// headlight answer: answers to questions, found in passages or written after reading them.
+// headlight answer: answers to questions, found in passages, or written after reading them or looking at pictures.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/answer_regions.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
@@ -16,6 +17,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/region_text_encoder.h"
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/translator.h"
 
@@ -25,7 +27,8 @@ namespace {
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
 
 struct Options : LineOptions {
-  std::string folder, question, context;
+  std::string folder, question, context, picture, detector;
+  const CLI::Option* question_given = nullptr;
   std::optional<std::int64_t> max_length;
   std::optional<Compute> compute;
   bool always = false;
@@ -102,7 +105,20 @@ Reply Writes(const Options& options) {
 }
 
 void Run(const Options& options) {
-  const bool writes = FamilyOf(OpenModelFolder(options.folder)).kind == EncoderDecoder::kKind;
+  Check(options.question_given->count() == 0 || !options.context.empty() || !options.picture.empty(),
+        "--question needs --context or --picture");
+  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  if (kind == RegionTextEncoder::kKind) {
+    Check(options.context.empty(), "{}: --context is for models that read passages, and this one reads pictures",
+          options.folder);
+    Check(!options.always && !options.max_length,
+          "--always and --max-length are for models that read passages; this one chooses one of the answers it knows");
+    return AnswerRegions(
+        {options, options.folder, options.question, options.picture, options.detector, options.compute});
+  }
+  Check(options.picture.empty() && options.detector.empty(),
+        "{}: --picture and --detector are for models that read pictures, and this one reads passages", options.folder);
+  const bool writes = kind == EncoderDecoder::kKind;
   const Reply reply = writes ? Writes(options) : Finds(options);
   if (!options.context.empty()) {
     const std::string passage = ReadFile(Input(options.context), kLongestPassage);
@@ -127,15 +143,24 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddAnswer(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages", Run);
-  AddFolder(command, options.folder, "Folder of an encoder with a question-answering head, or of a T5 or a BART");
+  const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or pictures", Run);
+  AddFolder(command, options.folder,
+            "Folder of an encoder with a question-answering head, of a T5 or a BART, or of a ViLBERT with answers");
   CLI::Option& input = *command.add_option("FILE", options.input,
-                                           "Lines of QUESTION<tab>PASSAGE, plain or gzip; - is standard input [-]");
+                                           "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>PICTURE with a picture's "
+                                           "path, plain or gzip; - is standard input [-]");
   CLI::Option& question = *command.add_option("--question", options.question, "One question, instead of a file's");
   CLI::Option& context =
       *command.add_option("--context", options.context, "The passage: this whole file; - is standard input");
-  question.type_name("TEXT")->needs(&context)->excludes(&input);
+  CLI::Option& picture =
+      *AddFile(command, "--picture", options.picture, "The picture: JPEG, PNG or WebP; - is standard input");
+  question.type_name("TEXT")->excludes(&input);
   context.type_name("FILE")->needs(&question);
+  picture.needs(&question)->excludes(&context);
+  options.question_given = &question;
+  command.add_option("--detector", options.detector, "Folder of a detector that finds what is in the picture")
+      ->check(Folder())
+      ->type_name("DIR");
   AddNumber(command, "--max-length", options.max_length, AtLeast(1),
             "Most tokens per answer [15; of a written answer the model's]");
   command.add_flag("--always", options.always, "Answer even where \"no answer\" is more probable");
@@ -152,11 +177,15 @@ void AddAnswer(CLI::App& program) {
       "any\n"
       "counts, and the lowest score of no answer.\n\n"
       "A T5 or a BART reads \"question: QUESTION context: PASSAGE\" and writes an answer in its own words, which is\n"
-      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part.\n\n"
+      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part. A\n"
+      "ViLBERT reads what a detector finds in a picture; its answer is printed with its probability and a tab before "
+      "it.\n\n"
       "Examples:\n"
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
       "  headlight answer roberta-squad2 questions.tsv --json\n"
-      "  headlight answer t5-small questions.tsv");
+      "  headlight answer t5-small questions.tsv\n"
+      "  headlight answer vilbert --picture street.jpg --question 'How many cars are there?' --detector "
+      "detr-resnet-50");
 }
 
 }  // namespace headlight

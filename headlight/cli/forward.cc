@@ -11,6 +11,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/forward_dual.h"
 #include "headlight/cli/forward_pictures.h"
+#include "headlight/cli/forward_regions.h"
 #include "headlight/cli/forward_tensors.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
@@ -21,6 +22,7 @@
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
+#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 namespace {
@@ -57,21 +59,6 @@ NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& fol
     out.tensors["logits"] = Pad(model->Logits(context, hidden), target);
   }
   return out;
-}
-
-// The packed entries of an input of the same shape as the ids.
-std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded) {
-  const Tensor all = ReadIntegers(file, name);
-  Check(all.shape()[0] == padded.batch && all.shape()[1] == padded.length,
-        "{}: {} has the shape {}, and input_ids [{}, {}]: they must be equal", file.path(), name, ToString(all.shape()),
-        padded.batch, padded.length);
-  std::vector<std::int32_t> entries;
-  for (std::int64_t row = 0; row < padded.batch; ++row) {
-    const auto index = static_cast<std::size_t>(row);
-    const std::int32_t* const first = all.matrix<std::int32_t>().row(row) + padded.begin[index];
-    entries.insert(entries.end(), first, first + padded.sentences[index].length);
-  }
-  return entries;
 }
 
 NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
@@ -132,7 +119,7 @@ constexpr KindForward kForward[] = {
     {EncoderDecoder::kKind, ForwardEncoderDecoder}, {TextEncoder::kKind, ForwardEncoder},
     {LanguageModel::kKind, ForwardLanguageModel},   {ImageGpt::kKind, ForwardLanguageModel},
     {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector},
-    {DualEncoder::kKind, ForwardDualEncoder}};
+    {DualEncoder::kKind, ForwardDualEncoder},       {RegionTextEncoder::kKind, ForwardRegionTexts}};
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
@@ -163,7 +150,10 @@ void AddForward(CLI::App& program) {
       "width] as its processor gives them, and optionally bool_masked_pos [batch, patches], 1 for masked patches; a\n"
       "detector pixel_values and optionally pixel_mask [batch, height, width], 1 for pixels, 0 for padding; CLIP and "
       "SigLIP\n"
-      "pixel_values, input_ids or both.\n\n"
+      "pixel_values, input_ids or both. A ViLBERT\n"
+      "reads input_ids and, beside each text, the regions of a picture: image_feat [batch, regions, features], "
+      "image_loc\n"
+      "[batch, regions, 5] and optionally image_attention_mask and task_ids [batch, 1].\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
@@ -174,7 +164,10 @@ void AddForward(CLI::App& program) {
       "pooler_output, logits and reconstruction; for a detector logits, pred_boxes, pred_masks where it has them,\n"
       "last_hidden_state, encoder_last_hidden_state and all three attentions; for CLIP and SigLIP logits_per_image,\n"
       "logits_per_text, and of each tower image_embeds, vision_last_hidden_state, vision_pooler_output,\n"
-      "vision_attentions.LAYER and text_embeds, text_last_hidden_state, and so on.\n"
+      "vision_attentions.LAYER and text_embeds, text_last_hidden_state, and so on; for a\n"
+      "ViLBERT its authors' names, sequence_output_t and _v, pooled_output_t and _v, those of its heads, and\n"
+      "attentions_t.LAYER (text), attentions_v.LAYER (picture), attentions_tv.LAYER (from text to picture) and\n"
+      "attentions_vt.LAYER.\n"
       "Layers count from 0. Outputs at padding are zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "

@@ -70,6 +70,20 @@ Tensor Pad(const Tensor& rows, const Padded& padded) {
   return result;
 }
 
+std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded) {
+  const Tensor all = ReadIntegers(file, name);
+  Check(all.shape()[0] == padded.batch && all.shape()[1] == padded.length,
+        "{}: {} has the shape {}, and input_ids [{}, {}]: they must be equal", file.path(), name, ToString(all.shape()),
+        padded.batch, padded.length);
+  std::vector<std::int32_t> entries;
+  for (std::int64_t row = 0; row < padded.batch; ++row) {
+    const auto index = static_cast<std::size_t>(row);
+    const std::int32_t* const first = all.matrix<std::int32_t>().row(row) + padded.begin[index];
+    entries.insert(entries.end(), first, first + padded.sentences[index].length);
+  }
+  return entries;
+}
+
 void NamedTensors::AddAttention(const char* name, const LayerAttention& seen, const Padded& queries,
                                 const Padded& keys) {
   const Shape& shape = seen.weights.shape();

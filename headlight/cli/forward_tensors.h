@@ -33,6 +33,9 @@ Tensor ReadIntegers(const Safetensors& file, std::string_view name);
 Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
                   std::int64_t vocabulary, std::int64_t positions);
 
+// The packed entries of another input, such as token_type_ids, which must have the shape of the ids.
+std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded);
+
 // Packed rows [tokens, width] as [batch, length, width], zero where there is padding.
 Tensor Pad(const Tensor& rows, const Padded& padded);
 

@@ -17,6 +17,7 @@
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
+#include "headlight/nn/region_text_encoder.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/tasks/sentence_modules.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
@@ -89,6 +90,15 @@ void AddSizes(const JsonView& config, Json::Object& description) {
     AddMissing(description, "ffn", 4 * model.Integer());
 }
 
+// Of a ViLBERT's second stream, and of what the two have in common.
+void AddPictureSizes(const JsonView& config, Json::Object& description) {
+  for (const auto& [name, key] :
+       {std::pair("picture_layers", "v_num_hidden_layers"), std::pair("picture_model", "v_hidden_size"),
+        std::pair("picture_heads", "v_num_attention_heads"), std::pair("picture_ffn", "v_intermediate_size"),
+        std::pair("joint_model", "bi_hidden_size"), std::pair("joint_heads", "bi_num_attention_heads")})
+    if (const JsonView value = config[key]; value.present()) AddMissing(description, name, value.value());
+}
+
 // Of an encoder of texts: its classes, and how it makes one vector of a text.
 void AddUses(const std::string& folder, const TextEncoder& encoder, Json::Object& description) {
   const TextHeadsConfig& heads = encoder.heads();
@@ -137,6 +147,7 @@ Json Describe(const std::string& folder) {
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
   AddSizes(files.config, description);
   if (const auto* encoder = dynamic_cast<const TextEncoder*>(model.get())) AddUses(folder, *encoder, description);
+  if (dynamic_cast<const RegionTextEncoder*>(model.get()) != nullptr) AddPictureSizes(files.config, description);
   if (const auto* pictures = dynamic_cast<const ImageGpt*>(model.get())) {
     AddUses(*pictures, description);
     return description;

@@ -80,6 +80,11 @@ TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineToke
   return read;
 }
 
+TextExample EncoderExample(std::string_view text, const PipelineTokenizer& tokenizer) {
+  const Encoding encoding = tokenizer.Encode(text, {.read_special = false});
+  return {.ids = encoding.ids, .types = encoding.type_ids, .words = WordsOf(text, encoding), .labels = {}};
+}
+
 std::uint64_t HashOfTexts(const std::vector<TextExample>& texts) {
   const auto bytes = [](const std::vector<std::int32_t>& numbers) {
     return std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int32_t));

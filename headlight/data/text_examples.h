@@ -40,6 +40,9 @@ HEADLIGHT_API void ForEachText(const std::string& path, const std::function<void
 HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                      std::int64_t longest, bool for_encoder, const TextShare& share = {});
 
+// A whole text for an encoder, with special tokens, segments and words.
+HEADLIGHT_API TextExample EncoderExample(std::string_view text, const PipelineTokenizer& tokenizer);
+
 // Of ids and labels.
 HEADLIGHT_API std::uint64_t HashOfTexts(const std::vector<TextExample>& texts);
 

@@ -63,8 +63,14 @@ std::string_view AttentionTitle(AttentionKind kind) {
       return "Decoder self-attention";
     case AttentionKind::cross:
       return "Cross-attention";
+    case AttentionKind::picture_self:
+      return "Picture's self-attention";
+    case AttentionKind::text_to_picture:
+      return "Attention from text to picture";
+    case AttentionKind::picture_to_text:
+      return "Attention from picture to text";
   }
-  Fail("attention kind {}: not one of the three", static_cast<int>(kind));
+  Fail("attention kind {}: not one of the six", static_cast<int>(kind));
 }
 
 std::string_view AttentionName(AttentionKind kind) {
@@ -75,8 +81,14 @@ std::string_view AttentionName(AttentionKind kind) {
       return "decoder";
     case AttentionKind::cross:
       return "cross";
+    case AttentionKind::picture_self:
+      return "picture";
+    case AttentionKind::text_to_picture:
+      return "text-to-picture";
+    case AttentionKind::picture_to_text:
+      return "picture-to-text";
   }
-  Fail("attention kind {}: not one of the three", static_cast<int>(kind));
+  Fail("attention kind {}: not one of the six", static_cast<int>(kind));
 }
 
 std::string MapTitle(const AttentionMap& map) {

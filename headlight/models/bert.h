@@ -51,6 +51,7 @@ class HEADLIGHT_API BertEmbeddings {
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return tokens_; }
+  const LayerNorm& norm() const { return norm_; }
 
  private:
   double dropout_;

@@ -8,8 +8,10 @@
 
 namespace headlight {
 
-// The three attentions of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3).
-enum class AttentionKind { encoder_self, decoder_self, cross };
+// The three attentions of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3), and those
+// that an encoder of texts with pictures has besides encoder_self, which is that of its text: within the picture, and
+// from each of the two to the other.
+enum class AttentionKind { encoder_self, decoder_self, cross, picture_self, text_to_picture, picture_to_text };
 
 // The weights of one attention layer for one sentence.
 struct LayerAttention {

@@ -66,25 +66,30 @@ void CheckMasking(const TextEncoder& model, const std::vector<TextExample>& text
 }
 
 AppendText AppendMasked(const TextEncoder& model, const MaskingOptions& masking) {
-  return [masking, vocabulary = static_cast<std::uint64_t>(model.limits().vocabulary)](
-             const TextExample& text, Random& random, TokenBatch& batch) {
-    Ids ids = text.ids, labels(text.ids.size(), -1);
-    for (const std::size_t place : MaskedPlaces(text, masking, random)) {
-      labels[place] = ids[place];
-      const std::uint64_t tenth = random.Below(10);
-      if (tenth < 8) {
-        ids[place] = masking.mask_id;
-      } else if (tenth == 8) {
-        do ids[place] = static_cast<std::int32_t>(random.Below(vocabulary));
-        while (std::ranges::find(masking.special_ids, ids[place]) != masking.special_ids.end());
-      }
-    }
-    AppendSource(text, ids, batch);
-    AppendRows(batch.labels, batch.target, labels);
+  return [masking, vocabulary = model.limits().vocabulary](const TextExample& text, Random& random, TokenBatch& batch) {
+    const MaskedText masked = MaskWords(text, masking, vocabulary, random);
+    AppendSource(text, masked.ids, batch);
+    AppendRows(batch.labels, batch.target, masked.labels);
   };
 }
 
 }  // namespace
+
+MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std::int64_t vocabulary, Random& random) {
+  MaskedText masked{text.ids, Ids(text.ids.size(), -1)};
+  for (const std::size_t place : MaskedPlaces(text, masking, random)) {
+    std::int32_t& id = masked.ids[place];
+    masked.labels[place] = id;
+    const std::uint64_t tenth = random.Below(10);
+    if (tenth < 8) {
+      id = masking.mask_id;
+    } else if (tenth == 8) {
+      do id = static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(vocabulary)));
+      while (std::ranges::find(masking.special_ids, id) != masking.special_ids.end());
+    }
+  }
+  return masked;
+}
 
 ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
                                      const MaskingOptions& masking, const PassWatch& watch) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/random.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/train/tasks/token_task.h"
 
@@ -16,6 +17,12 @@ struct MaskingOptions {
   std::int32_t mask_id = 0;                    // replaces 8 in 10 of them; 1 in 10 becomes any token, 1 in 10 stays
   std::vector<std::int32_t> special_ids = {};  // that no other token becomes
 };
+
+// A text's tokens with some of them masked.
+struct MaskedText {
+  std::vector<std::int32_t> ids, labels;  // [tokens]; labels: what a masked token was, -1 of others
+};
+MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std::int64_t vocabulary, Random& random);
 
 // Masks other tokens of a text in each epoch (Liu et al., "RoBERTa", 2019, section 4.1), and the same ones at every
 // validation, whose score is the share of them that is predicted, in per cent.

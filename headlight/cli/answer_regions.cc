@@ -1,0 +1,74 @@
+#include "headlight/cli/answer_regions.h"
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/tasks/detector.h"
+#include "headlight/tasks/region_answerer.h"
+
+namespace headlight {
+namespace {
+
+// A picture, and where something is in it.
+struct SeenPicture {
+  Picture picture;
+  std::vector<Box> boxes;
+};
+
+SeenPicture See(const Detector& detector, const std::string& path) {
+  SeenPicture seen{ReadPicture(path), {}};
+  const DetectOptions how = {.name_of = [&](std::size_t) { return path; }};
+  const std::vector<std::vector<FoundBox>> found = detector.Detect(std::span(&seen.picture, 1), how);
+  for (const FoundBox& one : found.front()) seen.boxes.push_back(one.box);
+  return seen;
+}
+
+std::string Row(std::int64_t line, const ScoredAnswer& answer, bool json) {
+  if (!json) return fmt::format("{:.3f}\t{}\n", answer.score, answer.answer);
+  return Json(Json::Object{{"line", line}, {"text", answer.answer}, {"score", answer.score}}).Line() + "\n";
+}
+
+}  // namespace
+
+void AnswerRegions(const AnswerRegionsOptions& options) {
+  Check(!options.detector.empty(), "{}: this model reads regions of a picture; --detector DIR names what finds them",
+        options.folder);
+  const Detector detector = Loaded([&] { return Detector::Load(options.detector); });
+  const RegionAnswerer answerer =
+      Loaded([&] { return RegionAnswerer::Load(options.folder, {.compute = options.compute}); });
+  if (!options.picture.empty()) {
+    const SeenPicture seen = See(detector, Input(options.picture));
+    return WriteResult(Row(1, answerer.Answer(seen.picture, seen.boxes, options.question).front(), options.json));
+  }
+  const auto rows = [&](const LineBatch& batch) {
+    std::vector<std::string> printed;
+    std::map<std::string, SeenPicture> seen;  // by path
+    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+      const std::string& text = batch.lines[line];
+      const std::size_t tab = text.find('\t');
+      Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
+            "{}: a line is a question and a picture's path with a tab between them", batch.name_of(line));
+      const std::string path = text.substr(tab + 1);
+      try {
+        auto known = seen.find(path);
+        if (known == seen.end()) known = seen.emplace(path, See(detector, path)).first;
+        const auto& [picture, boxes] = known->second;
+        printed.push_back(Row(batch.first + static_cast<std::int64_t>(line),
+                              answerer.Answer(picture, boxes, text.substr(0, tab)).front(), options.json));
+      } catch (const Error& error) {
+        throw Error(batch.name_of(line) + ": " + error.what(), error.blame());
+      }
+    }
+    return printed;
+  };
+  constexpr std::size_t ahead = 1 << 12;  // bytes: some fifty questions, whose pictures are held at once
+  ForEachLineBatch(options, "lines answered", ahead, rows);
+}
+
+}  // namespace headlight

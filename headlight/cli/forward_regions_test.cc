@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "headlight/cli/testing.h"
+#include "headlight/io/safetensors.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+struct ForwardRegionsTest : testing::Test {
+  static std::string FolderOf(const std::string& name) {
+    return HEADLIGHT_SOURCE_DIR "/tests/testdata/vilbert/" + name;
+  }
+  void WriteInputs(const std::map<std::string, Tensor>& inputs) const {
+    std::vector<StoredTensor> stored;
+    for (const auto& [name, tensor] : inputs) stored.push_back(Stored(name, tensor));
+    WriteSafetensors(in, stored);
+  }
+  static std::map<std::string, Tensor> InputsOf(const Safetensors& golden) {
+    std::map<std::string, Tensor> inputs = {{"image_feat", golden.Read("image_feat")},
+                                            {"image_loc", golden.Read("image_loc")}};
+    for (const char* name : {"input_ids", "attention_mask", "token_type_ids", "image_attention_mask", "task_ids"})
+      if (golden.contains(name)) inputs[name] = golden.Read(name, DType::int32);
+    return inputs;
+  }
+
+  const TemporaryFolder folder;
+  const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
+};
+
+// The folders of tools/make_vilbert_goldens.py. What belongs to padding is zero here, and anything there.
+TEST_F(ForwardRegionsTest, GivesWhatItsAuthorsProgramGives) {
+  for (const char* name : {"pretraining", "tasks"}) {
+    const Safetensors golden(FolderOf(name) + "/golden.safetensors");
+    WriteInputs(InputsOf(golden));
+    const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Safetensors given(out);
+    std::size_t compared = 0;
+    for (const auto& [output, tensor] : given.tensors()) {
+      ASSERT_TRUE(golden.contains(output)) << output;
+      const std::vector<float> actual = given.Read(output).ToVector<float>(),
+                               expected = golden.Read(output).ToVector<float>();
+      ASSERT_EQ(given.At(output).shape, golden.At(output).shape) << output;
+      float scale = 0;
+      for (const float value : expected) scale = std::max(scale, std::abs(value));
+      std::size_t zeros = 0;
+      for (std::size_t i = 0; i < actual.size(); ++i) {
+        zeros += actual[i] == 0 ? 1 : 0;
+        if (actual[i] == 0) continue;
+        ASSERT_NEAR(actual[i], expected[i], 1e-4 * scale) << name << ' ' << output;
+      }
+      EXPECT_LT(zeros, actual.size() * 7 / 10) << output;
+      ++compared;
+    }
+    // All of the golden but its inputs, its loss and its gradients.
+    std::size_t outputs = 0;
+    for (const auto& [output, tensor] : golden.tensors())
+      outputs += output != "loss" && !output.starts_with("gradient.") && !InputsOf(golden).contains(output) ? 1 : 0;
+    EXPECT_EQ(compared, outputs) << name;
+  }
+}
+
+TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
+  const std::map<std::string, Tensor> good = InputsOf(Safetensors(FolderOf("tasks") + "/golden.safetensors"));
+  const auto refusal = [&](const std::string& name, const Tensor& tensor) {
+    std::map<std::string, Tensor> inputs = good;
+    inputs[name] = tensor;
+    if (tensor.empty()) inputs.erase(name);
+    WriteInputs(inputs);
+    const std::string error = RefusalOf({"forward", FolderOf("tasks"), in, out});
+    EXPECT_FALSE(std::filesystem::exists(out));
+    return error;
+  };
+  const auto ints = [](std::vector<std::int32_t> values, const Shape& shape) {
+    return Tensor::From(std::span<const std::int32_t>(values), shape);
+  };
+  EXPECT_THAT(refusal("image_feat", Tensor::Zeros({2, 5, 6})), HasSubstr("image_feat has the shape [2, 5, 6]"));
+  EXPECT_THAT(refusal("image_feat", Tensor::Zeros({3, 5, 7})), HasSubstr("must be [2, regions, features]"));
+  EXPECT_THAT(refusal("image_feat", {}), HasSubstr("image_feat"));
+  EXPECT_THAT(refusal("image_loc", Tensor::Zeros({2, 5, 4})), HasSubstr("and must be [2, 5, 5]"));
+  EXPECT_THAT(refusal("image_attention_mask", ints({1, 1, 1, 1}, {2, 2})), HasSubstr("and must be [2, 5]"));
+  EXPECT_THAT(refusal("image_attention_mask", ints({1, 0, 1, 0, 0, 1, 1, 1, 1, 1}, {2, 5})), HasSubstr("one run of 1"));
+  EXPECT_THAT(refusal("task_ids", ints({1, 20}, {2, 1})), HasSubstr("20 is no task of 20"));
+  EXPECT_THAT(refusal("task_ids", ints({1, 2, 3, 4}, {2, 2})), HasSubstr("and must be [2, 1]"));
+  EXPECT_THAT(refusal("pixel_values", Tensor::Zeros({1, 1})), HasSubstr("'pixel_values' is no input"));
+}
+
+}  // namespace
+}  // namespace headlight

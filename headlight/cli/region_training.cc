@@ -1,0 +1,175 @@
+#include "headlight/cli/region_training.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/cli/checks.h"
+#include "headlight/data/detection.h"
+#include "headlight/image/box_regions.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/decoding/voc.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
+#include "headlight/text/tokenizers/fast_tokenizer_config.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+void AddRegionTrainingOptions(CLI::App& command, RegionTrainingOptions& options, const std::string& train,
+                              const char* unit) {
+  CLI::Option* from = AddModelTrainingOptions(command, options,
+                                              {.train = train,
+                                               .valid = "Files to validate on, likewise",
+                                               .from = "Folder of a ViLBERT to go on from, with its tokenizer",
+                                               .unit = {"--batch-size", unit}});
+  command.add_option("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
+      ->check(Folder())
+      ->excludes(from)
+      ->type_name("DIR");
+  command
+      .add_option(
+          "--boxes", options.boxes,
+          "Boxes in the pictures, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
+      ->type_name("FILE ...");
+  command.add_option("--detector", options.detector, "Folder of a detector that finds the boxes")
+      ->check(Folder())
+      ->type_name("DIR");
+  AddNumber(command, "--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
+      ->excludes(from)
+      ->group(kModelGroup)
+      ->capture_default_str();
+  AddNumber(command, "--region-size", options.region_side, Between(1, 64),
+            "Pixels of a side, to which the regions are resized")
+      ->excludes(from)
+      ->group(kModelGroup)
+      ->capture_default_str();
+  Describe(command, "--layers", "Layers of the text; the picture has half as many [4]");
+}
+
+TrainingFolder BeginRegionTraining(RegionTrainingOptions& options) {
+  Check(options.boxes.empty() != options.detector.empty(),
+        "either --boxes FILE, with the boxes of the pictures, or --detector DIR, which finds them");
+  if (!options.from_scratch()) CheckKind<RegionTextEncoder>(options.from);
+  return BeginTextTraining(options);
+}
+
+PictureBoxes::PictureBoxes(const RegionTrainingOptions& options) {
+  if (!options.detector.empty()) {
+    detector_ = Detector::Load(options.detector);
+    labels_ = detector_->labels();
+    return;
+  }
+  for (DetectionExample& example : ReadDetectionSet(options.boxes, {}, labels_, NewLabels::added, ReadVoc).examples)
+    known_[fs::weakly_canonical(example.picture).string()] = std::move(example.boxes);
+}
+
+std::vector<std::vector<LabelledBox>> PictureBoxes::Of(const std::vector<Picture>& pictures,
+                                                       const std::vector<std::string>& paths) const {
+  std::vector<std::vector<LabelledBox>> all(pictures.size());
+  if (detector_) {
+    const DetectOptions how = {.name_of = [&](std::size_t i) { return paths[i]; }};
+    const std::vector<std::vector<FoundBox>> found = detector_->Detect(pictures, how);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      for (const FoundBox& one : found[i]) all[i].push_back({.box = one.box, .label = one.label});
+    return all;
+  }
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto found = known_.find(fs::weakly_canonical(paths[i]).string());
+    Check(found != known_.end(), "{}: no file of --boxes has this picture", paths[i]);
+    all[i] = found->second;
+  }
+  return all;
+}
+
+std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, const PictureBoxes& boxes,
+                                      std::int64_t side) {
+  std::vector<PictureRegions> regions(paths.size());
+  constexpr std::size_t at_once = 256;
+  for (std::size_t first = 0; first < paths.size(); first += at_once) {
+    const auto begin = paths.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<std::string> some(begin,
+                                        begin + static_cast<std::ptrdiff_t>(std::min(at_once, paths.size() - first)));
+    std::vector<Picture> pictures(some.size());
+    ParallelFor(std::ssize(some), [&](std::int64_t i) {
+      pictures[static_cast<std::size_t>(i)] = ReadPicture(some[static_cast<std::size_t>(i)]);
+    });
+    const std::vector<std::vector<LabelledBox>> found = boxes.Of(pictures, some);
+    ParallelFor(std::ssize(some), [&](std::int64_t index) {
+      const auto i = static_cast<std::size_t>(index);
+      std::vector<Box> within;
+      PictureRegions& own = regions[first + i];
+      own.classes = {-1};  // of the whole picture
+      for (const LabelledBox& one : found[i]) {
+        if (!LiesWithin(one.box, pictures[i])) continue;
+        within.push_back(one.box);
+        own.classes.push_back(one.label);
+      }
+      BoxRegions made = RegionsOfBoxes(pictures[i], within, side);
+      own.features = std::move(made.features);
+      own.boxes = std::move(made.places);
+    });
+  }
+  return regions;
+}
+
+void AddToHash(Hash64& hash, const std::vector<PictureRegions>& regions) {
+  const auto add = [&](auto values) {
+    const auto bytes = std::as_bytes(values);
+    hash.Update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  for (const PictureRegions& one : regions) {
+    add(one.features.span<float>());
+    add(one.boxes.span<float>());
+    add(std::span(one.classes));
+  }
+}
+
+VilbertConfig NewVilbertConfig(const RegionTrainingOptions& options, std::int64_t vocabulary) {
+  const ModelSizes& sizes = options.sizes;
+  const VilbertStream stream = {.model = sizes.model,
+                                .layers = sizes.layers,
+                                .heads = sizes.heads,
+                                .ffn = sizes.inner(),
+                                .dropout = options.new_dropout(),
+                                .attention_dropout = options.new_attention_dropout(),
+                                .joins = {}};
+  VilbertConfig config;
+  config.text = config.picture = stream;
+  config.picture.layers = (sizes.layers + 1) / 2;
+  for (int i = 0; i < config.picture.layers; ++i) {
+    config.picture.joins.push_back(i);
+    config.text.joins.push_back(sizes.layers - config.picture.layers + i);
+  }
+  config.joint = sizes.model;
+  config.joint_heads = sizes.heads;
+  config.vocabulary = vocabulary;
+  config.positions = options.positions;
+  config.features = 3 * options.region_side * options.region_side;
+  return config;
+}
+
+void RunRegionTraining(const TrainingTask& task, RegionTrainingOptions& options, const char* name,
+                       const std::string& use, std::uint64_t corpus_hash, TrainingProgress& progress) {
+  Json of = Json::Object{{"batch_size", options.batches.batch_tokens}};
+  if (options.from_scratch()) {
+    of.Set("positions", options.positions);
+    of.Set("region_size", options.region_side);
+  }
+  const RegionTextEncoder::Limits limits = dynamic_cast<const RegionTextEncoder&>(*task.model).limits();
+  const auto save = [&](const std::string& to) {
+    task.model->Save(to);
+    if (options.from_scratch())
+      CopyTokenizer(options.tokenizer, to);
+    else
+      CopyBesideModel(options.from, to);
+    WriteFastTokenizerConfig(to, TokenizerOfModel{.longest = limits.positions, .reads_types = limits.types > 1});
+  };
+  RunModelTraining(task, options, name, use, corpus_hash, std::move(of), save, progress);
+}
+
+}  // namespace headlight

@@ -1,0 +1,149 @@
+// headlight train visual-question-answering: answers to questions about pictures, from the regions that boxes hold.
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/hash.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/region_training.h"
+#include "headlight/data/labels.h"
+#include "headlight/data/picture_questions.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/region_answerer.h"
+#include "headlight/train/tasks/visual_question_answering.h"
+
+namespace headlight {
+namespace {
+
+PictureQuestions Read(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
+                      TrainingProgress& progress) {
+  PictureQuestions read = ReadPictureQuestions(paths, share);
+  CheckNotEmpty(read.questions.size(), "questions", paths, share);
+  progress.Note(fmt::format("{}: {} questions about {} pictures to {}", fmt::join(paths, ", "), read.questions.size(),
+                            read.pictures.size(), purpose));
+  return read;
+}
+
+// The answers of a training, in order.
+std::vector<std::string> AnswersOf(const PictureQuestions& questions) {
+  std::vector<std::string> labels;
+  for (const AnsweredQuestion& question : questions.questions)
+    NumberOfLabel(question.answer, labels, NewLabels::added, question.place);
+  SortLabels(labels);
+  return labels;
+}
+
+// The model of --from, with a head for these answers; they become the model's own where it knows all of them.
+std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTrainingOptions& options, std::vector<std::string>& labels,
+                                            TrainingProgress& progress) {
+  std::unique_ptr<RegionTextEncoder> model =
+      LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});
+  const std::vector<std::string>& known = model->labels();
+  const auto knows = [&](const std::string& label) { return std::ranges::find(known, label) != known.end(); };
+  if (std::ranges::all_of(labels, knows)) {
+    labels = known;
+    return model;
+  }
+  progress.Note(fmt::format("{}: {}; a new head for {} is initialised", options.from,
+                            known.empty() ? "no head for answers" : "it does not know all answers", labels.size()));
+  return GiveAnswers(*model, labels, options.training.seed);
+}
+
+// How questions become numbers.
+struct Reading {
+  const PipelineTokenizer& tokenizer;
+  const RegionTextEncoder& model;
+  const PictureBoxes& boxes;
+  const std::vector<std::string>& labels;
+  std::vector<std::string>& kinds;
+};
+
+VisualQuestions SetOf(const PictureQuestions& read, const Reading& reading) {
+  VisualQuestions set;
+  set.pictures = RegionsOf(read.pictures, reading.boxes, RegionSideOf(reading.model));
+  const std::int64_t longest = reading.model.limits().positions;
+  for (const AnsweredQuestion& question : read.questions) {
+    const Encoding encoding = reading.tokenizer.Encode(question.question, {.read_special = false});
+    Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {}", question.place,
+          encoding.ids.size(), longest);
+    const auto label = std::ranges::find(reading.labels, question.answer);
+    auto kind = std::ranges::find(reading.kinds, question.kind);
+    if (kind == reading.kinds.end()) kind = reading.kinds.insert(kind, question.kind);
+    set.questions.push_back(
+        {.ids = encoding.ids,
+         .types = encoding.type_ids,
+         .picture = question.picture,
+         .answer = label == reading.labels.end() ? -1 : static_cast<std::int32_t>(label - reading.labels.begin()),
+         .kind = static_cast<std::size_t>(kind - reading.kinds.begin())});
+  }
+  return set;
+}
+
+std::uint64_t HashOfQuestions(const VisualQuestions& set) {
+  Hash64 hash;
+  AddToHash(hash, set.pictures);
+  for (const VisualQuestion& question : set.questions) {
+    hash.Update({reinterpret_cast<const char*>(question.ids.data()), question.ids.size() * sizeof(question.ids[0])});
+    const std::int64_t rest[] = {static_cast<std::int64_t>(question.picture), question.answer};
+    hash.Update({reinterpret_cast<const char*>(rest), sizeof(rest)});
+  }
+  return hash.value();
+}
+
+void Run(RegionTrainingOptions& options) {
+  const TrainingFolder folder = BeginRegionTraining(options);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
+  TrainingProgress progress(Quiet(), "questions");
+  const PictureQuestions learned = Read(options.train, options.learned(), "learn from", progress);
+  const PictureQuestions validated = Read(options.validation(), options.validated(), "validate on", progress);
+  std::vector<std::string> labels = AnswersOf(learned);
+  std::unique_ptr<RegionTextEncoder> model;
+  if (options.from_scratch()) {
+    VilbertConfig config = NewVilbertConfig(options, tokenizer.size());
+    config.labels = labels;
+    model = std::make_unique<Vilbert>(config);
+    model->parameters().Initialise(options.training.seed);
+  } else {
+    model = ModelFor(options, labels, progress);
+    Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
+          options.from, tokenizer.size(), model->limits().vocabulary);
+  }
+  const PictureBoxes boxes(options);
+  std::vector<std::string> kinds;
+  const Reading reading = {tokenizer, *model, boxes, labels, kinds};
+  VisualQuestions train = SetOf(learned, reading), valid = SetOf(validated, reading);
+  if (kinds.size() > 1) train.kinds = valid.kinds = kinds;
+  RunRegionTraining(VisualQuestionTask(*model, train, valid, options.batches), options, "visual-question-answering",
+                    "headlight answer", HashOfQuestions(train), progress);
+}
+
+}  // namespace
+
+void AddTrainVisualQuestionAnswering(CLI::App& train) {
+  const auto options = std::make_shared<RegionTrainingOptions>();
+  CLI::App& command = *train.add_subcommand(
+      "visual-question-answering", "Train a model to answer questions about pictures (from scratch a ViLBERT)");
+  AddRegionTrainingOptions(
+      command, *options,
+      "Questions to train on: JSON lines or CSV of path, question and answer, or a .tsv file of them",
+      "Questions per batch");
+  command.footer(
+      "\nA picture is read as a whole and as the pixels of each box. The answers are those of the training: another "
+      "one\n"
+      "is never right. Where the questions have a \"kind\", validations report the accuracy of each. --from a model\n"
+      "without a head for all answers, such as one that was pre-trained, initialises a new head.\n\n"
+      "Example:\n"
+      "  headlight train visual-question-answering --train scenes/questions.en.jsonl --valid more/questions.en.jsonl "
+      "\\\n"
+      "    --boxes scenes/annotations.json more/annotations.json --tokenizer tokens --out model");
+  command.callback([options] { Run(*options); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,147 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "headlight/cli/testing.h"
+#include "headlight/demo/scene_files.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/tasks/region_answerer.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+// Drawn scenes of 32 x 32 pixels with questions about them, and a tokenizer.
+struct Setting {
+  TemporaryFolder folder;
+  std::string train = folder.File("train/questions.en.jsonl"), valid = folder.File("valid/questions.en.jsonl");
+  std::string tokenizer = folder.File("tokenizer");
+  std::vector<std::string> boxes = {"--boxes", folder.File("train/annotations.json"),
+                                    folder.File("valid/annotations.json")};
+
+  Setting() {
+    WriteShapeScenes(folder.File("train"), 80, 1, Portion::training, {.side = 32, .most = 2});
+    WriteShapeScenes(folder.File("valid"), 20, 2, Portion::held_out, {.side = 32, .most = 2});
+    std::filesystem::create_directory(tokenizer);
+    std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json",
+                          tokenizer + "/tokenizer.json");
+  }
+
+  Outcome Train(const std::string& out, const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {"train",       "visual-question-answering",
+                                          "--train",     train,
+                                          "--valid",     valid,
+                                          "--out",       folder.File(out),
+                                          "--log-every", "1000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram(arguments);
+  }
+  // From scratch.
+  Outcome TrainSmall(const std::string& out, std::vector<std::string> more) const {
+    more.insert(more.end(), boxes.begin(), boxes.end());
+    for (const char* option : {"--layers", "2", "--model-dim", "16", "--heads", "2", "--region-size", "6",
+                               "--batch-size", "32", "--compute", "float32"})
+      more.emplace_back(option);
+    more.insert(more.end(), {"--tokenizer", tokenizer});
+    return Train(out, more);
+  }
+};
+
+TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
+  const Setting setting;
+  const Outcome trained = setting.TrainSmall("model", {"--epochs", "2"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr(" questions about 80 pictures to learn from"));
+  EXPECT_THAT(trained.err, HasSubstr(" questions about 20 pictures to validate on"));
+  EXPECT_THAT(trained.err, testing::ContainsRegex("validation: loss [0-9.]+, perplexity [0-9.]+, accuracy [0-9.]+"));
+  EXPECT_THAT(trained.err, HasSubstr("accuracy_how_many"));
+  const std::string model = setting.folder.File("model");
+  const RegionAnswerer answerer = RegionAnswerer::Load(model);
+  const Picture picture = ReadPicture(setting.folder.File("valid/0.png"));
+  const std::vector<Box> boxes = {{2, 3, 20, 21}, {40, 40, 50, 50}};
+  const std::vector<ScoredAnswer> answers = answerer.Answer(picture, boxes, "How many circles are there?", 3);
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_GE(answers[0].score, answers[1].score);
+  EXPECT_GT(answers[2].score, 0);
+  EXPECT_THAT(ErrorOf([&] { answerer.Answer(picture, boxes, std::string(500, 'x') + " y z"); }), testing::_);
+  EXPECT_THAT(ErrorOf([&] { answerer.Answer({}, {}, "What is it?"); }), HasSubstr("0 x 0"));
+  EXPECT_THAT(ErrorOf([&] { RegionAnswerer::Load(model, {.draft = true}); }), HasSubstr("draft"));
+
+  EXPECT_THAT(RunProgram({"info", model}).out, testing::ContainsRegex("picture_layers +1\n"));
+  const std::string int8 = setting.folder.File("int8");
+  MustRun({"convert", model, int8, "--compute", "int8"});
+  EXPECT_EQ(RegionAnswerer::Load(int8).Answer(picture, boxes, "How many circles are there?", 3).size(), 3U);
+
+  // It goes on, and keeps its answers.
+  std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
+  more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());
+  const Outcome further = setting.Train("further", more);
+  EXPECT_EQ(further.exit_code, 0) << further.err;
+  EXPECT_THAT(further.err, testing::Not(HasSubstr("is initialised")));
+  EXPECT_THAT(setting.TrainSmall("model", {}).err, HasSubstr("holds a training already"));
+}
+
+TEST(TrainPictureText, AModelIsPreTrainedAndThenAnswers) {
+  const Setting setting;
+  const std::string model = setting.folder.File("pretrained");
+  std::vector<std::string> arguments = {"train",         "picture-text-pretraining",
+                                        "--train",       setting.folder.File("train/captions.en.jsonl"),
+                                        "--valid",       setting.folder.File("valid/captions.en.jsonl"),
+                                        "--out",         model,
+                                        "--tokenizer",   setting.tokenizer,
+                                        "--layers",      "2",
+                                        "--model-dim",   "16",
+                                        "--heads",       "2",
+                                        "--region-size", "6",
+                                        "--epochs",      "1",
+                                        "--log-every",   "1000"};
+  arguments.insert(arguments.end(), setting.boxes.begin(), setting.boxes.end());
+  const Outcome trained = RunProgram(arguments);
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr(" texts of 80 pictures to learn from"));
+  EXPECT_THAT(trained.err, testing::ContainsRegex("accuracy_words [0-9.]+, accuracy_regions [0-9.]+"));
+  std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
+  more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());
+  const Outcome further = setting.Train("model", more);
+  ASSERT_EQ(further.exit_code, 0) << further.err;
+  EXPECT_THAT(further.err, HasSubstr("no head for answers; a new head for "));
+}
+
+TEST(TrainVisualQuestionAnswering, ResumesWithTheSameDataAlone) {
+  const Setting setting;
+  ASSERT_EQ(setting.TrainSmall("model", {"--epochs", "1"}).exit_code, 0);
+  const Outcome resumed = setting.TrainSmall("model", {"--epochs", "2", "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
+  // Other boxes are other data.
+  std::string boxes = ReadFile(setting.folder.File("train/annotations.json"));
+  const std::size_t at = boxes.find("\"bbox\":[") + 8;
+  boxes.insert(at, "1");
+  WriteFile(setting.folder.File("train/annotations.json"), boxes);
+  EXPECT_THAT(setting.TrainSmall("model", {"--epochs", "3", "--resume"}).err, HasSubstr("corpus_hash"));
+}
+
+TEST(TrainVisualQuestionAnswering, RefusesWhatDoesNotFit) {
+  const Setting setting;
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    const Outcome outcome = setting.Train("model", more);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(setting.folder.File("model")));
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal({"--tokenizer", setting.tokenizer}), HasSubstr("either --boxes FILE"));
+  EXPECT_THAT(refusal({"--boxes", setting.boxes[1], "--detector", setting.tokenizer, "--tokenizer", setting.tokenizer}),
+              HasSubstr("either --boxes FILE"));
+  EXPECT_THAT(refusal({"--boxes", setting.boxes[1]}), HasSubstr("either --from DIR"));
+  EXPECT_THAT(refusal({"--boxes", setting.boxes[1], "--tokenizer", setting.tokenizer}),
+              HasSubstr("valid/0.png: no file of --boxes has this picture"));
+  EXPECT_THAT(refusal({"--detector", setting.tokenizer, "--tokenizer", setting.tokenizer}), HasSubstr("config.json"));
+  EXPECT_THAT(
+      refusal({"--boxes", setting.boxes[1], setting.boxes[2], "--tokenizer", setting.tokenizer, "--positions", "4"}),
+      HasSubstr("tokens, of which the model reads 4"));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,74 @@
+#include "headlight/data/picture_questions.h"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/data/lines.h"
+#include "headlight/data/pictures.h"
+#include "headlight/data/records.h"
+
+namespace headlight {
+namespace {
+
+class Collector {
+ public:
+  explicit Collector(const TextShare& share) : share_(share) {}
+
+  void Add(const std::string& table, const std::string& file, AnsweredQuestion question) {
+    Check(!question.question.empty() && !question.answer.empty(), "{}: the {} is empty", question.place,
+          question.question.empty() ? "question" : "answer");
+    const std::string picture = PictureOfTable(table, file, question.place);
+    if (!share_.Has(file)) return;
+    const auto [entry, first] = index_of_.emplace(picture, read.pictures.size());
+    if (first) read.pictures.push_back(picture);
+    question.picture = entry->second;
+    read.questions.push_back(std::move(question));
+  }
+
+  PictureQuestions read;
+
+ private:
+  const TextShare& share_;
+  std::map<std::string, std::size_t> index_of_;
+};
+
+void AddTsv(const std::string& path, Collector& collector) {
+  LineReader lines(path);
+  while (const auto line = lines.Next()) {
+    if (line->empty()) continue;
+    std::string place = fmt::format("{}:{}", path, lines.line_number());
+    const std::size_t first = line->find('\t'), second = line->find('\t', first + 1);
+    Check(first != std::string_view::npos && second != std::string_view::npos && second == line->rfind('\t'),
+          "{}: expected the path of a picture, a question and its answer, with tabs between", place);
+    collector.Add(path, std::string(line->substr(0, first)),
+                  {.question = std::string(line->substr(first + 1, second - first - 1)),
+                   .answer = std::string(line->substr(second + 1)),
+                   .kind = "",
+                   .place = std::move(place)});
+  }
+}
+
+void AddRecords(const std::string& path, Collector& collector) {
+  Records records(path);
+  while (const auto record = records.Next())
+    collector.Add(path, PathOfRecord(*record),
+                  {.question = TextOf((*record)["question"]),
+                   .answer = LabelOf((*record)["answer"]),
+                   .kind = TextOf(record->Get("kind", "")),
+                   .place = record->place()});
+}
+
+}  // namespace
+
+PictureQuestions ReadPictureQuestions(const std::vector<std::string>& paths, const TextShare& share) {
+  Collector collector(share);
+  for (const std::string& path : paths) {
+    Check(HasRecords(path) || IsTsv(path), "{}: questions about pictures are a .tsv, .csv or .jsonl file", path);
+    IsTsv(path) ? AddTsv(path, collector) : AddRecords(path, collector);
+  }
+  return std::move(collector.read);
+}
+
+}  // namespace headlight

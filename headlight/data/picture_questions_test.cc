@@ -1,0 +1,80 @@
+#include "headlight/data/picture_questions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+struct PictureQuestionFiles : testing::Test {
+  PictureQuestionFiles() {
+    for (const char* name : {"a.png", "b.png"}) WriteFile(folder.File(name), name);
+  }
+  PictureQuestions Read(const std::string& name, const std::string& text, const TextShare& share = {}) {
+    WriteFile(folder.File(name), text);
+    return ReadPictureQuestions({folder.File(name)}, share);
+  }
+  std::string Refusal(const std::string& name, const std::string& text) {
+    std::string error = ErrorOf([&] { Read(name, text); });
+    for (std::size_t at; (at = error.find(folder.path() + "/")) != std::string::npos;)
+      error.erase(at, folder.path().size() + 1);
+    return error;
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(PictureQuestionFiles, AreRead) {
+  const PictureQuestions lines =
+      Read("a.jsonl",
+           "{\"path\": \"b.png\", \"question\": \"What?\", \"answer\": \"dog\"}\n"
+           "{\"path\": \"a.png\", \"question\": \"How many?\", \"answer\": 2, \"kind\": \"x\"}\n"
+           "{\"path\": \"b.png\", \"question\": \"Who?\", \"answer\": \"me\"}\n");
+  ASSERT_EQ(lines.questions.size(), 3U);
+  EXPECT_EQ(lines.pictures, (std::vector<std::string>{folder.File("b.png"), folder.File("a.png")}));
+  EXPECT_EQ(lines.questions[1].answer, "2");
+  EXPECT_EQ(lines.questions[1].kind, "x");
+  EXPECT_EQ(lines.questions[2].picture, 0U);
+  EXPECT_THAT(lines.questions[2].place, testing::EndsWith("a.jsonl:3"));
+
+  const PictureQuestions tabs = Read("a.tsv", "a.png\tWhat is it?\ta dog\n\n");
+  ASSERT_EQ(tabs.questions.size(), 1U);
+  EXPECT_EQ(tabs.questions[0].question, "What is it?");
+  EXPECT_EQ(tabs.questions[0].answer, "a dog");
+  EXPECT_EQ(Read("a.csv", "path,question,answer\na.png,\"What, then?\",dog\n").questions[0].question, "What, then?");
+}
+
+TEST_F(PictureQuestionFiles, NameWhatIsWrong) {
+  EXPECT_THAT(Refusal("a.tsv", "a.png\tWhat?\n"), testing::StartsWith("a.tsv:1: expected the path of a picture"));
+  EXPECT_THAT(Refusal("a.tsv", "a.png\tWhat?\tx\ty\n"), testing::StartsWith("a.tsv:1: expected the path"));
+  EXPECT_EQ(Refusal("a.tsv", "a.png\t\tx\n"), "a.tsv:1: the question is empty");
+  EXPECT_EQ(Refusal("a.tsv", "a.png\tWhat?\t\n"), "a.tsv:1: the answer is empty");
+  EXPECT_EQ(Refusal("a.tsv", "c.png\tWhat?\tx\n"), "a.tsv:1: c.png: no such file");
+  EXPECT_THAT(Refusal("a.jsonl", "{\"path\": \"a.png\", \"question\": \"What?\"}\n"),
+              testing::StartsWith("a.jsonl:1: key 'answer'"));
+  EXPECT_THAT(Refusal("a.txt", "a.png\tWhat?\tx\n"), HasSubstr("a.txt: questions about pictures are a .tsv"));
+}
+
+TEST_F(PictureQuestionFiles, AreSharedByTheirPictures) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) {
+    WriteFile(folder.File(fmt::format("{}.png", i)), "x");
+    text += fmt::format("{}.png\tWhat?\tx\n{}.png\tWho?\ty\n", i, i);
+  }
+  const PictureQuestions learned = Read("a.tsv", text, {0.3, 1, false}), held = Read("a.tsv", text, {0.3, 1, true});
+  EXPECT_EQ(learned.pictures.size() + held.pictures.size(), 100U);
+  EXPECT_NEAR(static_cast<double>(held.pictures.size()), 30, 15);
+  EXPECT_EQ(held.questions.size(), 2 * held.pictures.size());
+  std::set<std::string> all(learned.pictures.begin(), learned.pictures.end());
+  for (const std::string& picture : held.pictures) EXPECT_TRUE(all.insert(picture).second);
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,393 @@
+#include "headlight/models/vilbert.h"
+
+#include <algorithm>
+
+#include "headlight/base/error.h"
+#include "headlight/io/config_table.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/nn/labels.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/concatenate.h"
+#include "headlight/ops/dropout.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/view.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kEpsilon = 1e-12;      // of every norm; no file says it
+constexpr double kPooledDropout = 0.1;  // of what the heads read
+constexpr std::int64_t kBoxNumbers = 5, kTasks = 20;
+
+// The text's embeddings are BERT's.
+BertConfig BertOf(const VilbertConfig& config) {
+  return {.model = config.text.model,
+          .dropout = config.text.dropout,
+          .norm_epsilon = kEpsilon,
+          .vocabulary = config.vocabulary,
+          .positions = config.positions,
+          .types = config.types,
+          .on_top = {.masked_words = config.pretraining}};
+}
+
+TransformerLayerConfig LayerOf(const VilbertStream& sizes) {
+  return {.model = sizes.model,
+          .heads = sizes.heads,
+          .ffn = sizes.ffn,
+          .activation = sizes.activation,
+          .dropout = sizes.dropout,
+          .attention_dropout = sizes.attention_dropout,
+          .norm_epsilon = kEpsilon,
+          .names = {.attention = "attention",
+                    .attention_norm = "attention.output.LayerNorm",
+                    .projections = {"self.query", "self.key", "self.value", "output.dense"},
+                    .feed_forward = {"intermediate.dense", "output.dense"},
+                    .feed_forward_norm = "output.LayerNorm"}};
+}
+
+TextHeadsLayout HeadsOf(const VilbertConfig& config) {
+  return {.family = "Vilbert",
+          .masked_dense = "cls.predictions.transform.dense",
+          .masked_norm = "cls.predictions.transform.LayerNorm",
+          .masked_bias = "cls.predictions.bias",
+          .masked_activation = config.text.activation,
+          .norm_epsilon = kEpsilon};
+}
+
+// Runs `pass` with a sink that is told another kind than its layers say.
+template <typename Pass>
+void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
+  const AttentionSink sink = context.sink;
+  if (sink)
+    context.sink = [&](LayerAttention seen) {
+      seen.kind = kind;
+      sink(seen);
+    };
+  pass();
+  context.sink = sink;
+}
+
+Tensor FirstRows(const Tensor& rows, const Sequences& sequences) {
+  std::vector<std::int32_t> first;
+  for (const Sequence& one : sequences) first.push_back(one.begin);
+  return ops::Embedding(rows, first);
+}
+
+}  // namespace
+
+CoAttentionLayer::Stream::Stream(const Scope& scope, const VilbertStream& sizes, std::int64_t joint, int number,
+                                 const std::string& prefix)
+    : dropout(sizes.dropout),
+      attention_dropout(sizes.attention_dropout),
+      query_key_value(scope / "biattention",
+                      {fmt::format("query{}", number), fmt::format("key{}", number), fmt::format("value{}", number)},
+                      sizes.model, 3 * joint),
+      output(scope / "biOutput", {fmt::format("dense{}", number)}, joint, sizes.model),
+      attention_norm(scope / "biOutput" / fmt::format("LayerNorm{}", number), sizes.model, kEpsilon),
+      feed_forward(scope, sizes.model, sizes.ffn, sizes.activation,
+                   {prefix + "_intermediate.dense", prefix + "_output.dense"}),
+      feed_forward_norm(scope / (prefix + "_output.LayerNorm"), sizes.model, kEpsilon) {}
+
+CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& config, int layer)
+    : joint_(config.joint),
+      heads_(config.joint_heads),
+      layer_(layer),
+      picture_(scope, config.picture, config.joint, 1, "v"),
+      text_(scope, config.text, config.joint, 2, "t") {}
+
+Tensor CoAttentionLayer::Attend(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
+                                const Sequences& keys, double dropout, AttentionKind kind) const {
+  const ScaledDotProductAttention attention = {.heads = heads_, .dropout = dropout};
+  const Tensor query = ops::Columns(own, 0, joint_), key = ops::Columns(other, joint_, joint_);
+  if (context.sink)
+    for (std::int32_t pair = 0; pair < std::ssize(queries); ++pair)
+      context.sink({kind, layer_, pair, attention.Weights(query, key, queries, keys, pair)});
+  return attention(context, query, key, ops::Columns(other, 2 * joint_, joint_), queries, keys);
+}
+
+void CoAttentionLayer::operator()(Context& context, EncodedPairs& states) const {
+  const Tensor words = text_.query_key_value(context, states.text);
+  const Tensor regions = picture_.query_key_value(context, states.regions);
+  // The authors drop weights by the stream whose keys they are of.
+  const Tensor seen = Attend(context, words, regions, states.texts, states.pictures, picture_.attention_dropout,
+                             AttentionKind::text_to_picture);
+  const Tensor read = Attend(context, regions, words, states.pictures, states.texts, text_.attention_dropout,
+                             AttentionKind::picture_to_text);
+  const auto end = [&](const Stream& stream, Tensor& rows, const Tensor& attended) {
+    rows = stream.attention_norm.AfterResidual(context, rows, stream.output(context, attended), stream.dropout);
+    rows = PostNorm(context, rows, stream.feed_forward_norm, stream.dropout, stream.feed_forward);
+  };
+  end(picture_, states.regions, read);
+  end(text_, states.text, seen);
+}
+
+Vilbert::TaskHeads::TaskHeads(const Scope& root, const VilbertConfig& config)
+    : gqa(root / "vil_prediction_gqa", config.joint, 2 * config.joint, config.gqa_answers),
+      binary(root / "vil_binary_prediction", 2 * config.joint, 2 * config.joint, 2),
+      logit(root, {"vil_logit"}, config.joint, 1),
+      three(root, {"vil_tri_prediction"}, config.joint, 3),
+      region_logit(root, {"vision_logit"}, config.picture.model, 1),
+      token_logit(root, {"linguisic_logit"}, config.text.model, 1) {}
+
+Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
+    : RegionTextEncoder(dtype),
+      config_((CheckConfig(config), config)),
+      embeddings_(Scope(parameters_) / config.scope / "embeddings", BertOf(config)),
+      region_features_(Scope(parameters_) / config.scope / "v_embeddings", {"image_embeddings"}, config.features,
+                       config.picture.model),
+      region_places_(Scope(parameters_) / config.scope / "v_embeddings", {"image_location_embeddings"}, kBoxNumbers,
+                     config.picture.model),
+      region_norm_(Scope(parameters_) / config.scope / "v_embeddings" / "LayerNorm", config.picture.model, kEpsilon),
+      text_pooler_(Scope(parameters_) / config.scope, {"t_pooler.dense"}, config.text.model, config.joint),
+      picture_pooler_(Scope(parameters_) / config.scope, {"v_pooler.dense"}, config.picture.model, config.joint) {
+  const Scope root(parameters_), base = root / config.scope, encoder = base / "encoder";
+  limits_ = {.vocabulary = config.vocabulary,
+             .positions = config.positions,
+             .types = config.types,
+             .features = config.features,
+             .box_numbers = kBoxNumbers,
+             .region_classes = config.region_classes,
+             .tasks = config.task_tokens ? kTasks : 0};
+  labels_ = config.labels;
+  pair_heads_ = {config.pretraining, config.pretraining, !config.labels.empty()};
+  if (config.task_tokens)
+    tasks_ = &(base / "embeddings" / "task_embeddings")
+                  .Declare("weight", {kTasks, config.text.model}, Initialisation::Normal(0.02));
+  for (int i = 0; i < config.text.layers; ++i)
+    text_layers_.emplace_back(encoder / "layer" / i, LayerOf(config.text), i);
+  for (int i = 0; i < config.picture.layers; ++i)
+    picture_layers_.emplace_back(encoder / "v_layer" / i, LayerOf(config.picture), i);
+  for (int i = 0; i < std::ssize(config.text.joins); ++i)
+    joint_layers_.emplace_back(encoder / "c_layer" / i, config, i);
+
+  DeclareHeads(parameters_, {.masked_words = config.pretraining}, HeadsOf(config), embeddings_.tokens());
+  if (config.pretraining) {
+    const Scope regions = root / "cls" / "imagePredictions";
+    region_head_.emplace(
+        RegionHead{Linear(regions / "transform", {"dense"}, config.picture.model, config.picture.model),
+                   LayerNorm(regions / "transform" / "LayerNorm", config.picture.model, kEpsilon),
+                   Linear(regions, {"decoder"}, config.picture.model, config.region_classes)});
+    alignment_.emplace(root / "cls", std::vector<std::string>{"bi_seq_relationship"}, config.joint, 2);
+  }
+  if (!config.labels.empty())
+    answers_.emplace(root / "vil_prediction", config.joint, 2 * config.joint, std::ssize(config.labels));
+  if (config.task_heads) task_heads_.emplace(root, config);
+}
+
+EncodedPairs Vilbert::Embed(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                            const Sequences& texts, const Regions& regions, std::span<const std::int32_t> tasks) const {
+  Check(texts.size() == regions.pictures.size(), "there are {} texts and {} pictures", texts.size(),
+        regions.pictures.size());
+  const auto check = [&](const char* name, const Tensor& rows, std::int64_t numbers) {
+    Check(rows.shape().rank() == 2 && rows.rows() == regions.features.rows() && rows.columns() == numbers,
+          "{} of {} regions must be [regions, {}], not {}", name, regions.features.rows(), numbers,
+          ToString(rows.shape()));
+  };
+  check("features", regions.features, config_.features);
+  check("boxes", regions.boxes, kBoxNumbers);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    Check(texts[i].length > 0 && regions.pictures[i].length > 0, "a {} is empty, which has no first row",
+          texts[i].length > 0 ? "picture" : "text");
+
+  EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.pictures};
+  states.regions = ops::Drop(region_norm_.AfterResidual(context, region_features_(context, regions.features),
+                                                        region_places_(context, regions.boxes), 0),
+                             context.NextDropout(config_.text.dropout));  // which is the text's in both
+  if (tasks_ == nullptr) {
+    Check(tasks.empty(), "this model has no tokens for tasks");
+    return states;
+  }
+  // The token of a text's task follows its first.
+  const std::vector<std::int32_t> zeros(tasks.empty() ? texts.size() : 0);
+  const Tensor rows = embeddings_.norm()(context, ops::Embedding(context.Use(*tasks_), tasks.empty() ? zeros : tasks));
+  std::vector<std::int32_t> order;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    states.texts[i] = {static_cast<std::int32_t>(order.size()), texts[i].length + 1};
+    for (std::int32_t token = 0; token < texts[i].length; ++token) {
+      order.push_back(texts[i].row(token));
+      if (token == 0) order.push_back(static_cast<std::int32_t>(ids.size() + i));
+    }
+  }
+  states.text =
+      ops::Embedding(ops::Concatenate(states.text, ops::Drop(rows, context.NextDropout(config_.text.dropout))), order);
+  return states;
+}
+
+EncodedPairs Vilbert::Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                             const Sequences& texts, const Regions& regions,
+                             std::span<const std::int32_t> tasks) const {
+  EncodedPairs states = Embed(context, ids, types, texts, regions, tasks);
+  auto text_layer = text_layers_.begin();
+  auto picture_layer = picture_layers_.begin();
+  const auto run_to = [&](std::int64_t text_end, std::int64_t picture_end) {
+    for (; text_layer < text_layers_.begin() + text_end; ++text_layer)
+      states.text = (*text_layer)(context, states.text, states.texts);
+    AsKind(context, AttentionKind::picture_self, [&] {
+      for (; picture_layer < picture_layers_.begin() + picture_end; ++picture_layer)
+        states.regions = (*picture_layer)(context, states.regions, states.pictures);
+    });
+  };
+  for (std::size_t i = 0; i < joint_layers_.size(); ++i) {
+    run_to(config_.text.joins[i], config_.picture.joins[i]);
+    joint_layers_[i](context, states);
+  }
+  run_to(config_.text.layers, config_.picture.layers);
+  return states;
+}
+
+Tensor Vilbert::PoolText(Context& context, const EncodedPairs& encoded) const {
+  return text_pooler_(context, FirstRows(encoded.text, encoded.texts), Activation::relu);
+}
+
+Tensor Vilbert::PoolPicture(Context& context, const EncodedPairs& encoded) const {
+  return picture_pooler_(context, FirstRows(encoded.regions, encoded.pictures), Activation::relu);
+}
+
+Tensor Vilbert::Pool(Context& context, const EncodedPairs& encoded) const {
+  const Tensor text = PoolText(context, encoded), picture = PoolPicture(context, encoded);
+  return ops::Drop(config_.multiplied ? ops::Multiply(text, picture) : ops::Add(text, picture),
+                   context.NextDropout(kPooledDropout));
+}
+
+Tensor Vilbert::RegionLogits(Context& context, const Tensor& regions) const {
+  Check(region_head_.has_value(), "{}: this model has no head for regions", parameters_.source());
+  // By the text's activation, as the authors compute it.
+  const Tensor dense = region_head_->dense(context, regions, config_.text.activation);
+  return region_head_->classes(context, region_head_->norm(context, dense));
+}
+
+Tensor Vilbert::AlignmentLogits(Context& context, const Tensor& pooled) const {
+  Check(alignment_.has_value(), "{}: this model has no head for alignment", parameters_.source());
+  return (*alignment_)(context, pooled);
+}
+
+Tensor Vilbert::AnswerLogits(Context& context, const Tensor& pooled) const {
+  Check(answers_.has_value(), "{}: this model has no head for answers", parameters_.source());
+  return (*answers_)(context, pooled);
+}
+
+std::vector<std::pair<std::string, Tensor>> Vilbert::TaskLogits(Context& context, const EncodedPairs& encoded,
+                                                                const Tensor& pooled) const {
+  std::vector<std::pair<std::string, Tensor>> logits;
+  if (!task_heads_) return logits;
+  const auto add = [&](const char* name, const auto& head, const Tensor& rows) {
+    logits.emplace_back(name, head(context, rows));
+  };
+  const auto dropped = [&](const Tensor& rows) { return ops::Drop(rows, context.NextDropout(kPooledDropout)); };
+  add("vil_prediction_gqa", task_heads_->gqa, pooled);
+  if (pooled.rows() % 2 == 0)
+    add("vil_binary_prediction", task_heads_->binary, ops::Reshape(pooled, {pooled.rows() / 2, 2 * pooled.columns()}));
+  add("vil_logit", task_heads_->logit, pooled);
+  add("vil_tri_prediction", task_heads_->three, pooled);
+  add("vision_logit", task_heads_->region_logit, dropped(encoded.regions));
+  add("linguisic_logit", task_heads_->token_logit, dropped(encoded.text));
+  return logits;
+}
+
+namespace {
+
+// The layers of a stream that run before each co-attention.
+void DescribeJoins(ConfigTable& table, const char* key, std::vector<std::int64_t>& joins, int layers) {
+  if (table.writes()) return table.Note(key, Json::Array(joins.begin(), joins.end()));
+  if (table.reads() && table.json()[key].present()) {
+    joins.clear();
+    for (const JsonView& one : table.json()[key].Items()) joins.push_back(one.Integer(0, 1024));
+  }
+  table.Rule(std::ranges::is_sorted(joins) && (joins.empty() || joins.back() < layers),
+             "{}: must be ascending numbers of layers below {}", key, layers);
+}
+
+void DescribeStream(ConfigTable& table, const std::string& prefix, VilbertStream& stream) {
+  const std::string whose = prefix.empty() ? "the text's " : "the picture's ";
+  table.Size(prefix + "hidden_size", stream.model, whose + "model dimension");
+  table.Layers(prefix + "num_hidden_layers", stream.layers, whose + "number of layers");
+  table.Heads(prefix + "num_attention_heads", stream.heads, stream.model, whose + "number of heads");
+  table.Size(prefix + "intermediate_size", stream.ffn, whose + "ffn dimension");
+  table.Choice(prefix + "hidden_act", stream.activation, kActivationNames);
+  table.Probability(prefix + "hidden_dropout_prob", stream.dropout);
+  table.Probability(prefix + "attention_probs_dropout_prob", stream.attention_dropout);
+}
+
+}  // namespace
+
+void Describe(ConfigTable& table, VilbertConfig& config) {
+  table.Note("model_type", "vilbert");
+  DescribeStream(table, "", config.text);
+  DescribeStream(table, "v_", config.picture);
+  DescribeJoins(table, "t_biattention_id", config.text.joins, config.text.layers);
+  DescribeJoins(table, "v_biattention_id", config.picture.joins, config.picture.layers);
+  table.Rule(config.text.joins.size() == config.picture.joins.size(),
+             "t_biattention_id and v_biattention_id must be equally long, not {} and {}", config.text.joins.size(),
+             config.picture.joins.size());
+  table.Size("bi_hidden_size", config.joint, "the dimension between the streams");
+  table.Heads("bi_num_attention_heads", config.joint_heads, config.joint);
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  table.Size("type_vocab_size", config.types, "the number of segment types");
+  table.Size("v_feature_size", config.features, "the numbers of a region");
+  table.Size("v_target_size", config.region_classes, "the classes of regions");
+  table.Choice("fusion_method", config.multiplied, {{"mul", true}, {"sum", false}});
+  table.Flag("task_specific_tokens", config.task_tokens);
+  table.Only("model", "bert", "positions as RoBERTa counts them");
+  table.Only("dynamic_attention", false, "queries and keys of regions that are gated by the text");
+  table.Only("with_coattention", true, "two streams that never meet");
+  table.Only("in_batch_pairs", false, "each text with each picture of a batch");
+  table.Only("visual_target", 0, "regions that are told by other things than classes");
+  table.Only("fixed_t_layer", 0, "text layers that are not trained");
+  table.Only("fixed_v_layer", 0, "picture layers that are not trained");
+  // Read by no line of the authors' program, or by its training and drawing alone.
+  table.Harmless({"pooling_method", "bi_intermediate_size", "bi_attention_type", "v_initializer_range", "fast_mode",
+                  "objective", "num_negative", "visualization"});
+  if (!config.labels.empty()) CheckLabels(config.labels);
+}
+
+namespace {
+
+std::unique_ptr<Vilbert> Load(const ModelFolder& files, const LoadModelOptions& options) {
+  VilbertConfig config;
+  const auto has = [&](const std::string& name) { return files.weights.contains(name); };
+  if (!has("bert.embeddings.word_embeddings.weight")) config.scope = "";
+  config.pretraining = has("cls.predictions.bias");
+  config.task_heads = has("vil_prediction_gqa.logit_fc.3.weight");
+  if (config.task_heads) {
+    const Shape shape = files.weights.At("vil_prediction_gqa.logit_fc.3.weight").shape;
+    config.gqa_answers = shape.rank() > 0 ? shape[0] : 0;
+  }
+  if (has("vil_prediction.logit_fc.3.weight")) config.labels = ReadLabels(files.config);
+  ReadConfig(files.config, config, options.dropout);
+  auto model = std::make_unique<Vilbert>(config);
+  const std::string base = Prefix(config.scope);
+  OtherTensors others{.tied = {{"cls.predictions.decoder.weight", base + "embeddings.word_embeddings.weight"}},
+                      .unused = {}};
+  for (std::size_t i = 0; i < config.text.joins.size(); ++i)  // which the authors declare and never use
+    for (const char* name : {"q_dense1.", "q_dense2."})
+      others.unused.push_back(fmt::format("{}encoder.c_layer.{}.biOutput.{}", base, i, name));
+  LoadWeights(files, options, model->parameters(), others);
+  return model;
+}
+
+}  // namespace
+
+namespace families {
+extern const Family vilbert = MakeFamily<Vilbert, Load>({"vilbert"});
+}  // namespace families
+
+std::unique_ptr<RegionTextEncoder> Vilbert::WithAnswers(const std::vector<std::string>& labels) const {
+  VilbertConfig config = config_;
+  config.labels = labels;
+  config.pretraining = config.task_heads = false;
+  config.scope = VilbertConfig().scope;
+  return std::make_unique<Vilbert>(config, parameters_.dtype());
+}
+
+void Vilbert::Save(const std::string& folder, Compute compute) const {
+  Json json = WriteConfig(config_);
+  json.Set("architectures", Json::Array{!config_.labels.empty() || config_.task_heads ? "VILBertForVLTasks"
+                                        : config_.pretraining                         ? "BertForMultiModalPreTraining"
+                                                                                      : "BertModel"});
+  WriteLabels(json, config_.labels);
+  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+}
+
+}  // namespace headlight

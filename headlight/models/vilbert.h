@@ -1,0 +1,143 @@
+// ViLBERT (Lu et al., "ViLBERT: Pretraining Task-Agnostic Visiolinguistic Representations for Vision-and-Language
+// Tasks", 2019): two encoders side by side, one of a text and one of a picture's regions, which attend to each other in
+// some of their layers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/region_text_encoder.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The sizes of one stream.
+struct VilbertStream {
+  std::int64_t model = 768;
+  int layers = 12;
+  std::int32_t heads = 12;
+  std::int64_t ffn = 3072;
+  Activation activation = Activation::gelu;
+  double dropout = 0.1, attention_dropout = 0.1;
+  // Before co-attention layer i run all layers of the stream below joins[i] that have not run yet.
+  std::vector<std::int64_t> joins = {6, 7, 8, 9, 10, 11};
+};
+
+// The defaults are those of the authors' bert_base_6layer_6conect.json.
+struct VilbertConfig {
+  VilbertStream text;
+  VilbertStream picture = {.model = 1024, .layers = 6, .heads = 8, .ffn = 1024, .joins = {0, 1, 2, 3, 4, 5}};
+  std::int64_t joint = 1024;  // of queries, keys and values between the streams, and of their pooled states
+  std::int32_t joint_heads = 8;
+  std::int64_t vocabulary = 30522, positions = 512, types = 2;
+  std::int64_t features = 2048;          // of a region
+  std::int64_t region_classes = 1601;    // what a region may show
+  bool multiplied = true;                // the pooled states of both are multiplied, else added
+  bool task_tokens = false;              // a token behind the first says which task a text is for
+  bool pretraining = false;              // the heads for words, regions and alignment
+  bool task_heads = false;               // the heads for tasks that the authors trained together ("12-in-1", 2020)
+  std::int64_t gqa_answers = 1533;       // of one of those
+  std::vector<std::string> labels = {};  // of the answers; none: there is no such head
+  std::string scope = "bert";            // of the encoder's names; empty in checkpoints of the encoder alone
+};
+HEADLIGHT_API void Describe(ConfigTable& table, VilbertConfig& config);
+
+// Co-attention (section 3.1, figure 2b): each stream's queries on the other one's keys and values, with projections of
+// their own for both, and then a feed-forward network for each.
+class CoAttentionLayer {
+ public:
+  CoAttentionLayer(const Scope& scope, const VilbertConfig& config, int layer);
+  void operator()(Context& context, EncodedPairs& states) const;
+
+ private:
+  // What a layer has for one stream.
+  struct Stream {
+    Stream(const Scope& scope, const VilbertStream& sizes, std::int64_t joint, int number, const std::string& prefix);
+
+    double dropout, attention_dropout;
+    Linear query_key_value;  // [rows, 3 * joint]
+    Linear output;
+    LayerNorm attention_norm;
+    FeedForward feed_forward;
+    LayerNorm feed_forward_norm;
+  };
+
+  Tensor Attend(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
+                const Sequences& keys, double dropout, AttentionKind kind) const;
+
+  std::int64_t joint_;
+  std::int32_t heads_;
+  int layer_;
+  Stream picture_, text_;
+};
+
+class HEADLIGHT_API Vilbert : public RegionTextEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
+
+  // The boxes' numbers are left, top, right and bottom as shares of the picture's sides, and the share of its area; a
+  // picture's first region is the whole of it, with the mean of the others' features.
+  EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                      const Sequences& texts, const Regions& regions,
+                      std::span<const std::int32_t> tasks = {}) const override;
+  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
+  // The two that Pool joins: relu(W first + b) of each stream, [pairs, joint].
+  Tensor PoolText(Context& context, const EncodedPairs& encoded) const;
+  Tensor PoolPicture(Context& context, const EncodedPairs& encoded) const;
+  Tensor RegionLogits(Context& context, const Tensor& regions) const override;
+  Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
+  Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
+  // Of the other heads for tasks, by the authors' names: those of GQA's answers, of two pictures with one text (where
+  // there are pairs of pairs), of a pair's score, of three classes, and of each region and token. None without them.
+  std::vector<std::pair<std::string, Tensor>> TaskLogits(Context& context, const EncodedPairs& encoded,
+                                                         const Tensor& pooled) const;
+
+  const VilbertConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+  std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
+
+ private:
+  struct RegionHead {
+    Linear dense;
+    LayerNorm norm;
+    Linear classes;
+  };
+  struct TaskHeads {
+    explicit TaskHeads(const Scope& root, const VilbertConfig& config);
+
+    AnswerHead gqa, binary;
+    Linear logit, three, region_logit, token_logit;
+  };
+
+  EncodedPairs Embed(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                     const Sequences& texts, const Regions& regions, std::span<const std::int32_t> tasks) const;
+
+  VilbertConfig config_;
+  BertEmbeddings embeddings_;
+  const Parameter* tasks_ = nullptr;
+  Linear region_features_, region_places_;
+  LayerNorm region_norm_;
+  std::deque<EncoderLayer> text_layers_, picture_layers_;
+  std::deque<CoAttentionLayer> joint_layers_;
+  Linear text_pooler_, picture_pooler_;
+  std::optional<RegionHead> region_head_;
+  std::optional<Linear> alignment_;
+  std::optional<AnswerHead> answers_;
+  std::optional<TaskHeads> task_heads_;
+};
+
+}  // namespace headlight

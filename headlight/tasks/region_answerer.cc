@@ -1,0 +1,75 @@
+#include "headlight/tasks/region_answerer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/image/box_regions.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/region_text_encoder.h"
+#include "headlight/ops/softmax.h"
+#include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/picture_folder.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+
+namespace headlight {
+
+std::int64_t RegionSideOf(const RegionTextEncoder& model) {
+  const std::int64_t features = model.limits().features;
+  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(features) / 3)));
+  Check(3 * side * side == features && model.limits().box_numbers == 5,
+        "{}: the model reads {} features of a region, which are no pixels of a square with three channels; regions of "
+        "another detector are read by `forward` alone",
+        model.parameters().source(), features);
+  return side;
+}
+
+struct RegionAnswerer::State {
+  std::unique_ptr<const RegionTextEncoder> model;
+  PipelineTokenizer tokenizer;
+  std::int64_t side;
+};
+
+RegionAnswerer RegionAnswerer::Load(const std::string& folder, const LoadOptions& options) {
+  CheckPictureOptions(folder, options);
+  std::unique_ptr<const RegionTextEncoder> model =
+      LoadModel<RegionTextEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  Check(model->pair_heads().answers, "{}: the model has no head for answers", folder);
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
+  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
+        tokenizer.size(), model->limits().vocabulary);
+  const std::int64_t side = RegionSideOf(*model);
+  return RegionAnswerer(std::make_shared<State>(State{std::move(model), std::move(tokenizer), side}));
+}
+
+std::vector<ScoredAnswer> RegionAnswerer::Answer(const Picture& picture, std::span<const Box> boxes,
+                                                 std::string_view question, std::size_t count) const {
+  const RegionTextEncoder& model = *state_->model;
+  CheckText(
+      question, [](std::size_t) { return "the question"; }, 0);
+  const Encoding encoding = state_->tokenizer.Encode(question, {.read_special = false});
+  Check(!encoding.ids.empty() && std::ssize(encoding.ids) <= model.limits().positions,
+        "the question has {} tokens, and the model reads 1 to {}", encoding.ids.size(), model.limits().positions);
+  std::vector<Box> within;
+  std::ranges::copy_if(boxes, std::back_inserter(within), [&](const Box& box) { return LiesWithin(box, picture); });
+  const BoxRegions regions = RegionsOfBoxes(picture, within, state_->side);
+  Context context;
+  const std::span<const std::int32_t> types = encoding.type_ids;
+  const EncodedPairs encoded =
+      model.Encode(context, encoding.ids, model.limits().types <= 1 ? types.first(0) : types,
+                   {{0, static_cast<std::int32_t>(encoding.ids.size())}},
+                   {regions.features, regions.places, {{0, static_cast<std::int32_t>(regions.features.rows())}}});
+  const Tensor shares = ops::Softmax(model.AnswerLogits(context, model.Pool(context, encoded)));
+  CheckFinite(shares, model, "answering a question");
+  std::vector<ScoredAnswer> answers;
+  for (std::size_t i = 0; i < model.labels().size(); ++i)
+    answers.push_back({model.labels()[i], static_cast<double>(shares.data<float>()[i])});
+  std::ranges::stable_sort(answers, std::greater{}, &ScoredAnswer::score);
+  answers.resize(std::min(count, answers.size()));
+  return answers;
+}
+
+}  // namespace headlight

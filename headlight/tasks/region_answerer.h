@@ -1,0 +1,52 @@
+// Answers to questions about pictures, of which a model reads the regions that boxes hold.
+//   const RegionAnswerer answerer = RegionAnswerer::Load("model");
+//   const Picture picture = ReadPicture("street.jpg");
+//   fmt::print("{}\n", answerer.Answer(picture, boxes, "How many cars are there?").front().answer);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/image/box.h"
+#include "headlight/image/picture.h"
+#include "headlight/tasks/load_options.h"
+
+namespace headlight {
+
+class RegionTextEncoder;  // nn/region_text_encoder.h
+
+// The side of the square of pixels that a model reads of each region. Throws Error for a model whose features are no
+// pixels.
+HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
+
+struct ScoredAnswer {
+  std::string answer;
+  double score = 0;  // its probability among all answers
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once.
+class HEADLIGHT_API RegionAnswerer {
+ public:
+  // A folder of ViLBERT with a head for answers, trained on pixels of regions, with its tokenizer. Throws Error naming
+  // the file and what is wrong with it or not supported.
+  static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
+
+  // The `count` most probable answers, the best first. The boxes are those of what is in the picture, in its pixels: a
+  // Detector's, or any; those outside of it are left out. Throws Error for a question that is not UTF-8, empty or too
+  // long, and for a picture without pixels.
+  std::vector<ScoredAnswer> Answer(const Picture& picture, std::span<const Box> boxes, std::string_view question,
+                                   std::size_t count = 1) const;
+
+ private:
+  struct State;
+  explicit RegionAnswerer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

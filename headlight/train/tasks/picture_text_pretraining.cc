@@ -1,0 +1,230 @@
+#include "headlight/train/tasks/picture_text_pretraining.h"
+
+#include <algorithm>
+#include <any>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/cross_entropy.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/train/tasks/encoder_task.h"
+#include "headlight/train/tasks/prepared_batches.h"
+
+namespace headlight {
+namespace {
+
+// The three things that are learned.
+enum Goal : std::size_t { words, regions, alignment };
+constexpr std::array<const char*, 3> kScores = {"accuracy_words", "accuracy_regions", "accuracy_alignment"};
+
+// Which rows a head reads, and what it should say of each.
+struct Asked {
+  std::vector<std::int32_t> rows, labels;
+};
+
+// One of TrainingBatch::parts.
+struct PretrainingPart {
+  PackedPairs pairs;
+  std::array<Asked, 3> asked;
+  std::array<double, 3> weights = {1, 1,
+                                   1};  // of each goal's sum, so that all parts together have its mean times pairs
+};
+
+// A pair with masks.
+struct MaskedPair {
+  MaskedText text;
+  std::span<const std::int32_t> types;
+  PictureRegions picture;
+  std::vector<std::int32_t> region_labels;  // -1 of those that are not masked
+  bool aligned = true;
+};
+
+// Which regions are masked: at least one of those whose class is known.
+std::vector<std::int32_t> MaskedRegions(const PictureRegions& picture, double share, Random& random) {
+  std::vector<std::int32_t> known, labels(picture.classes.size(), -1);
+  for (std::size_t i = 0; i < picture.classes.size(); ++i)
+    if (picture.classes[i] >= 0) known.push_back(static_cast<std::int32_t>(i));
+  const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(known.size())));
+  for (std::size_t i = 0; i < std::min(std::max<std::size_t>(1, wanted), known.size()); ++i) {
+    std::swap(known[i], known[i + random.Below(known.size() - i)]);
+    const auto region = static_cast<std::size_t>(known[i]);
+    labels[region] = picture.classes[region];
+  }
+  return labels;
+}
+
+MaskedPair Mask(const PictureTextPairs& set, std::size_t index, const PretrainingOptions& options,
+                std::int64_t vocabulary, Random& random) {
+  const PictureText& own = set.pairs[index];
+  const PictureText* text = &own;
+  if (random.Uniform() < options.other_share) text = &set.pairs[random.Below(set.pairs.size())];
+  MaskedPair pair{.text = MaskWords(text->text, options.masking, vocabulary, random),
+                  .types = text->text.types,
+                  .picture = set.pictures[own.picture],
+                  .region_labels = MaskedRegions(set.pictures[own.picture], options.region_share, random),
+                  .aligned = text->picture == own.picture};
+  pair.picture.features = pair.picture.features.Clone();
+  for (std::size_t i = 0; i < pair.region_labels.size(); ++i)
+    if (pair.region_labels[i] >= 0 && random.Below(10) > 0)
+      pair.picture.features.ViewRows(static_cast<std::int64_t>(i), 1).Fill(0);
+  return pair;
+}
+
+PretrainingPart PartOf(std::span<const MaskedPair> masked) {
+  PretrainingPart part;
+  std::vector<PairRows> pairs;
+  std::int32_t first_word = 0, first_region = 0;
+  const auto ask = [](Asked& asked, std::span<const std::int32_t> labels, std::int32_t first) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i] < 0) continue;
+      asked.rows.push_back(first + static_cast<std::int32_t>(i));
+      asked.labels.push_back(labels[i]);
+    }
+  };
+  for (const MaskedPair& pair : masked) {
+    pairs.push_back({pair.text.ids, pair.types, &pair.picture});
+    if (pair.aligned) {
+      ask(part.asked[words], pair.text.labels, first_word);
+      ask(part.asked[regions], pair.region_labels, first_region);
+    }
+    part.asked[alignment].labels.push_back(pair.aligned ? 0 : 1);
+    first_word += static_cast<std::int32_t>(pair.text.ids.size());
+    first_region += static_cast<std::int32_t>(pair.picture.features.rows());
+  }
+  part.pairs = PackPairs(pairs);
+  return part;
+}
+
+std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs) {
+  std::vector<PretrainingPart> parts;
+  ForPairParts(
+      pairs.size(),
+      [&](std::size_t i) {
+        return pairs[i].text.ids.size() + static_cast<std::size_t>(pairs[i].picture.features.rows());
+      },
+      [&](std::size_t first, std::size_t end) {
+        parts.push_back(PartOf(std::span(pairs).subspan(first, end - first)));
+      });
+  std::array<std::size_t, 3> labels = {};
+  for (const PretrainingPart& part : parts)
+    for (std::size_t goal = 0; goal < 3; ++goal) labels[goal] += part.asked[goal].labels.size();
+  for (PretrainingPart& part : parts)
+    for (std::size_t goal = 0; goal < 3; ++goal)
+      part.weights[goal] =
+          static_cast<double>(pairs.size()) / static_cast<double>(std::max<std::size_t>(1, labels[goal]));
+  return parts;
+}
+
+// The scores of the rows that are asked for; empty where there are none.
+std::array<Tensor, 3> LogitsOf(const RegionTextEncoder& model, Context& context, const PretrainingPart& part) {
+  const EncodedPairs encoded = EncodePairs(model, context, part.pairs);
+  std::array<Tensor, 3> logits;
+  if (const auto& rows = part.asked[words].rows; !rows.empty())
+    logits[words] = model.MaskedWordLogits(context, ops::Embedding(encoded.text, rows));
+  if (const auto& rows = part.asked[regions].rows; !rows.empty())
+    logits[regions] = model.RegionLogits(context, ops::Embedding(encoded.regions, rows));
+  logits[alignment] = model.AlignmentLogits(context, model.Pool(context, encoded));
+  return logits;
+}
+
+void CheckPairs(const RegionTextEncoder& model, const PictureTextPairs& set, const char* purpose) {
+  Check(model.heads().masked_words && model.pair_heads().regions && model.pair_heads().alignment,
+        "the model does not have the heads for words, regions and alignment");
+  Check(model.limits().tasks == 0, "the model has tokens for tasks, with which it is not pre-trained");
+  Check(!set.pairs.empty(), "there is no text with a picture to {}", purpose);
+  CheckRegions(model, set.pictures);
+  for (const PictureRegions& picture : set.pictures) {
+    Check(std::ssize(picture.classes) == picture.features.rows(), "{} regions have {} classes", picture.features.rows(),
+          picture.classes.size());
+    for (const std::int32_t one : picture.classes)
+      Check(one < model.limits().region_classes, "a region is of class {}, and the model knows {}", one,
+            model.limits().region_classes);
+  }
+  for (const PictureText& pair : set.pairs) {
+    Ensure(pair.picture < set.pictures.size() && pair.text.words.size() == pair.text.ids.size(), "a pair is broken");
+    Check(!pair.text.ids.empty() && std::ssize(pair.text.ids) <= model.limits().positions,
+          "a text has {} tokens, and must have 1 to {}", pair.text.ids.size(), model.limits().positions);
+  }
+}
+
+ValidationReport Validate(const RegionTextEncoder& model, const PictureTextPairs& valid,
+                          const PretrainingOptions& options, const CancelCheck& cancelled) {
+  std::array<double, 3> losses = {};
+  std::array<std::int64_t, 3> right = {}, asked = {};
+  constexpr std::size_t at_once = 512;
+  for (std::size_t first = 0; first < valid.pairs.size(); first += at_once) {
+    std::vector<MaskedPair> pairs;
+    for (std::size_t i = first; i < std::min(valid.pairs.size(), first + at_once); ++i) {
+      Random random(1, i);
+      pairs.push_back(Mask(valid, i, options, model.limits().vocabulary, random));
+    }
+    for (const PretrainingPart& part : PartsOf(pairs)) {
+      if (cancelled && cancelled()) throw Cancelled();
+      Context context;
+      const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
+      for (std::size_t goal = 0; goal < 3; ++goal) {
+        const std::vector<std::int32_t>& labels = part.asked[goal].labels;
+        if (labels.empty()) continue;
+        losses[goal] += static_cast<double>(ops::CrossEntropy(logits[goal], labels, 1).data<float>()[0]);
+        asked[goal] += std::ssize(labels);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+          right[goal] += LargestOf(logits[goal], static_cast<std::int64_t>(i)) == labels[i] ? 1 : 0;
+      }
+    }
+  }
+  ValidationReport report;
+  report.labels = std::ssize(valid.pairs);
+  report.score_name = "accuracy";
+  for (std::size_t goal = 0; goal < 3; ++goal) {
+    report.loss += losses[goal] / static_cast<double>(std::max<std::int64_t>(1, asked[goal]));
+    report.more_scores.push_back({kScores[goal], PerCent(right[goal], asked[goal])});
+    report.score += report.more_scores.back().value / 3;
+  }
+  return report;
+}
+
+}  // namespace
+
+TrainingTask PictureTextPretraining(RegionTextEncoder& model, const PictureTextPairs& train,
+                                    const PictureTextPairs& valid, const PretrainingOptions& options) {
+  CheckPairs(model, train, "learn from");
+  CheckPairs(model, valid, "validate on");
+  return {.model = &model,
+          .batches = PreparedBatches(std::ssize(train.pairs), options.batches,
+                                     [&train, options, vocabulary = model.limits().vocabulary](const BatchPlan& plan) {
+                                       std::vector<MaskedPair> pairs;
+                                       for (const std::uint32_t example : plan.examples) {
+                                         Random random =
+                                             RandomOfExample(options.batches.seed, plan.place.epoch, example);
+                                         pairs.push_back(Mask(train, example, options, vocabulary, random));
+                                       }
+                                       TrainingBatch batch;
+                                       batch.labels = std::ssize(pairs);
+                                       for (PretrainingPart& part : PartsOf(pairs))
+                                         batch.parts.emplace_back(std::move(part));
+                                       return batch;
+                                     }),
+          .loss =
+              [&model](Context& context, const std::any& any_part, double scale) {
+                const auto& part = std::any_cast<const PretrainingPart&>(any_part);
+                const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
+                Tensor loss =
+                    ops::CrossEntropy(logits[alignment], part.asked[alignment].labels, scale * part.weights[alignment]);
+                for (const Goal goal : {words, regions})
+                  if (!logits[goal].empty())
+                    loss = ops::Add(
+                        loss, ops::CrossEntropy(logits[goal], part.asked[goal].labels, scale * part.weights[goal]));
+                return loss;
+              },
+          .validate = [&model, &valid,
+                       options](const CancelCheck& cancelled) { return Validate(model, valid, options, cancelled); },
+          .scores = {"accuracy", kScores[words], kScores[regions], kScores[alignment]}};
+}
+
+}  // namespace headlight
