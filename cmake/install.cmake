@@ -21,6 +21,7 @@ set(user_headers
   headlight/nn/attention_sink.h
   headlight/nn/problem.h
   headlight/tasks/answerer.h
+  headlight/tasks/captioner.h
   headlight/tasks/classifier.h
   headlight/tasks/detector.h
   headlight/tasks/dual_embedder.h
@@ -31,6 +32,7 @@ set(user_headers
   headlight/tasks/image_generator.h
   headlight/tasks/load_options.h
   headlight/tasks/mask_filler.h
+  headlight/tasks/picture_answerer.h
   headlight/tasks/segmenter.h
   headlight/tasks/tagger.h
   headlight/tasks/translator.h

@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/answer_pictures.h"
 #include "headlight/cli/answer_regions.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
@@ -17,6 +18,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/caption_model.h"
 #include "headlight/nn/region_text_encoder.h"
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/translator.h"
@@ -108,6 +110,14 @@ void Run(const Options& options) {
   Check(options.question_given->count() == 0 || !options.context.empty() || !options.picture.empty(),
         "--question needs --context or --picture");
   const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  if (kind == CaptionModel::kKind) {
+    Check(options.context.empty(), "{}: --context is for models that read passages, and this one reads pictures",
+          options.folder);
+    Check(options.detector.empty(), "--detector is for models that read regions; this one reads the whole picture");
+    Check(!options.always, "--always is for models that find an answer or none; this one writes one always");
+    return AnswerPictures(
+        {options, options.folder, options.question, options.picture, options.max_length, options.compute});
+  }
   if (kind == RegionTextEncoder::kKind) {
     Check(options.context.empty(), "{}: --context is for models that read passages, and this one reads pictures",
           options.folder);
@@ -145,7 +155,8 @@ void Run(const Options& options) {
 void AddAnswer(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or pictures", Run);
   AddFolder(command, options.folder,
-            "Folder of an encoder with a question-answering head, of a T5 or a BART, or of a ViLBERT with answers");
+            "Folder of an encoder with a question-answering head, of a T5 or a BART, of a BLIP, or of a ViLBERT with "
+            "answers");
   CLI::Option& input = *command.add_option("FILE", options.input,
                                            "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>PICTURE with a picture's "
                                            "path, plain or gzip; - is standard input [-]");
@@ -177,13 +188,15 @@ void AddAnswer(CLI::App& program) {
       "any\n"
       "counts, and the lowest score of no answer.\n\n"
       "A T5 or a BART reads \"question: QUESTION context: PASSAGE\" and writes an answer in its own words, which is\n"
-      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part. A\n"
-      "ViLBERT reads what a detector finds in a picture; its answer is printed with its probability and a tab before "
+      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part.\n"
+      "A BLIP looks at a picture, and writes an answer, too. A ViLBERT reads what a detector finds in a picture; its "
+      "answer is printed with its probability and a tab before "
       "it.\n\n"
       "Examples:\n"
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
       "  headlight answer roberta-squad2 questions.tsv --json\n"
       "  headlight answer t5-small questions.tsv\n"
+      "  headlight answer blip-vqa-base --picture cats.jpg --question 'How many cats are there?'\n"
       "  headlight answer vilbert --picture street.jpg --question 'How many cars are there?' --detector "
       "detr-resnet-50");
 }

@@ -16,6 +16,8 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
     std::string input, step;
   };
   const std::string encoders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
+  const std::string captions = HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/";
+  const std::string picture = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png";
   const TemporaryFolder texts;
   WriteFile(texts.File("source"), "Ein Hund.\n");
   WriteFile(texts.File("target"), "A dog.\n");
@@ -44,6 +46,13 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       {encoders + "answer", {"answer"}, "dogs?\tTwo men, two dogs.\n", "answering standard input: line 1"},
       {"marian", {"convert", texts.File("int8"), "--compute", "int8"}, "", "converting"},
       {encoders + "fill_mask", {"evaluate", texts.File("words")}, "", "evaluating"},
+      {captions + "vit_gpt2_text", {"caption", picture}, "", "decoding step 1"},
+      {captions + "blip_text", {"caption", picture, "--beam-size", "3"}, "", "decoding step 1"},
+      {captions + "blip_text", {"caption", picture, "--top-k", "3"}, "", "decoding step 1"},
+      {captions + "blip_answers_text",
+       {"answer", "--picture", picture, "--question", "Two men?"},
+       "",
+       "decoding step 1"},
       {encoders + "fill_mask", {"fill-mask"}, "A small <mask> runs.\n", "filling standard input: line 1"},
   };
   for (const Case& one : cases) {

@@ -13,6 +13,9 @@
 namespace headlight {
 namespace {
 
+const std::string kCaptions = HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/vit_gpt2_text";
+const std::string kPicture = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png";
+
 struct ExitCodes : ProgramTest {};
 
 TEST_F(ExitCodes, TellSuccessFromMistakes) {
@@ -37,6 +40,12 @@ TEST_F(ExitCodes, TellSuccessFromMistakes) {
                {2, {"translate", text}},
                {2, {"embed", model, text}},
                {2, {"look", model, "--source", "Hund", "--out", nowhere + ".svg"}},
+               {0, {"caption", kCaptions, kPicture}},
+               {0, {"caption", kCaptions, kPicture, text, "--skip-errors"}},
+               {2, {"caption", kCaptions, text}},
+               {2, {"caption", kCaptions, nowhere}},
+               {2, {"caption", model, kPicture}},
+               {2, {"train", "captions", "--train", text, "--valid", text, "--out", nowhere}},
                {2, {"help", "--manual", text}}};
   for (const auto& [code, arguments] : cases) {
     const Outcome outcome = RunProgram(arguments);

@@ -9,6 +9,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/forward_captions.h"
 #include "headlight/cli/forward_dual.h"
 #include "headlight/cli/forward_pictures.h"
 #include "headlight/cli/forward_regions.h"
@@ -19,6 +20,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/caption_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
@@ -119,7 +121,8 @@ constexpr KindForward kForward[] = {
     {EncoderDecoder::kKind, ForwardEncoderDecoder}, {TextEncoder::kKind, ForwardEncoder},
     {LanguageModel::kKind, ForwardLanguageModel},   {ImageGpt::kKind, ForwardLanguageModel},
     {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector},
-    {DualEncoder::kKind, ForwardDualEncoder},       {RegionTextEncoder::kKind, ForwardRegionTexts}};
+    {DualEncoder::kKind, ForwardDualEncoder},       {RegionTextEncoder::kKind, ForwardRegionTexts},
+    {CaptionModel::kKind, ForwardCaptionModel}};
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
@@ -153,7 +156,8 @@ void AddForward(CLI::App& program) {
       "pixel_values, input_ids or both. A ViLBERT\n"
       "reads input_ids and, beside each text, the regions of a picture: image_feat [batch, regions, features], "
       "image_loc\n"
-      "[batch, regions, 5] and optionally image_attention_mask and task_ids [batch, 1].\n\n"
+      "[batch, regions, 5] and optionally image_attention_mask and task_ids [batch, 1]; a model of captions\n"
+      "pixel_values, decoder_input_ids for what it writes and input_ids for what it reads.\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
@@ -167,7 +171,10 @@ void AddForward(CLI::App& program) {
       "vision_attentions.LAYER and text_embeds, text_last_hidden_state, and so on; for a\n"
       "ViLBERT its authors' names, sequence_output_t and _v, pooled_output_t and _v, those of its heads, and\n"
       "attentions_t.LAYER (text), attentions_v.LAYER (picture), attentions_tv.LAYER (from text to picture) and\n"
-      "attentions_vt.LAYER.\n"
+      "attentions_vt.LAYER; for a model of captions the same, of the picture and what it writes, and of what it "
+      "reads\nlast_hidden_state, attentions.LAYER, text_cross_attentions.LAYER, and where the model has them "
+      "itm_score,\n"
+      "image_embeds and text_embeds, of length 1.\n"
       "Layers count from 0. Outputs at padding are zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "

@@ -18,7 +18,7 @@ Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
 
 Tensor AddPictures(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
   const PictureEncoder::Limits& limits = model.limits().pictures;
-  const std::vector<Tensor> pictures = ReadPictures(in, limits.channels, limits.patch);
+  const std::vector<Tensor> pictures = ReadPixelValues(in, limits.channels, limits.patch);
   const std::int64_t batch = std::ssize(pictures);
   const Padded tokens{.batch = batch,
                       .length = limits.special + GridOf(pictures.front(), limits.patch).cells(),

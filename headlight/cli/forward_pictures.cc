@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-std::vector<Tensor> ReadPictures(const Safetensors& in, std::int64_t channels, Grid patch) {
+std::vector<Tensor> ReadPixelValues(const Safetensors& in, std::int64_t channels, Grid patch) {
   const StoredTensor& stored = in.At("pixel_values");
   const Shape shape = stored.shape;
   Check(shape.rank() == 4 && shape.elements() > 0,
@@ -83,7 +83,7 @@ Tensor AsMaps(const Tensor& rows, std::int64_t batch, Grid grid) {
 NamedTensors ForwardPictureEncoder(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"pixel_values", "bool_masked_pos"});
   const auto model = LoadModel<PictureEncoder>(folder);
-  const std::vector<Tensor> pictures = ReadPictures(in, model->limits().channels, model->limits().patch);
+  const std::vector<Tensor> pictures = ReadPixelValues(in, model->limits().channels, model->limits().patch);
   const Grid grid = GridOf(pictures.front(), model->limits().patch);
   const std::int64_t batch = std::ssize(pictures);
   std::vector<std::uint8_t> masked;
@@ -169,7 +169,7 @@ void AddCellAttention(NamedTensors& out, const LayerAttention& seen, const Detec
 NamedTensors ForwardDetector(const Safetensors& in, const std::string& folder) {
   CheckInputs(in, {"pixel_values", "pixel_mask"});
   const auto model = LoadModel<ObjectDetector>(folder);
-  const std::vector<Tensor> pictures = ReadPictures(in, model->limits().channels, {1, 1});
+  const std::vector<Tensor> pictures = ReadPixelValues(in, model->limits().channels, {1, 1});
   std::vector<ObjectDetector::PixelMask> masks;
   if (in.contains("pixel_mask")) masks = ReadPixelMask(in, pictures);
   const std::int64_t batch = std::ssize(pictures), queries = model->limits().queries;

@@ -1,6 +1,7 @@
 // headlight forward for models of pictures.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,9 @@
 
 namespace headlight {
 
-// The pictures [height, width, channels] of pixel_values. Throws Error for other channels, and for pictures smaller
+// The pictures [height, width, channels] of pixel_values. Throws Error for other channels, and where they are smaller
 // than a patch.
-std::vector<Tensor> ReadPictures(const Safetensors& in, std::int64_t channels, Grid patch);
+std::vector<Tensor> ReadPixelValues(const Safetensors& in, std::int64_t channels, Grid patch);
 
 // pixel_values [batch, channels, height, width] and perhaps bool_masked_pos [batch, patches] to last_hidden_state,
 // attentions.LAYER, and where the model has them pooler_output, logits and reconstruction.

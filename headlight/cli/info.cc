@@ -14,6 +14,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/models/transformer.h"
+#include "headlight/nn/caption_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
@@ -99,6 +100,21 @@ void AddPictureSizes(const JsonView& config, Json::Object& description) {
     if (const JsonView value = config[key]; value.present()) AddMissing(description, name, value.value());
 }
 
+// Of a model of pictures and texts, whose configuration has one for each.
+void AddPartSizes(const JsonView& config, Json::Object& description) {
+  for (const auto& [part, keys] : {std::pair("picture", std::pair("encoder", "vision_config")),
+                                   std::pair("text", std::pair("decoder", "text_config"))}) {
+    const JsonView given = config[keys.first].present() ? config[keys.first] : config[keys.second];
+    if (!given.present()) continue;
+    Json::Object sizes;
+    AddSizes(given, sizes);
+    for (Json::Member& size : sizes) {
+      const std::string name = size.name == "attention_heads" ? "heads" : size.name;
+      AddMissing(description, fmt::format("{}_{}", part, name).c_str(), std::move(size.value));
+    }
+  }
+}
+
 // Of an encoder of texts: its classes, and how it makes one vector of a text.
 void AddUses(const std::string& folder, const TextEncoder& encoder, Json::Object& description) {
   const TextHeadsConfig& heads = encoder.heads();
@@ -146,6 +162,7 @@ Json Describe(const std::string& folder) {
                               {"stored", Stored(files.weights)}};
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
   AddSizes(files.config, description);
+  if (dynamic_cast<const CaptionModel*>(model.get()) != nullptr) AddPartSizes(files.config, description);
   if (const auto* encoder = dynamic_cast<const TextEncoder*>(model.get())) AddUses(folder, *encoder, description);
   if (dynamic_cast<const RegionTextEncoder*>(model.get()) != nullptr) AddPictureSizes(files.config, description);
   if (const auto* pictures = dynamic_cast<const ImageGpt*>(model.get())) {

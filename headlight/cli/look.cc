@@ -23,11 +23,14 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/caption_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/tasks/captioner.h"
 #include "headlight/tasks/dual_folder.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/generator.h"
+#include "headlight/tasks/picture_answerer.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight {
@@ -35,7 +38,7 @@ namespace {
 
 struct Options {
   std::string folder;
-  std::optional<std::string> source, target, text, second, picture, patch, attention, against;
+  std::optional<std::string> source, target, text, second, picture, question, patch, attention, against;
   std::optional<double> mass, threshold;
   bool checkpoints = false;
   std::optional<int> layer;
@@ -107,9 +110,6 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
                    .cross = !choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross});
   if (record.target_tokens.empty() && !options.attention && !options.patch)
     Note("no object is found in the picture; a lower --threshold finds more");
-  if (options.patch)  // is shown first
-    std::stable_partition(record.maps.begin(), record.maps.end(),
-                          [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   return record;
 }
 
@@ -123,6 +123,16 @@ AttentionRecord OfDualEncoder(const std::string& folder, const ModelInput& input
   return AttentionOf(*model, LoadPictureProcessor(folder), *input.picture, OneLayer(options));
 }
 
+AttentionRecord OfCaptionModel(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(input.picture.has_value(), "{}: a model of captions reads a picture: give it with --picture", folder);
+  if (options.question) {
+    Check(!options.target, "--target is a caption, which is not shown with a --question");
+    return PictureAnswerer::Load(folder).Attention(*input.picture, *options.question, OneLayer(options));
+  }
+  return Captioner::Load(folder).Attention(*input.picture, options.target, {}, OneLayer(options));
+}
+
 struct KindAttention {
   std::string_view kind;
   AttentionRecord (*attention)(const std::string& folder, const ModelInput& input);
@@ -131,7 +141,7 @@ constexpr KindAttention kAttention[] = {
     {EncoderDecoder::kKind, OfEncoderDecoder}, {TextEncoder::kKind, OfTextEncoder},
     {LanguageModel::kKind, OfLanguageModel},   {PictureEncoder::kKind, OfPictureEncoder},
     {ImageGpt::kKind, OfPictureGenerator},     {ObjectDetector::kKind, OfDetector},
-    {DualEncoder::kKind, OfDualEncoder}};
+    {DualEncoder::kKind, OfDualEncoder},       {CaptionModel::kKind, OfCaptionModel}};
 
 std::string NameOfFolder(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
@@ -143,12 +153,18 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
   const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
   const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
   Check(of != std::end(kAttention), "{}: look does not support this kind of model", folder);
-  const bool detects = kind == ObjectDetector::kKind;
-  Check(!input.picture || detects || kind == PictureEncoder::kKind || kind == ImageGpt::kKind ||
+  const bool detects = kind == ObjectDetector::kKind, captions = kind == CaptionModel::kKind;
+  Check(!input.picture || detects || captions || kind == PictureEncoder::kKind || kind == ImageGpt::kKind ||
             kind == DualEncoder::kKind,
         "{}: this model reads no picture", folder);
+  Check(captions || !input.options.question, "{}: --question is for models that answer questions about pictures",
+        folder);
+  Check(!input.picture || captions || !input.options.target, "{}: --target is for models that write", folder);
   Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
+  if (input.options.patch)  // is shown first
+    std::ranges::stable_partition(record.maps,
+                                  [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   AddRollout(record);
   record = SelectAttention(std::move(record), choice);
   record.title = NameOfFolder(folder);
@@ -195,10 +211,10 @@ int FirstQuery(const Options& options, const AttentionRecord& record) {
   return token;
 }
 
-// The maps that a drawing shows: of a detector those of its boxes, or of the cell that was asked for; of a text no
-// rollout unless it was asked for.
+// The maps that a drawing shows: of a detector those of its boxes, of a caption those of its words, or of the cell that
+// was asked for; of a text no rollout unless it was asked for.
 AttentionRecord ForDrawing(AttentionRecord record, const Options& options) {
-  if (!record.target_boxes.empty())
+  if (record.source_picture && !record.target_tokens.empty())
     std::erase_if(record.maps, [&](const AttentionMap& map) {
       return (map.kind == AttentionKind::cross) == options.patch.has_value();
     });
@@ -208,6 +224,7 @@ AttentionRecord ForDrawing(AttentionRecord record, const Options& options) {
 }
 
 void Run(const Options& options) {
+  Check(!options.target || options.source || options.picture, "--target needs --source or --picture");
   bool drawing = false;
   for (const std::string& path : options.out) {
     const std::string ending = std::filesystem::path(path).extension();
@@ -268,9 +285,10 @@ void AddLook(CLI::App& program) {
       NewCommand(program, "look", "Show the attention of every head as a page or picture", Run);
   command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
   auto* source = command.add_option("--source", options.source, "Sentence for the encoder")->type_name("TEXT");
-  command.add_option("--target", options.target, "Sentence for the decoder [the model's translation]")
-      ->type_name("TEXT")
-      ->needs(source);
+  command
+      .add_option("--target", options.target,
+                  "Sentence for the decoder, or caption of the picture [what the model writes]")
+      ->type_name("TEXT");
   auto* text = command.add_option("--text", options.text, "Text for an encoder or a language model")
                    ->type_name("TEXT")
                    ->excludes(source);
@@ -280,8 +298,8 @@ void AddLook(CLI::App& program) {
   auto* picture = command
                       .add_option("--picture", options.picture,
                                   "Picture (JPEG, PNG, WebP, or of an IDX file one by its number: "
-                                  "t10k-images-idx3-ubyte#7) for an encoder, a generator or a detector; "
-                                  "- is standard input")
+                                  "t10k-images-idx3-ubyte#7) for an encoder, a generator, a detector or a "
+                                  "model of captions; - is standard input")
                       ->type_name("FILE")
                       ->check(NotEmpty())
                       ->excludes(source)
@@ -300,6 +318,11 @@ void AddLook(CLI::App& program) {
       ->check(NumberAbove(0, 1))
       ->needs(picture);
   AddMostPixels(command)->needs(picture);
+  command
+      .add_option("--question", options.question,
+                  "Show where the words of this question look, for a model that answers")
+      ->type_name("TEXT")
+      ->needs(picture);
   command
       .add_option("--threshold", options.threshold,
                   "Show the objects that a detector finds with a score above this [0.5]")
@@ -333,6 +356,8 @@ void AddLook(CLI::App& program) {
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
       "  headlight look vit --picture cat.jpg --out cat.html\n"
       "  headlight look vit --picture cat.jpg --mass 0.6 --out heads.png\n"
+      "  headlight look blip --picture cat.jpg --layer 12 --out words.html\n"
+      "  headlight look blip-vqa --picture cats.jpg --question 'How many cats?' --out question.html\n"
       "  headlight look clip --text 'a cat on a sofa' --out text.html\n"
       "  headlight look detr --picture street.jpg --layer 6 --out street.html --out boxes.png\n"
       "  headlight look model --checkpoints --source 'Ein Hund läuft.' --target 'A dog runs.' --out training.html\n"

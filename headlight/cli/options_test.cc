@@ -165,14 +165,18 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"look", ".", "--out", "a.svg", "--text", "a", "--mass", "0.5"}, "--mass needs --picture"},
       {{"look", ".", "--out", "a.svg", "--text", "a", "--picture", "b"}, "--text cannot be given with --picture"},
       {{"look", ".", "--out", "a.svg", "--text", "a", "--against", "."}, "--against: only a page"},
-      {{"answer", ".", "--question", "a"}, "--question needs --context"},
+      {{"answer", ".", "--question", "a"}, "--question needs --context or --picture"},
+      {{"answer", ".", "--picture", "a"}, "--picture needs --question"},
+      {{"answer", ".", "--question", "a", "--context", "b", "--picture", "c"}, "--context cannot be given with"},
+      {{"look", ".", "--out", "a.svg", "--target", "a"}, "--target needs --source or --picture"},
+      {{"look", ".", "--out", "a.svg", "--question", "a"}, "--question needs --picture"},
       {{"generate", ".", "a", "--sample", "--no-sample"}, "--no-sample"},
       {{"train", "self-distillation", "--train", "a", "--out", "b", "--from", ".", "--layers", "4"}, "--layers"},
   };
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
-  for (const std::string task :
-       {"language-model", "classification", "tagging", "question-answering", "masked-language-model", "seq2seq",
-        "span-corruption", "denoising", "image-classification", "image-generation", "detection", "contrastive"})
+  for (const std::string task : {"language-model", "classification", "tagging", "question-answering",
+                                 "masked-language-model", "seq2seq", "span-corruption", "denoising",
+                                 "image-classification", "image-generation", "detection", "contrastive", "captions"})
     for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
       EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
                   testing::AllOf(HasSubstr("--from"), HasSubstr(size)));

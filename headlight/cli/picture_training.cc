@@ -56,15 +56,15 @@ void SetUnlessGiven(CLI::App& command, const TrainingOptions& training, bool fro
   }
 }
 
-TrainingFolder BeginPictureTraining(PictureTrainingOptions& options) {
-  if (!options.from_scratch()) CheckKind<PictureEncoder>(options.from);
+TrainingFolder BeginPictureTraining(PictureTrainingOptions& options, std::string_view kind) {
+  if (!options.from_scratch()) FamilyOf(OpenModelFolder(options.from), kind, nullptr);
   Check(options.picture % options.patch == 0, "--image-size {}: is not a multiple of --patch-size {}", options.picture,
         options.patch);
   CompleteModelTraining(options);
   return TrainingFolder(options.out, options.resume);
 }
 
-std::unique_ptr<Vit> NewVit(const PictureTrainingOptions& options, const std::vector<std::string>& labels) {
+VitConfig NewVitConfig(const PictureTrainingOptions& options) {
   const ModelSizes& sizes = options.sizes;
   VitConfig config;
   config.model = sizes.model;
@@ -75,6 +75,11 @@ std::unique_ptr<Vit> NewVit(const PictureTrainingOptions& options, const std::ve
   config.patch = {options.patch, options.patch};
   config.dropout = options.new_dropout();
   config.attention_dropout = options.new_attention_dropout();
+  return config;
+}
+
+std::unique_ptr<Vit> NewVit(const PictureTrainingOptions& options, const std::vector<std::string>& labels) {
+  VitConfig config = NewVitConfig(options);
   config.classes = !labels.empty();
   config.labels = labels;
   auto model = std::make_unique<Vit>(config);

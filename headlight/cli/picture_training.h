@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/json.h"
@@ -41,10 +42,13 @@ void SetUnlessGiven(CLI::App& command, const TrainingOptions& training, bool fro
 void SetUnlessGiven(const PictureTrainingOptions& options, const OptionValues& values);
 
 // Completes them, and checks all that can be known before pictures are read. Throws Error for options that exclude each
-// other and for a folder that is taken.
-[[nodiscard]] TrainingFolder BeginPictureTraining(PictureTrainingOptions& options);
+// other, where the folder of --from is of another kind, and for a folder that is taken.
+[[nodiscard]] TrainingFolder BeginPictureTraining(PictureTrainingOptions& options,
+                                                  std::string_view kind = PictureEncoder::kKind);
 
-// A ViT from scratch, initialised, with a head for classes where there are labels, and its preprocessor_config.json.
+// The configuration of a ViT from scratch.
+VitConfig NewVitConfig(const PictureTrainingOptions& options);
+// The model, initialised, with a head for classes where there are labels, and its preprocessor_config.json.
 std::unique_ptr<Vit> NewVit(const PictureTrainingOptions& options, const std::vector<std::string>& labels);
 Json NewPreprocessorConfig(const PictureTrainingOptions& options);
 

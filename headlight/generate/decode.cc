@@ -31,7 +31,7 @@ struct Search : BeamSearch {
 
 class Decoding {
  public:
-  Decoding(const EncoderDecoder& model, const DecodingOptions& options)
+  Decoding(const ConditionalDecoder& model, const DecodingOptions& options)
       : model_(model),
         options_(options),
         prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix) {
@@ -61,12 +61,10 @@ class Decoding {
     }
   }
 
-  // `which`: the index of each sentence in options.sources.
-  std::vector<std::vector<Hypothesis>> Run(std::span<const std::int32_t> source_ids, const Sequences& sources,
-                                           std::span<const std::size_t> which) {
-    for (const Sequence& source : sources)
-      Check(source.length >= 1 && source.length <= model_.limits().positions,
-            "a source sentence must have from 1 to {} tokens, not {}", model_.limits().positions, source.length);
+  // `which`: the index of each sentence in options.sources. `source_ids`, of the memory's entries, are for a shortlist.
+  std::vector<std::vector<Hypothesis>> Run(const Memory& memory, std::span<const std::size_t> which,
+                                           std::span<const std::int32_t> source_ids = {}) {
+    const Sequences& sources = memory.sentences;
     std::vector<std::vector<Hypothesis>> results(sources.size());
     if (sources.empty()) return results;
     std::vector<Search> searches(sources.size());
@@ -83,7 +81,6 @@ class Decoding {
 
     Context context;
     DecoderCache cache;
-    const Memory memory{model_.Encode(context, source_ids, sources), sources};
     const OutputWords output(model_, context, options_.shortlist, source_ids, sources);
     context.cache = &cache;
     if (options_.attention) {
@@ -93,7 +90,7 @@ class Decoding {
       };
     }
     const bool may_draft = model_.parameters().have_draft() && options_.beam_size == 1 &&
-                           options_.no_repeat_ngram_size == 0 && !ChangesScores();
+                           options_.no_repeat_ngram_size == 0 && !ChangesScores() && !options_.force_end;
     for (std::int32_t length = 1; !searches.empty();) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
       if (may_draft && length > 1 && searches.size() == 1) {
@@ -144,6 +141,11 @@ class Decoding {
     return inputs;
   }
 
+  // Whether the `length`-th chosen token may be the end.
+  bool MayEnd(const Search& search, std::int32_t length) const {
+    return length + search.given() > options_.min_length || (options_.force_end && length == search.max_length);
+  }
+
   // True where the choice is among other scores than the model's own.
   bool ChangesScores() const { return options_.sample || options_.repetition_penalty != 1; }
 
@@ -159,7 +161,7 @@ class Decoding {
   void Step(Context& context, const Memory& memory, const OutputWords& output, std::vector<Search>& searches,
             std::int32_t length) {
     const bool first = length == 1;
-    const auto may_end = [&](const Search& search) { return length + search.given() > options_.min_length; };
+    const auto may_end = [&](const Search& search) { return MayEnd(search, length); };
     const bool all_may_end = std::ranges::all_of(searches, may_end),
                any_may_end = std::ranges::any_of(searches, may_end);
     std::vector<std::int32_t> last_words, last_rows, counts;
@@ -194,6 +196,7 @@ class Decoding {
                                            rules_.candidates() + static_cast<std::int64_t>(most_banned));
     CheckScores(likeliest, length);
     if (first && options_.first_token) ForceFirst(likeliest, searches);
+    if (options_.force_end) ForceEnds(likeliest, searches, length);
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
@@ -210,26 +213,36 @@ class Decoding {
   kernels::TopLogits<float> Chosen(Context& context, const Tensor& hidden, const OutputWords& output,
                                    std::vector<Search>& searches, std::span<const std::size_t> sentences,
                                    std::int32_t length) const {
-    const std::vector<std::int32_t> pad = {model_.limits().pad_id}, pad_and_end = {pad[0], model_.limits().end_id};
+    std::vector<std::int32_t> pad, pad_and_end = {model_.limits().end_id};
+    if (model_.limits().pad_id >= 0)
+      for (std::vector<std::int32_t>* never : {&pad, &pad_and_end}) never->push_back(model_.limits().pad_id);
     const std::span<const std::int32_t> start = std::span(prefix_).first(1);
     std::vector<Unfinished> texts;
     for (Search& search : searches)
       for (const Beam& beam : search.beams)
-        texts.push_back(
-            {start, beam.ids, length + search.given() > options_.min_length ? pad : pad_and_end, &search.random});
+        texts.push_back({start, beam.ids, MayEnd(search, length) ? pad : pad_and_end, &search.random});
     return output.Choose(context, hidden, sentences, texts, RulesOf(options_), length, rules_.candidates());
   }
 
   // The first token of every sentence that nothing is given of becomes options.first_token, with probability 1.
   void ForceFirst(kernels::TopLogits<float>& likeliest, std::span<const Search> searches) const {
-    for (std::size_t i = 0; i < searches.size(); ++i) {  // each has one beam
-      if (searches[i].given() > 0) continue;
-      const auto k = static_cast<std::size_t>(likeliest.k);
-      std::fill_n(likeliest.values.begin() + static_cast<std::ptrdiff_t>(i * k), k,
-                  -std::numeric_limits<float>::infinity());
-      likeliest.values[i * k] = 0;
-      likeliest.columns[i * k] = *options_.first_token;
-    }
+    for (std::size_t i = 0; i < searches.size(); ++i)  // each has one beam
+      if (searches[i].given() == 0) Force(likeliest, i, *options_.first_token);
+  }
+
+  // The token of a sentence that may have no more becomes the end, with probability 1.
+  void ForceEnds(kernels::TopLogits<float>& likeliest, std::span<const Search> searches, std::int32_t length) const {
+    for (std::size_t row = 0; const Search& search : searches)
+      for (std::size_t beam = 0; beam < search.beams.size(); ++beam, ++row)
+        if (length == search.max_length) Force(likeliest, row, model_.limits().end_id);
+  }
+
+  static void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t token) {
+    const auto k = static_cast<std::size_t>(likeliest.k);
+    std::fill_n(likeliest.values.begin() + static_cast<std::ptrdiff_t>(row * k), k,
+                -std::numeric_limits<float>::infinity());
+    likeliest.values[row * k] = 0;
+    likeliest.columns[row * k] = token;
   }
 
   // Extends the only sentence left by its `length`-th chosen token and the accepted drafts after it; returns how many.
@@ -253,29 +266,25 @@ class Decoding {
     return WriteDrafted(context, search, length, until, rules_, read, written);
   }
 
-  const EncoderDecoder& model_;
+  const ConditionalDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
   BeamRules rules_;
   std::vector<std::vector<AttentionRow>> attention_;  // of the last pass, by beam and query
 };
 
-}  // namespace
-
-std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
-                                            const Sequences& sources, const DecodingOptions& options,
-                                            std::span<const std::size_t> which) {
-  std::vector<std::size_t> all(which.empty() ? sources.size() : 0);
+// Runs `run` for all sources, or on several threads for a part of them each: for these of them, with these options.
+using RunSources = std::function<std::vector<std::vector<Hypothesis>>(std::span<const std::size_t> sources,
+                                                                      const DecodingOptions& options)>;
+std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const DecodingOptions& options,
+                                               const RunSources& run) {
+  std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  if (which.empty()) which = all;
-  Ensure(which.size() == sources.size(), "Decode: {} indices of {} sources", which.size(), sources.size());
   // With enough rows, threads divide the sentences instead of every operation, without waiting for one another: 128
   // sentences took an eighth less time, with beams of 4 a sixth, 32 sentences the same.
   constexpr std::int64_t fewest_rows = 32;  // of a thread
-  const auto count = static_cast<std::int64_t>(sources.size());
-  const std::int64_t threads = Threads();
-  if (threads == 1 || count < threads || count * options.beam_size < threads * fewest_rows)
-    return Decoding(model, options).Run(source_ids, sources, which);
+  const std::int64_t threads = Threads(), rows = static_cast<std::int64_t>(count) * options.beam_size;
+  if (threads == 1 || std::cmp_less(count, threads) || rows < threads * fewest_rows) return run(all, options);
 
   std::mutex asking;
   DecodingOptions shared = options;
@@ -284,24 +293,75 @@ std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::sp
       const std::lock_guard lock(asking);
       return options.cancelled();
     };
-  std::vector<std::vector<Hypothesis>> results(sources.size());
+  std::vector<std::vector<Hypothesis>> results(count);
   ParallelFor(threads, [&](std::int64_t thread) {
     // Strided, since neighbours are of similar length.
+    std::vector<std::size_t> own;
+    for (auto i = static_cast<std::size_t>(thread); i < count; i += static_cast<std::size_t>(threads)) own.push_back(i);
+    auto hypotheses = run(own, shared);
+    for (std::size_t i = 0; i < own.size(); ++i) results[own[i]] = std::move(hypotheses[i]);
+  });
+  return results;
+}
+
+// The entries of `which`, or the place of each of so many sources.
+std::vector<std::size_t> IndicesOf(std::span<const std::size_t> which, std::size_t sources) {
+  std::vector<std::size_t> indices(which.begin(), which.end());
+  if (which.empty()) {
+    indices.resize(sources);
+    std::iota(indices.begin(), indices.end(), std::size_t{0});
+  }
+  Ensure(indices.size() == sources, "Decode: {} indices of {} sources", indices.size(), sources);
+  return indices;
+}
+
+std::vector<std::size_t> At(const std::vector<std::size_t>& which, std::span<const std::size_t> sources) {
+  std::vector<std::size_t> some;
+  for (const std::size_t source : sources) some.push_back(which[source]);
+  return some;
+}
+
+}  // namespace
+
+std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
+                                            const Sequences& sources, const DecodingOptions& options,
+                                            std::span<const std::size_t> which) {
+  const std::vector<std::size_t> indices = IndicesOf(which, sources.size());
+  return OnThreads(sources.size(), options, [&](std::span<const std::size_t> some, const DecodingOptions& shared) {
+    Decoding decoding(model, shared);
     std::vector<std::int32_t> ids, lengths;
-    std::vector<std::size_t> its_which;
-    for (std::int64_t i = thread; i < count; i += threads) {
-      its_which.push_back(which[static_cast<std::size_t>(i)]);
-      const Sequence& source = sources[static_cast<std::size_t>(i)];
+    for (const std::size_t i : some) {
+      const Sequence& source = sources[i];
+      Check(source.length >= 1 && source.length <= model.limits().positions,
+            "a source sentence must have from 1 to {} tokens, not {}", model.limits().positions, source.length);
       lengths.push_back(source.length);
       const auto its_ids =
           source_ids.subspan(static_cast<std::size_t>(source.begin), static_cast<std::size_t>(source.length));
       ids.insert(ids.end(), its_ids.begin(), its_ids.end());
     }
-    auto hypotheses = Decoding(model, shared).Run(ids, PackedSequences(lengths), its_which);
-    for (std::size_t i = 0; i < hypotheses.size(); ++i)
-      results[static_cast<std::size_t>(thread) + i * static_cast<std::size_t>(threads)] = std::move(hypotheses[i]);
+    if (some.empty()) return std::vector<std::vector<Hypothesis>>();
+    Context context;
+    const Sequences packed = PackedSequences(lengths);
+    return decoding.Run({model.Encode(context, ids, packed), packed}, At(indices, some), ids);
   });
-  return results;
+}
+
+std::vector<std::vector<Hypothesis>> Decode(const ConditionalDecoder& model, const Memory& memory,
+                                            const DecodingOptions& options, std::span<const std::size_t> which) {
+  Ensure(options.shortlist == nullptr, "Decode: a shortlist is of a source's tokens");
+  const std::vector<std::size_t> indices = IndicesOf(which, memory.sentences.size());
+  return OnThreads(
+      memory.sentences.size(), options, [&](std::span<const std::size_t> some, const DecodingOptions& shared) {
+        Decoding decoding(model, shared);
+        if (some.size() == memory.sentences.size()) return decoding.Run(memory, indices);
+        std::vector<std::int32_t> rows, lengths;
+        for (const std::size_t i : some) {
+          const Sequence& source = memory.sentences[i];
+          lengths.push_back(source.length);
+          for (std::int32_t row = 0; row < source.length; ++row) rows.push_back(source.row(row));
+        }
+        return decoding.Run({ops::Embedding(memory.rows, rows), PackedSequences(lengths)}, At(indices, some));
+      });
 }
 
 }  // namespace headlight

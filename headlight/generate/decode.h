@@ -43,6 +43,7 @@ struct DecodingOptions {
     std::uint64_t stream = 0;                      // of random numbers
   };
   std::vector<Source> sources = {};
+  bool force_end = false;                // the last token that max_length allows is the end, with probability 1
   const Shortlist* shortlist = nullptr;  // limits each sentence's vocabulary; null: the whole vocabulary
   bool attention = false;                // whether to keep Hypothesis::attention
   bool token_scores = false;             // whether to keep Hypothesis::token_scores
@@ -52,15 +53,19 @@ struct DecodingOptions {
 
 // For each source sentence (ids with their end, packed) its n_best hypotheses, best first. Beams, scores and the moment
 // to stop follow Hugging Face Transformers' beam search. As there, padding and tokens that would repeat an n-gram are
-// excluded without renormalising the other probabilities. One departure: forced_eos_token_id, which published models
-// set, is ignored; a sentence that reaches max_length is cut (Hypothesis::ended). A sentence's hypotheses do not depend
-// on its batch. A model with a draft (LoadFor::computing_with_draft) uses speculative decoding for a single sentence
-// with greedy choice and without penalties; the result has the same bits. `which` has the index in options.sources of
-// each sentence; unless given, that is its place here. Throws Error where a sentence is empty or longer than the
-// model's positions, where a prefix leaves no room, and for impossible options.
+// excluded without renormalising the other probabilities. A sentence that reaches max_length without an end is cut
+// (Hypothesis::ended). A sentence's hypotheses do not depend on its batch. A model with a draft
+// (LoadFor::computing_with_draft) uses speculative decoding for a single sentence with greedy choice and without
+// penalties; the result has the same bits. `which` has the index in options.sources of each sentence; unless given,
+// that is its place here. Throws Error where a sentence is empty or longer than the model's positions, where a prefix
+// leaves no room, and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model,
                                                           std::span<const std::int32_t> source_ids,
                                                           const Sequences& sources, const DecodingOptions& options,
+                                                          std::span<const std::size_t> which = {});
+// The same from what an encoder has made of the sources, one entry of the memory each, in any order.
+HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const ConditionalDecoder& model, const Memory& memory,
+                                                          const DecodingOptions& options,
                                                           std::span<const std::size_t> which = {});
 
 }  // namespace headlight

@@ -12,7 +12,7 @@ constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-OutputWords::OutputWords(const EncoderDecoder& model, Context& context, const Shortlist* shortlist,
+OutputWords::OutputWords(const ConditionalDecoder& model, Context& context, const Shortlist* shortlist,
                          std::span<const std::int32_t> source_ids, const Sequences& sources)
     : model_(model) {
   if (shortlist == nullptr) return;
@@ -58,7 +58,7 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
   kernels::PackedMatrix<float> made;
   const kernels::PackedMatrix<float>& packed = ops::PackedTransposed<float>(weight, made);
   std::vector<std::int32_t> never;
-  if (words_.empty()) never.push_back(model_.limits().pad_id);
+  if (words_.empty() && model_.limits().pad_id >= 0) never.push_back(model_.limits().pad_id);
   if (!may_end) never.push_back(ColumnOf(model_.limits().end_id));
 
   // 2 MB of logits, so that a step takes no more memory for more rows. (With half a megabyte two threads wait too often

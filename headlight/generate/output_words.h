@@ -9,14 +9,14 @@
 #include "headlight/generate/choose_words.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/kernels/top_k.h"
-#include "headlight/nn/encoder_decoder.h"
+#include "headlight/nn/conditional_decoder.h"
 
 namespace headlight {
 
 class OutputWords {
  public:
   // With a shortlist, the layer has the tokens of all source sentences, of which each sentence may use its own.
-  OutputWords(const EncoderDecoder& model, Context& context, const Shortlist* shortlist,
+  OutputWords(const ConditionalDecoder& model, Context& context, const Shortlist* shortlist,
               std::span<const std::int32_t> source_ids, const Sequences& sources);
 
   // The `count` likeliest tokens after each hidden state [rows, model], where row i belongs to source sentence
@@ -35,7 +35,7 @@ class OutputWords {
   Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const;
   std::int32_t ColumnOf(std::int32_t word) const;
 
-  const EncoderDecoder& model_;
+  const ConditionalDecoder& model_;
   std::vector<std::int32_t> words_;                 // ascending; empty: the whole vocabulary
   std::vector<std::vector<std::int32_t>> outside_;  // of each source sentence, the columns outside its list
   ops::Weight weight_;                              // the rows of words_

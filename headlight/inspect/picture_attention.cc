@@ -56,6 +56,18 @@ class MapCollector {
   int layers_ = 0;
 };
 
+// A picture's special tokens and patches as the sources of a record.
+void AddPatches(AttentionRecord& record, const PictureEncoder::Limits& limits, const Picture& fitted, Grid grid) {
+  for (std::int32_t token = 0; token < limits.special; ++token) {
+    record.source_tokens.push_back(token == 0 ? "class token" : fmt::format("special token {}", token + 1));
+    record.source_special.push_back(token);
+  }
+  AddCellTokens(record, grid);
+  // The rest at the right and below, which fills no patch, is not read.
+  record.source_picture = {Crop(fitted, {0, 0, grid.height * limits.patch.height, grid.width * limits.patch.width}),
+                           limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
+}
+
 // encode(context, picture) runs an encoder with these limits, which is the model's.
 AttentionRecord AttentionOfPatches(const Model& model, const PictureEncoder::Limits& limits,
                                    const PictureProcessor& processor, const Picture& picture, std::optional<int> layer,
@@ -65,17 +77,9 @@ AttentionRecord AttentionOfPatches(const Model& model, const PictureEncoder::Lim
   const Picture fitted = processor.Fit(picture);
   const Tensor values = processor.Values(fitted);
   const Grid grid = GridOf(values, limits.patch);
-  const std::int64_t tokens = limits.special + grid.cells();
   AttentionRecord record;
-  MapCollector maps(record, tokens, layer);
-  for (std::int32_t token = 0; token < limits.special; ++token) {
-    record.source_tokens.push_back(token == 0 ? "class token" : fmt::format("special token {}", token + 1));
-    record.source_special.push_back(token);
-  }
-  AddCellTokens(record, grid);
-  // The rest at the right and below, which fills no patch, is not read.
-  record.source_picture = {Crop(fitted, {0, 0, grid.height * limits.patch.height, grid.width * limits.patch.width}),
-                           limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
+  MapCollector maps(record, limits.special + grid.cells(), layer);
+  AddPatches(record, limits, fitted, grid);
   Context context;
   context.sink = [&](const LayerAttention& one) { maps.Add(one); };
   encode(context, values);
@@ -188,6 +192,34 @@ AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor&
   }
   for (AttentionMap& map : cross) map = RowsOf(std::move(map), queries);
   record.maps.insert(record.maps.begin(), cross.begin(), cross.end());
+  return record;
+}
+
+AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& processor, const Picture& picture,
+                            const CaptionLook& look) {
+  const PictureEncoder::Limits& limits = model.picture_limits();
+  const Picture fitted = processor.Fit(picture);
+  const Tensor values = processor.Values(fitted);
+  const Grid grid = GridOf(values, limits.patch);
+  AttentionRecord record;
+  MapCollector maps(record, limits.special + grid.cells(), look.layer);
+  AddPatches(record, limits, fitted, grid);
+  record.target_tokens = look.labels;
+  record.target_special = look.special;
+  const Sequences texts = {{0, static_cast<std::int32_t>(look.inputs.size())}};
+  Context context;
+  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
+  const Memory memory = model.MemoryOf(context, model.EncodePictures(context, {&values, 1}));
+  context.sink = [&](const LayerAttention& one) {
+    if (one.kind == AttentionKind::cross) maps.Add(one);
+  };
+  if (look.reads) {
+    model.ReadTexts(context, look.inputs, texts, &memory);
+  } else {
+    model.Decode(context, look.inputs, texts, memory);
+  }
+  maps.CheckLayer();
+  std::ranges::stable_partition(record.maps, [](const AttentionMap& map) { return map.kind == AttentionKind::cross; });
   return record;
 }
 

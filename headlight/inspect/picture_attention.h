@@ -1,13 +1,16 @@
 // The attention of models that read pictures.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
+#include "headlight/nn/caption_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/object_detector.h"
@@ -42,6 +45,20 @@ struct DetectorLook {
 // alone is wanted and no object is found.
 HEADLIGHT_API AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor& processor,
                                           const Picture& picture, const DetectorLook& look = {});
+
+// A text beside a picture.
+struct CaptionLook {
+  std::vector<std::int32_t> inputs;  // what the model reads of it, token by token
+  std::vector<std::string> labels;   // of each: itself, or of a text that is written what the model wrote after it
+  std::vector<int> special = {};     // of them, by index, that a reader may want to hide
+  bool reads = false;                // the text is read, as a question is, and not written
+  std::optional<int> layer = {};
+};
+
+// The attentions of a model that writes about pictures: where each step of a text looks in the picture, and where the
+// picture's patches look. Throws Error as above.
+HEADLIGHT_API AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& processor,
+                                          const Picture& picture, const CaptionLook& look);
 
 // The weights of a head's query for the cells of the picture that its keys are; 0 for a cell without a token.
 HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const PictureTokens& cells);

@@ -9,6 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/caption_model.h"
 
 namespace headlight {
 namespace {
@@ -102,6 +103,11 @@ void Compute(const Model& model) {
   if (const auto* const encoder = dynamic_cast<const TextEncoder*>(&model)) encoder->Encode(context, ids, {}, texts);
   if (const auto* const decoder = dynamic_cast<const LanguageModel*>(&model)) decoder->Decode(context, ids, texts);
   if (const auto* const both = dynamic_cast<const EncoderDecoder*>(&model)) both->Encode(context, ids, texts);
+  if (const auto* const captions = dynamic_cast<const CaptionModel*>(&model)) {
+    const Tensor picture = Tensor::Zeros({16, 16, 3});
+    const Memory memory = captions->MemoryOf(context, captions->EncodePictures(context, {&picture, 1}));
+    if (captions->uses().captions) captions->Decode(context, ids, {{0, 3}}, memory);
+  }
 }
 
 void Run(Choices choices) {

@@ -40,19 +40,30 @@ MultiHeadAttentionConfig AttentionOf(const GptConfig& config, int layer) {
   return attention;
 }
 
+MultiHeadAttentionConfig CrossAttentionOf(const GptConfig& config, int layer) {
+  MultiHeadAttentionConfig attention = Gpt2AttentionOf(config, layer);
+  attention.names = {.query = "q_attn", .output = "c_proj", .key_value = "c_attn"};
+  return attention;
+}
+
 }  // namespace
 
 GptLayer::GptLayer(const Scope& scope, const GptConfig& config, int layer)
     : post_norm_(config.layout == GptLayout::gpt),
       dropout_(config.dropout),
+      layer_(layer),
       attention_norm_(scope / "ln_1", config.model, config.norm_epsilon),
       attention_(scope / NamesOf(config).attention, AttentionOf(config, layer), AttentionKind::decoder_self, layer),
       feed_forward_norm_(scope / "ln_2", config.model, config.norm_epsilon),
       feed_forward_(scope / "mlp", config.model, config.ffn, config.activation, {"c_fc", "c_proj"},
-                    /*stored_transposed=*/config.layout != GptLayout::gpt_neo) {}
+                    /*stored_transposed=*/config.layout != GptLayout::gpt_neo) {
+  if (!config.cross_attention) return;
+  cross_attention_norm_.emplace(scope / "ln_cross_attn", config.model, config.norm_epsilon);
+  cross_attention_.emplace(scope / "crossattention", CrossAttentionOf(config, layer), AttentionKind::cross, layer);
+}
 
 // GPT's transformer_block (eq. 2), and GPT-2's: "layer normalization was moved to the input of each sub-block" (2.3).
-Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& texts) const {
+Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const {
   const auto attention = [&](Context&, const Tensor& input) {
     return attention_.Self(context, input, texts, /*causal=*/true);
   };
@@ -60,36 +71,50 @@ Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& 
     const Tensor attended = PostNorm(context, x, attention_norm_, dropout_, attention);
     return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
   }
-  const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, attention);
+  Tensor attended = PreNorm(context, x, attention_norm_, dropout_, attention);
+  if (cross_attention_)
+    attended = PreNorm(context, attended, *cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+      return CrossAttention(context, *cross_attention_, layer_, input, texts, *memory);
+    });
   return PreNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }
 
-Gpt::Gpt(const GptConfig& config, DType dtype) : LanguageModel(dtype), config_(config) {
-  CheckConfig(config);
-  limits_ = {config.vocabulary, config.positions, config.end_id};
+GptStack::GptStack(const Scope& scope, const GptConfig& config) {
   const LayoutNames& names = NamesOf(config);
-  const Scope root(parameters_), transformer = root / config.scope;
   const Initialisation normal = Initialisation::Normal(0.02);  // GPT, section 4.1
-  const TokenEmbedding tokens(transformer / names.token_table, config.vocabulary, config.model, normal,
+  const TokenEmbedding tokens(scope / names.token_table, config.vocabulary, config.model, normal,
                               /*scores=*/config.tie_output);
-  output_ = config.tie_output ? &tokens.table() : &root.DeclareMatrix({"lm_head.weight"}, tokens.table().shape);
-  embedding_.emplace(tokens, 1.0,
-                     PositionalEncoding::Learned(transformer / names.position_table, config.positions, config.model,
-                                                 /*first=*/0, 0.02),
-                     config.embedding_dropout);
-  for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(transformer / "h" / layer, config, layer);
-  if (config.layout != GptLayout::gpt) final_norm_.emplace(transformer / "ln_f", config.model, config.norm_epsilon);
-  InitialiseAsGpt(parameters_, config.layout == GptLayout::gpt ? 1 : 2 * config.layers);
+  table_ = &tokens.table();
+  embedding_.emplace(
+      tokens, 1.0,
+      PositionalEncoding::Learned(scope / names.position_table, config.positions, config.model, /*first=*/0, 0.02),
+      config.embedding_dropout);
+  for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(scope / "h" / layer, config, layer);
+  if (config.layout != GptLayout::gpt) final_norm_.emplace(scope / "ln_f", config.model, config.norm_epsilon);
 }
 
 // h_0 = U W_e + W_p, h_l = transformer_block(h_(l-1)) (GPT, eq. 2), and "an additional layer normalization was added
 // after the final self-attention block" (GPT-2, 2.3); the softmax over h_n W_e^T is the caller's.
-Tensor Gpt::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
+Tensor GptStack::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
+                            const Memory* memory) const {
   std::vector<std::int32_t> first_positions;
-  if (context.cache != nullptr) first_positions = context.cache->Append(texts);
+  if (context.cache != nullptr) {
+    if (memory != nullptr && context.cache->memory.empty()) context.cache->memory = memory->sentences;
+    first_positions = context.cache->Append(texts);
+    context.cache->layers.resize(layers_.size());
+  }
   Tensor hidden = (*embedding_)(context, ids, texts, first_positions);
-  for (const GptLayer& layer : layers_) hidden = layer(context, hidden, texts);
+  for (const GptLayer& layer : layers_) hidden = layer(context, hidden, texts, memory);
   return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
+}
+
+Gpt::Gpt(const GptConfig& config, DType dtype)
+    : LanguageModel(dtype), config_((CheckConfig(config), config)), stack_(Scope(parameters_) / config.scope, config) {
+  Check(!config.cross_attention, "a language model has no memory to read: cross_attention must be false");
+  limits_ = {config.vocabulary, config.positions, config.end_id};
+  const Scope root(parameters_);
+  output_ = config.tie_output ? &stack_.table() : &root.DeclareMatrix({"lm_head.weight"}, stack_.table().shape);
+  InitialiseAsGpt(parameters_, config.layout == GptLayout::gpt ? 1 : 2 * config.layers);
 }
 
 namespace {
@@ -184,7 +209,9 @@ void Describe(ConfigTable& table, GptConfig& config) {
   if (config.layout == GptLayout::gpt2) {
     table.Flag("scale_attn_weights", config.scale_attention);
     table.Flag("scale_attn_by_inverse_layer_idx", config.scale_attention_by_layer);
-    table.Only("add_cross_attention", false, "a GPT-2 that reads an encoder's output");
+    if (!table.writes() || config.cross_attention) table.Flag("add_cross_attention", config.cross_attention);
+    table.Only("cross_attention_hidden_size", Json(), "a memory of another width");
+    table.Harmless({"is_decoder"});
   }
   table.Flag("tie_word_embeddings", config.tie_output);
   // Of a head for choices between texts, and how attention is computed in less than float32.
@@ -201,17 +228,27 @@ std::unique_ptr<Gpt> Load(const ModelFolder& files, const LoadModelOptions& opti
   const std::string table = NamesOf(config).token_table + std::string(".weight");
   if (!files.weights.contains("transformer." + table)) config.scope = "";
   const std::string scope = Prefix(config.scope);
-  // Checkpoints hold the tied table again, and a causal mask of each layer.
-  OtherTensors others{.tied = {{"lm_head.weight", scope + table}}};
-  for (int layer = 0; layer < config.layers; ++layer)
-    for (const char* mask : {"bias", "masked_bias"})
-      others.unused.push_back(fmt::format("{}h.{}.{}.{}", scope, layer, NamesOf(config).attention, mask));
+  // Checkpoints hold the tied table again.
+  Check(!config.cross_attention, "{}: a GPT-2 that reads an encoder's output is not supported alone",
+        files.config["add_cross_attention"].place());
   auto model = std::make_unique<Gpt>(config);
-  LoadWeights(files, options, model->parameters(), others);
+  LoadWeights(files, options, model->parameters(),
+              {.tied = {{"lm_head.weight", scope + table}}, .unused = GptMasks(config, scope)});
   return model;
 }
 
 }  // namespace
+
+std::vector<std::string> GptMasks(const GptConfig& config, const std::string& prefix) {
+  std::vector<const char*> attentions = {NamesOf(config).attention};
+  if (config.cross_attention) attentions.push_back("crossattention");
+  std::vector<std::string> masks;
+  for (int layer = 0; layer < config.layers; ++layer)
+    for (const char* attention : attentions)
+      for (const char* mask : {"bias", "masked_bias"})
+        masks.push_back(fmt::format("{}h.{}.{}.{}", prefix, layer, attention, mask));
+  return masks;
+}
 
 namespace families {
 extern const Family gpt = MakeFamily<Gpt, Load>({"openai-gpt", "gpt2", "gpt_neo"});

@@ -15,6 +15,7 @@
 #include "headlight/nn/attention.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/transformer_layers.h"
 
 namespace headlight {
 
@@ -44,6 +45,7 @@ struct GptConfig {
   bool scale_attention_by_layer = false;     // gpt2: and by 1 / (layer + 1)
   std::vector<bool> banded = {false, true};  // gpt_neo: which layers are banded, a pattern that is repeated
   std::int32_t window = 256;                 // gpt_neo: a token of a banded layer sees so many, itself the last
+  bool cross_attention = false;              // gpt2: every layer reads a memory, too, as a decoder behind an encoder
   bool tie_output = true;                    // the tokens' table also scores the next token
   std::string scope = "transformer";         // of the names of all but the output table; empty in the first checkpoints
 
@@ -54,19 +56,39 @@ struct GptConfig {
 HEADLIGHT_API void Describe(ConfigTable& table, GptConfig& config);
 
 // LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)), in the first GPT; from GPT-2 on
-// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+// x + Attention(LayerNorm(x)), then the same with cross-attention where it has one, then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API GptLayer {
  public:
   GptLayer(const Scope& scope, const GptConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts) const;  // [tokens, model] to the same
+  // [tokens, model] to the same. `memory` is null for a layer without cross-attention.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const;
 
  private:
   bool post_norm_;
   double dropout_;
+  int layer_;
   LayerNorm attention_norm_;
   MultiHeadAttention attention_;
+  std::optional<LayerNorm> cross_attention_norm_;
+  std::optional<MultiHeadAttention> cross_attention_;
   LayerNorm feed_forward_norm_;
   FeedForward feed_forward_;
+};
+
+// The embeddings and the layers, with the norm after the last where there is one.
+class HEADLIGHT_API GptStack {
+ public:
+  GptStack(const Scope& scope, const GptConfig& config);
+  // As LanguageModel::Decode; `memory` as in GptLayer.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
+                    const Memory* memory = nullptr) const;
+  const Parameter& table() const { return *table_; }  // of the tokens, [vocab, model]
+
+ private:
+  const Parameter* table_ = nullptr;
+  std::optional<Embedding> embedding_;
+  std::deque<GptLayer> layers_;
+  std::optional<LayerNorm> final_norm_;
 };
 
 class HEADLIGHT_API Gpt : public LanguageModel {
@@ -75,15 +97,18 @@ class HEADLIGHT_API Gpt : public LanguageModel {
   // hyperparameter and the rule where there can be no such model.
   explicit Gpt(const GptConfig& config, DType dtype = DType::float32);
 
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
+    return stack_(context, ids, texts);
+  }
   const GptConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
   GptConfig config_;
-  std::optional<Embedding> embedding_;
-  std::deque<GptLayer> layers_;
-  std::optional<LayerNorm> final_norm_;
+  GptStack stack_;
 };
+
+// The names of tensors that files hold besides those of a stack: the causal masks of each layer.
+std::vector<std::string> GptMasks(const GptConfig& config, const std::string& prefix);
 
 }  // namespace headlight

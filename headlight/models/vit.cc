@@ -56,17 +56,29 @@ PictureEmbeddingConfig EmbeddingOf(const VitConfig& config) {
 
 }  // namespace
 
+VitEncoder::VitEncoder(const Scope& scope, const VitConfig& config)
+    : embedding_(scope / "embeddings", EmbeddingOf(config)) {
+  for (int layer = 0; layer < config.layers; ++layer)
+    layers_.emplace_back(scope / "encoder" / "layer" / layer, config, layer);
+  norm_.emplace(scope / "layernorm", config.model, config.norm_epsilon);
+}
+
+EncodedPictures VitEncoder::operator()(Context& context, std::span<const Tensor> pictures,
+                                       std::span<const std::uint8_t> masked) const {
+  EncodedPictures encoded = embedding_(context, pictures, masked);
+  for (const VitLayer& layer : layers_) encoded.hidden = layer(context, encoded.hidden, encoded.pictures);
+  encoded.hidden = (*norm_)(context, encoded.hidden);
+  return encoded;
+}
+
 Vit::Vit(const VitConfig& config, DType dtype)
     : PictureEncoder(dtype),
       config_((CheckConfig(config), config)),
-      embedding_(Scope(parameters_) / config.scope / "embeddings", EmbeddingOf(config)) {
+      encoder_(Scope(parameters_) / config.scope, config) {
   const Scope root(parameters_), encoder = root / config.scope;
-  limits_ = embedding_.limits();
+  limits_ = encoder_.limits();
   labels_ = config.labels;
   heads_ = {.pooler = config.pooler, .classes = config.classes, .pixels = config.masked_pixels};
-  for (int layer = 0; layer < config.layers; ++layer)
-    layers_.emplace_back(encoder / "encoder" / "layer" / layer, config, layer);
-  norm_.emplace(encoder / "layernorm", config.model, config.norm_epsilon);
 
   const std::int64_t labels = std::ssize(config.labels);
   if (config.pooler)
@@ -82,14 +94,6 @@ Vit::Vit(const VitConfig& config, DType dtype)
     pixels_weight_ = &(root / "decoder" / 0).DeclareMatrix({"weight"}, {pixels, config.model, 1, 1});
     pixels_bias_ = &(root / "decoder" / 0).DeclareVector({"bias"}, pixels);
   }
-}
-
-EncodedPictures Vit::Encode(Context& context, std::span<const Tensor> pictures,
-                            std::span<const std::uint8_t> masked) const {
-  EncodedPictures encoded = embedding_(context, pictures, masked);
-  for (const VitLayer& layer : layers_) encoded.hidden = layer(context, encoded.hidden, encoded.pictures);
-  encoded.hidden = (*norm_)(context, encoded.hidden);
-  return encoded;
 }
 
 Tensor Vit::Pool(Context& context, const EncodedPictures& encoded) const {

@@ -61,6 +61,21 @@ class HEADLIGHT_API VitLayer {
   FeedForward feed_forward_;
 };
 
+// The embeddings, the layers and the norm after the last.
+class HEADLIGHT_API VitEncoder {
+ public:
+  VitEncoder(const Scope& scope, const VitConfig& config);
+  // As PictureEncoder::Encode.
+  EncodedPictures operator()(Context& context, std::span<const Tensor> pictures,
+                             std::span<const std::uint8_t> masked = {}) const;
+  PictureEncoder::Limits limits() const { return embedding_.limits(); }
+
+ private:
+  PictureEmbedding embedding_;
+  std::deque<VitLayer> layers_;
+  std::optional<LayerNorm> norm_;
+};
+
 class HEADLIGHT_API Vit : public PictureEncoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
@@ -68,7 +83,9 @@ class HEADLIGHT_API Vit : public PictureEncoder {
   explicit Vit(const VitConfig& config, DType dtype = DType::float32);
 
   EncodedPictures Encode(Context& context, std::span<const Tensor> pictures,
-                         std::span<const std::uint8_t> masked = {}) const override;
+                         std::span<const std::uint8_t> masked = {}) const override {
+    return encoder_(context, pictures, masked);
+  }
   Tensor Pool(Context& context, const EncodedPictures& encoded) const override;
   Tensor ClassLogits(Context& context, const EncodedPictures& encoded) const override;
   Tensor Pixels(Context& context, const EncodedPictures& encoded) const override;
@@ -79,9 +96,7 @@ class HEADLIGHT_API Vit : public PictureEncoder {
 
  private:
   VitConfig config_;
-  PictureEmbedding embedding_;
-  std::deque<VitLayer> layers_;
-  std::optional<LayerNorm> norm_;
+  VitEncoder encoder_;
   std::optional<Linear> pooler_, classes_, distilled_classes_;
   const Parameter *pixels_weight_ = nullptr, *pixels_bias_ = nullptr;
 };

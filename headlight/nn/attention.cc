@@ -55,12 +55,14 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
       output_(scope, {config_.names.output}, width_, config_.model, config_.output_bias.value_or(config_.biases),
               config_.stored_transposed) {
   const AttentionNames& names = config_.names;
-  const auto project = [&](std::optional<Linear>& linear, const std::vector<std::string>& parts, std::int64_t outputs) {
-    linear.emplace(scope, parts, config_.model, outputs, config_.biases, config_.stored_transposed);
-  };
   if (kind == AttentionKind::cross) {
-    project(query_, {names.query}, width_);
-    project(key_value_, {names.key, names.value}, 2 * width_);
+    const auto project = [&](std::optional<Linear>& linear, const std::vector<std::string>& parts, std::int64_t inputs,
+                             std::int64_t outputs) {
+      linear.emplace(scope, parts, inputs, outputs, config_.biases, config_.stored_transposed);
+    };
+    project(query_, {names.query}, config_.model, width_);
+    project(key_value_, names.key_value.empty() ? std::vector{names.key, names.value} : std::vector{names.key_value},
+            config_.memory > 0 ? config_.memory : config_.model, 2 * width_);
   } else {
     const bool apart = names.query_key_value.empty(), key_bias = config_.key_bias.value_or(config_.biases);
     Ensure(apart || key_bias == config_.biases, "{} has one bias for queries and keys", names.query_key_value);

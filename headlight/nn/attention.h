@@ -42,6 +42,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
 struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
   std::string query_key_value = {};  // where given, those three are one tensor in self-attention, one after another
+  std::string key_value = {};        // where given, those two are one tensor in cross-attention
 };
 
 struct MultiHeadAttentionConfig {
@@ -55,6 +56,7 @@ struct MultiHeadAttentionConfig {
   bool stored_transposed = false;                       // the four matrices, as in Linear
   std::optional<double> scale = {};                     // of the scores: 1 / sqrt(head_dim) unless given
   std::int32_t window = 0;  // where positive, self-attention sees only keys nearer than this
+  std::int64_t memory = 0;  // numbers of a state that cross-attention reads: model unless given
 };
 
 // MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). In self-attention the projections of query, key
@@ -75,7 +77,7 @@ class HEADLIGHT_API MultiHeadAttention {
   Tensor Cross(Context& context, const Tensor& x, const Sequences& queries, const Tensor& keys_and_values,
                const Sequences& keys) const;
 
-  // The memory [key tokens, model], projected: [key tokens, 2 * heads * head_dim].
+  // The states that are read, [key tokens, memory], projected: [key tokens, 2 * heads * head_dim].
   Tensor KeysAndValues(Context& context, const Tensor& memory) const;
 
  private:

@@ -6,7 +6,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/generate/batched.h"
+#include "headlight/ops/cross_entropy.h"
+#include "headlight/ops/linear.h"
 #include "headlight/ops/projection_cross_entropy.h"
+#include "headlight/ops/soft_cross_entropy.h"
 #include "headlight/train/tasks/token_task.h"
 
 namespace headlight {
@@ -19,9 +22,25 @@ void CheckLabelSmoothing(double label_smoothing) {
 Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const TokenBatch& batch, double label_smoothing,
                          double scale) {
   const Memory memory{model.Encode(context, batch.source_ids, batch.source), batch.source};
+  return TeacherForcedLoss(model, context, memory, batch, label_smoothing, scale);
+}
+
+Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, const Memory& memory,
+                         const TokenBatch& batch, double label_smoothing, double scale) {
   const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target, memory);
-  return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), model.OutputBias(context), batch.labels,
-                                     label_smoothing, scale);
+  const Tensor bias = model.OutputBias(context);
+  if (bias.empty() || bias.node() == nullptr)
+    return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), bias, batch.labels, label_smoothing, scale);
+  // Where a bias learns, the logits are stored.
+  const Tensor logits = ops::Linear(hidden, model.OutputWeight(context), bias);
+  if (label_smoothing == 0) return ops::CrossEntropy(logits, batch.labels, scale);
+  const Tensor targets = Tensor::Empty(logits.shape(), logits.dtype());
+  Dispatch(logits.dtype(), [&]<typename T>(T) {
+    targets.Fill(label_smoothing / static_cast<double>(logits.columns()));
+    for (std::size_t row = 0; row < batch.labels.size(); ++row)
+      targets.matrix<T>().row(static_cast<std::int64_t>(row))[batch.labels[row]] += static_cast<T>(1 - label_smoothing);
+  });
+  return ops::SoftCrossEntropy(logits, targets, scale);
 }
 
 TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,

@@ -25,6 +25,10 @@ void CheckLabelSmoothing(double label_smoothing);
 HEADLIGHT_API Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const TokenBatch& batch,
                                        double label_smoothing, double scale);
 
+// The same of targets whose sources an encoder has read: one entry of the memory for each.
+HEADLIGHT_API Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, const Memory& memory,
+                                       const TokenBatch& batch, double label_smoothing, double scale);
+
 // The task to learn pairs, with a validation.
 TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,
                                 std::function<ValidationReport(const CancelCheck& cancelled)> validate);

@@ -1,0 +1,93 @@
+// headlight caption: what is in pictures, in words.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/line_batches.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
+#include "headlight/cli/progress.h"
+#include "headlight/cli/sampling_options.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/tasks/captioner.h"
+
+namespace headlight {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::vector<std::string> inputs;
+  std::optional<Compute> compute;
+  CaptionOptions caption;
+};
+
+void Run(const Options& options) {
+  const std::vector<PictureSource> sources = ListInputPictures(options.inputs);
+  const Captioner captioner = Loaded([&] { return Captioner::Load(options.folder, {.compute = options.compute}); });
+  captioner.Describe({}, options.caption);  // refuses impossible options before anything is read
+  CaptionOptions caption = options.caption;
+  const auto rows = [&](const FittedBatch& batch) {
+    caption.first_stream = static_cast<std::uint64_t>(batch.first);
+    caption.name_of = batch.name_of;
+    std::vector<std::string> printed;
+    for (const std::vector<Caption>& captions : captioner.DescribeFitted(batch.fitted, caption)) {
+      const std::string name = batch.sources[printed.size()].name();
+      std::string& own = printed.emplace_back();
+      for (const Caption& one : captions)
+        own += (options.json
+                    ? Json(Json::Object{
+                               {"picture", name}, {"text", one.text}, {"score", one.score}, {"complete", one.complete}})
+                          .Line()
+                    : InRow(name) + "\t" + one.text) +
+               "\n";
+    }
+    return printed;
+  };
+  ForEachPictureBatch(
+      options, sources, "pictures described", [&](const Picture& picture) { return captioner.Fit(picture); }, rows);
+}
+
+}  // namespace
+
+void AddCaption(CLI::App& program) {
+  const auto [command, options] = NewCommand(program, "caption", "Describe pictures in words", Run);
+  CaptionOptions& caption = options.caption;
+  AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder or a BLIP that writes captions");
+  command.add_option("PICTURE", options.inputs,
+                     "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
+  command.add_option("--prompt", caption.prompt, "Begin every caption with this, such as 'a picture of'")
+      ->type_name("TEXT")
+      ->check(NotEmpty());
+  AddNumber(command, "--beam-size", caption.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  AddNumber(command, "--length-penalty", caption.length_penalty, AnyNumber(),
+            "With beams, score captions by log-probability / length^X [1]");
+  AddNumber(command, "--n-best", caption.n_best, Between(1, 1024),
+            "Write N captions of each picture: the best of the beams, or samples")
+      ->capture_default_str();
+  AddNumber(command, "--max-length", caption.max_length, AtLeast(1),
+            "Most tokens of a caption, those of a prompt and its end included [19]");
+  AddNumber(command, "--min-length", caption.min_length, AtLeast(0), "Tokens before which a caption does not end [0]");
+  AddSamplingOptions(command, caption);
+  AddNumber(command, "--no-repeat-ngram-size", caption.no_repeat_ngram_size, AtLeast(0),
+            "Repeat no n-gram of this size; 0: any may repeat [0]");
+  command.add_flag(
+      "--json", options.json,
+      "Print one JSON object per caption: picture, text, score, complete (false where --max-length cut it)");
+  AddSkipErrors(command, options);
+  AddComputeOption(command, options.compute);
+  command.footer(
+      "\nPrints PICTURE<tab>CAPTION for each caption, the best of a picture first, with #N after the path of an IDX "
+      "file\n"
+      "for its Nth picture. Unless given, options are what the model's generation_config.json says. A picture's "
+      "captions\n"
+      "do not depend on the pictures beside it; with sampling they depend on its place.\n\n"
+      "Examples:\n"
+      "  headlight caption vit-gpt2-image-captioning cat.jpg photos/ --beam-size 4\n"
+      "  headlight caption blip-image-captioning-base cat.jpg --prompt 'a picture of' --beam-size 5 --n-best 3 --json\n"
+      "  headlight caption blip-image-captioning-base cat.jpg --temperature 0.8 --n-best 4 --seed 7");
+}
+
+}  // namespace headlight

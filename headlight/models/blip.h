@@ -1,0 +1,124 @@
+// BLIP (Li et al., "BLIP: Bootstrapping Language-Image Pre-training for Unified Vision-Language Understanding and
+// Generation", 2022): a Vision Transformer that reads a picture, and BERTs with cross-attention that read a text beside
+// it or write one about it (figure 2).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/caption_model.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/picture_embedding.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// captions: a decoder that reads the picture. answers: an encoder reads the question beside the picture, and the
+// decoder reads the encoder (figure 5). matching: an encoder with a head that says whether the text is of the picture,
+// and vectors of both. vectors: vectors alone, as Transformers' BlipModel makes them.
+enum class BlipTask { captions, answers, matching, vectors };
+
+// The defaults are the paper's base model.
+struct BlipVisionConfig {
+  std::int64_t model = 768;
+  int layers = 12;
+  std::int32_t heads = 12;
+  std::int64_t ffn = 3072;
+  Activation activation = Activation::gelu;
+  double attention_dropout = 0;
+  double norm_epsilon = 1e-5;
+  Grid picture = {384, 384}, patch = {16, 16};  // pixels
+};
+struct BlipConfig {
+  BlipTask task = BlipTask::captions;
+  BlipVisionConfig vision;
+  BertConfig text{.heads = 8, .dropout = 0, .attention_dropout = 0, .vocabulary = 30524, .types = 0, .scope = ""};
+  std::int32_t start_id = 30522, end_id = 102;  // of what is written
+  std::int64_t vectors = 512, matching = 256;   // numbers of a vector of that task
+};
+HEADLIGHT_API void Describe(ConfigTable& table, BlipVisionConfig& config);
+HEADLIGHT_API void Describe(ConfigTable& table, BlipConfig& config);
+
+// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+class HEADLIGHT_API BlipVisionLayer {
+ public:
+  BlipVisionLayer(const Scope& scope, const BlipVisionConfig& config, int layer);
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures) const;  // [tokens, model] to the same
+
+ private:
+  LayerNorm attention_norm_;
+  MultiHeadAttention attention_;
+  LayerNorm feed_forward_norm_;
+  FeedForward feed_forward_;
+};
+
+// LayerNorm(x + Attention(x)), then the same with cross-attention on a picture, then with a feed-forward network.
+class HEADLIGHT_API BlipTextLayer {
+ public:
+  BlipTextLayer(const Scope& scope, const BlipConfig& config, bool writes, int layer);
+  // [tokens, model] to the same; without a memory there is no cross-attention.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const;
+
+ private:
+  bool causal_;
+  double dropout_;
+  int layer_;
+  MultiHeadAttention attention_;
+  LayerNorm attention_norm_;
+  MultiHeadAttention cross_attention_;
+  LayerNorm cross_attention_norm_;
+  FeedForward feed_forward_;
+  LayerNorm feed_forward_norm_;
+};
+
+// The embeddings and the layers, of a text that is written, where each token sees earlier ones, or of one that is read.
+class HEADLIGHT_API BlipText {
+ public:
+  BlipText(const Scope& scope, const BlipConfig& config, bool writes);
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
+                    const Memory* memory) const;
+  const Parameter& table() const { return embeddings_.tokens().table(); }
+
+ private:
+  BertEmbeddings embeddings_;
+  std::deque<BlipTextLayer> layers_;
+};
+
+class HEADLIGHT_API Blip : public CaptionModel {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Blip(const BlipConfig& config, DType dtype = DType::float32);
+
+  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override;
+  Tensor ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
+                   const Memory* pictures) const override;
+  Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const override;
+  Tensor PictureVectors(Context& context, const EncodedPictures& encoded) const override;
+  Tensor TextVectors(Context& context, const Tensor& states, const Sequences& texts) const override;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                const Memory& memory) const override;
+
+  const BlipConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  BlipConfig config_;
+  PictureEmbedding embedding_;
+  std::deque<BlipVisionLayer> layers_;
+  std::optional<LayerNorm> norm_;
+  std::optional<BlipText> encoder_, decoder_;  // of texts
+  std::optional<Linear> output_dense_;         // below the decoder's output
+  std::optional<LayerNorm> output_norm_;
+  std::optional<Linear> match_, pooler_, picture_vectors_, text_vectors_;
+};
+
+}  // namespace headlight

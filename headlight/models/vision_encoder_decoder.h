@@ -1,0 +1,54 @@
+// A Vision Transformer that reads a picture, and a GPT-2 with cross-attention that describes it, as Transformers'
+// VisionEncoderDecoder joins them. The idea is that of Xu et al., "Show, Attend and Tell: Neural Image Caption
+// Generation with Visual Attention", 2015.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/models/gpt.h"
+#include "headlight/models/vit.h"
+#include "headlight/nn/caption_model.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The defaults are a ViT-B/16 with the smallest GPT-2.
+struct VisionEncoderDecoderConfig {
+  VitConfig encoder{.scope = ""};              // without heads
+  GptConfig decoder{.cross_attention = true};  // of the layout gpt2
+  std::int32_t start_id = 50256, end_id = 50256;
+};
+HEADLIGHT_API void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config);
+
+class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit VisionEncoderDecoder(const VisionEncoderDecoderConfig& config, DType dtype = DType::float32);
+
+  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override {
+    return encoder_(context, pictures);
+  }
+  Memory MemoryOf(Context& context, const EncodedPictures& encoded) const override;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+                const Memory& memory) const override {
+    return decoder_(context, ids, sentences, &memory);
+  }
+
+  const VisionEncoderDecoderConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  VisionEncoderDecoderConfig config_;
+  VitEncoder encoder_;
+  GptStack decoder_;
+  std::optional<Linear> projection_;  // of the picture's states, where the widths differ
+};
+
+}  // namespace headlight

@@ -1,0 +1,200 @@
+#include "headlight/train/tasks/captions.h"
+
+#include <algorithm>
+#include <any>
+#include <cmath>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/generate/decode.h"
+#include "headlight/text/metrics/bleu.h"
+#include "headlight/train/tasks/image_classification.h"
+#include "headlight/train/tasks/prepared_batches.h"
+#include "headlight/train/tasks/token_task.h"
+
+namespace headlight {
+namespace {
+
+// Pictures' rows whose activations exist at the same time, as in image_classification.cc.
+constexpr std::int64_t kTokensOfPart = 2560;
+
+std::int64_t PicturesOfPart(const CaptionModel& model, PictureSize size, std::int64_t pictures) {
+  const PictureEncoder::Limits& limits = model.picture_limits();
+  const std::int64_t tokens = limits.special + size.height / limits.patch.height * (size.width / limits.patch.width);
+  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * tokens + kTokensOfPart / 2) / kTokensOfPart);
+  return (pictures + parts - 1) / parts;
+}
+
+std::vector<Tensor> PicturesOf(const Tensor& values) {
+  const Shape& shape = values.shape();
+  std::vector<Tensor> pictures;
+  for (std::int64_t i = 0; i < shape[0]; ++i)
+    pictures.push_back(values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}));
+  return pictures;
+}
+
+Memory MemoryOf(const CaptionModel& model, Context& context, const Tensor& values) {
+  return model.MemoryOf(context, model.EncodePictures(context, PicturesOf(values)));
+}
+
+// The pictures [count, height, width, 3] as the model reads them.
+Tensor ValuesOf(const PictureProcessor& processor, const PictureTextSet& pictures,
+                std::span<const std::int64_t> which) {
+  const PictureSize size = FixedSize(processor);
+  const Tensor values = Tensor::Empty({std::ssize(which), size.height, size.width, 3});
+  ParallelFor(std::ssize(which), [&](std::int64_t i) {
+    const Tensor own = processor.Values(processor.Fit(pictures[which[static_cast<std::size_t>(i)]]));
+    values.ViewRows(i, 1).ViewAs(own.shape()).CopyFrom(own);
+  });
+  return values;
+}
+
+using Example = TokenizedCaptions::Example;
+
+CaptionBatch BatchOf(const CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& captions,
+                     std::span<const std::int64_t> examples) {
+  std::vector<std::int64_t> pictures;
+  CaptionBatch batch;
+  for (const std::int64_t index : examples) {
+    const Example& example = captions.examples[static_cast<std::size_t>(index)];
+    pictures.push_back(example.picture);
+    AppendPair({}, example.ids, model.limits().start_id, model.limits().end_id, batch.texts);
+  }
+  batch.values = ValuesOf(processor, *captions.pictures, pictures);
+  return batch;
+}
+
+Tensor LossOf(const CaptionModel& model, Context& context, const CaptionBatch& batch, double label_smoothing,
+              double scale) {
+  return TeacherForcedLoss(model, context, MemoryOf(model, context, batch.values), batch.texts, label_smoothing, scale);
+}
+
+// Calls body(begin, end) for ranges of at most `most` of `count`.
+void ForRanges(std::int64_t count, std::int64_t most, const CancelCheck& cancelled,
+               const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
+  for (std::int64_t begin = 0; begin < count; begin += most) {
+    if (cancelled && cancelled()) throw Cancelled();
+    body(begin, std::min(count, begin + most));
+  }
+}
+
+std::vector<std::int64_t> Range(std::int64_t begin, std::int64_t end) {
+  std::vector<std::int64_t> range;
+  for (std::int64_t i = begin; i < end; ++i) range.push_back(i);
+  return range;
+}
+
+// BLEU takes as many sets of references as any picture has captions: a picture with fewer has its first again.
+double BleuOf(const std::vector<std::string>& written, const PictureTextSet& pictures) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < written.size(); ++i)
+    most = std::max(most, pictures.texts(static_cast<std::int64_t>(i)).size());
+  std::vector<std::vector<std::string>> references(most);
+  for (std::size_t set = 0; set < most; ++set)
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      const std::vector<std::string>& texts = pictures.texts(static_cast<std::int64_t>(i));
+      references[set].push_back(texts[set < texts.size() ? set : 0]);
+    }
+  return CorpusBleu(written, references).score;
+}
+
+ValidationReport Validate(const CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& valid,
+                          const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
+                          std::int64_t validated, const CancelCheck& cancelled) {
+  const std::int64_t at_once = PicturesOfPart(model, FixedSize(processor), std::int64_t{1} << 20);
+  double loss = 0;
+  std::int64_t labels = 0;
+  std::size_t longest = 0;
+  ForRanges(std::ssize(valid.examples), at_once, cancelled, [&](std::int64_t begin, std::int64_t end) {
+    const CaptionBatch batch = BatchOf(model, processor, valid, Range(begin, end));
+    Context context;
+    loss += static_cast<double>(LossOf(model, context, batch, 0, 1).data<float>()[0]);
+    labels += std::ssize(batch.texts.labels);
+  });
+  ValidationReport report = LossReport(loss, labels);
+  report.score_name = "exact";
+  report.more_scores = {{"bleu", 0}};
+  if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
+
+  for (const Example& example : valid.examples) longest = std::max(longest, example.ids.size() + 1);
+  const DecodingOptions decoding{
+      .beam_size = 1,
+      .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
+      .cancelled = cancelled};
+  const PictureTextSet& pictures = *valid.pictures;
+  std::vector<std::string> written;
+  const std::int64_t count = validated < 0 ? pictures.size() : std::min(pictures.size(), validated);
+  ForRanges(count, at_once, cancelled, [&](std::int64_t begin, std::int64_t end) {
+    Context context;
+    const Memory memory = MemoryOf(model, context, ValuesOf(processor, pictures, Range(begin, end)));
+    for (const auto& hypotheses : Decode(model, memory, decoding)) written.push_back(decode(hypotheses.front().ids));
+  });
+  report.more_scores = {{"bleu", BleuOf(written, pictures)}};
+  std::int64_t right = 0;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const auto picture = static_cast<std::int64_t>(i);
+    const std::vector<std::string>& texts = pictures.texts(picture);
+    if (std::ranges::find(texts, written[i]) != texts.end()) ++right;
+    if (i < 3) report.samples.push_back({pictures.name(picture), texts.front(), written[i]});
+  }
+  report.score = PerCent(right, std::ssize(written));
+  return report;
+}
+
+void CheckCaptions(const CaptionModel& model, const TokenizedCaptions& captions, const char* purpose) {
+  Check(model.uses().captions, "{}: this model writes no captions", model.parameters().source());
+  Check(captions.pictures != nullptr && !captions.examples.empty(), "there is no caption to {}", purpose);
+}
+
+}  // namespace
+
+TokenizedCaptions TokenizeCaptions(const CaptionModel& model, const PictureTextSet& pictures,
+                                   const std::function<std::vector<std::int32_t>(const std::string& text)>& encode) {
+  TokenizedCaptions captions{.pictures = &pictures, .examples = {}};
+  const std::int64_t most = model.limits().positions - 1;  // an end follows
+  for (std::int64_t picture = 0; picture < pictures.size(); ++picture)
+    for (const std::string& text : pictures.texts(picture)) {
+      captions.examples.push_back({picture, encode(text)});
+      const std::int64_t tokens = std::ssize(captions.examples.back().ids);
+      Check(tokens >= 1 && tokens <= most, "{}: a caption has {} tokens, and must have from 1 to {}",
+            pictures.name(picture), tokens, most);
+    }
+  return captions;
+}
+
+TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& train,
+                         const TokenizedCaptions& valid,
+                         const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
+                         const CaptionTrainingOptions& options) {
+  CheckLabelSmoothing(options.label_smoothing);
+  CheckCaptions(model, train, "learn from");
+  CheckCaptions(model, valid, "validate on");
+  const PictureSize size = FixedSize(processor);
+  const auto prepare = [&model, processor, &train, size](const BatchPlan& plan) {
+    TrainingBatch batch;
+    const std::vector<std::int64_t> examples(plan.examples.begin(), plan.examples.end());
+    const std::int64_t of_part = PicturesOfPart(model, size, std::ssize(examples));
+    ForRanges(std::ssize(examples), of_part, {}, [&](std::int64_t begin, std::int64_t end) {
+      const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
+      CaptionBatch part = BatchOf(model, processor, train, std::span(examples).subspan(first, count));
+      batch.labels += std::ssize(part.texts.labels);
+      batch.parts.emplace_back(std::move(part));
+    });
+    return batch;
+  };
+  return {.model = &model,
+          .batches = PreparedBatches(std::ssize(train.examples), options.batches, prepare),
+          .loss =
+              [&model, options](Context& context, const std::any& part, double scale) {
+                context.drop_path = options.drop_path;
+                return LossOf(model, context, std::any_cast<const CaptionBatch&>(part), options.label_smoothing, scale);
+              },
+          .validate =
+              [&model, processor, &valid, decode, validated = options.validated](const CancelCheck& cancelled) {
+                return Validate(model, processor, valid, decode, validated, cancelled);
+              },
+          .scores = {"exact", "bleu"}};
+}
+
+}  // namespace headlight

@@ -1,0 +1,56 @@
+// Captions: a model writes what is told of a picture.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/data/picture_texts.h"
+#include "headlight/image/processor.h"
+#include "headlight/nn/caption_model.h"
+#include "headlight/train/tasks/teacher_forcing.h"
+#include "headlight/train/training_task.h"
+
+namespace headlight {
+
+// Pictures with their captions as tokens, without starts and ends; each caption of a picture is an example.
+struct TokenizedCaptions {
+  struct Example {
+    std::int64_t picture = 0;
+    std::vector<std::int32_t> ids;
+  };
+  const PictureTextSet* pictures = nullptr;
+  std::vector<Example> examples;
+};
+// `encode` as the model's tokenizer, without special tokens. Throws Error naming the picture where a caption has no
+// tokens, or more than the model writes.
+HEADLIGHT_API TokenizedCaptions
+TokenizeCaptions(const CaptionModel& model, const PictureTextSet& pictures,
+                 const std::function<std::vector<std::int32_t>(const std::string& text)>& encode);
+
+struct CaptionTrainingOptions {
+  BatchOptions batches;         // tokens are pictures, one for each caption
+  double label_smoothing = 0;   // as TeacherForcingOptions'
+  double drop_path = 0;         // Context::drop_path
+  std::int64_t validated = -1;  // pictures that captions are written for in a validation; -1: all
+};
+
+// One of TrainingBatch::parts.
+struct CaptionBatch {
+  Tensor values;     // [pictures, height, width, 3], as the model reads them
+  TokenBatch texts;  // the targets, one for each
+};
+
+// Teacher forcing on captions. A validation's score is the share of greedy captions, which get no longer than the
+// longest reference, that are one of their picture's captions word for word, in per cent; beside it their BLEU against
+// all captions of a picture. Where none is right, as of free descriptions, the loss decides. The model and the sets
+// must outlive the task. Throws Error for a model that writes no captions.
+HEADLIGHT_API TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
+                                       const TokenizedCaptions& train, const TokenizedCaptions& valid,
+                                       const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
+                                       const CaptionTrainingOptions& options);
+
+}  // namespace headlight
