@@ -221,11 +221,11 @@ TEST(DualEncoder, NamesSettingsThatCannotBe) {
               testing::HasSubstr("4 does not divide 15"));
   EXPECT_THAT(ErrorOfConfig("clip", "\"projection_dim\": 10,\n  \"text_config\"", "10", "11"),
               testing::HasSubstr("visual_projection.weight"));
-  EXPECT_THAT(ErrorOfConfig("siglip", "vision_config", "\"attention_dropout\": 0.0", "\"vision_use_head\": false"),
+  EXPECT_THAT(ErrorOfConfig("siglip", "vision_config", "\"vision_use_head\": true", "\"vision_use_head\": false"),
               testing::HasSubstr("without its attention pooling is not supported"));
   EXPECT_THAT(ErrorOfConfig("siglip", "projection_size", "15", "12"), testing::HasSubstr("not in one space"));
   // Older files state a tower's settings twice, and the second rules.
-  EXPECT_EQ(ErrorOfConfig("clip", "text_config", "\"text_config\"",
+  EXPECT_EQ(ErrorOfConfig("clip", "model_type", "\"text_config\"",
                           "\"text_config\": {\"hidden_size\": 7}, \"text_config_dict\""),
             "");
 }

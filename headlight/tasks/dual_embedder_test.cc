@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> kTexts = {"A dog runs.", "two cats", "", "A much longer text of some words"};
+const std::vector<std::string> kTexts = {"A dog runs.", "two cats", "", "A dog or two"};
 
 struct DualEmbedderTest : testing::TestWithParam<const char*> {
   DualEmbedderTest() {
@@ -112,8 +112,6 @@ TEST(DualEmbedder, FillsUpWithTheTokenizersPadding) {
   const std::vector<float> before = DualEmbedder::Load(folder.path()).EmbedTexts({"dog"}).vectors.ToVector<float>();
   WriteFile(folder.File("tokenizer_config.json"), R"({"tokenizer_class": "SiglipTokenizer", "pad_token": "<pad>"})");
   EXPECT_NE(DualEmbedder::Load(folder.path()).EmbedTexts({"dog"}).vectors.ToVector<float>(), before);
-  WriteFile(folder.File("tokenizer_config.json"), R"({"tokenizer_class": "SiglipTokenizer", "pad_token": "<no>"})");
-  EXPECT_THAT(ErrorOf([&] { DualEmbedder::Load(folder.path()); }), HasSubstr("'<no>'"));
 }
 
 TEST(DualEmbedder, LoadsOneTower) {

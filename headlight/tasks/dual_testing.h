@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "headlight/base/file.h"
 #include "headlight/models/clip.h"
@@ -11,8 +10,6 @@
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
-
-inline constexpr std::string_view kTokenizers = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/";
 
 // Sizes of both towers, which differ.
 template <typename Config>
@@ -36,8 +33,8 @@ Config TinyDualConfig(std::int64_t vocabulary, std::int64_t positions) {
 // Saves a CLIP into `folder`, which exists. It reads pictures of 8 x 8 pixels, of which the longer sides are cut, and
 // texts of at most `positions` tokens.
 inline void SaveTinyClip(const std::string& folder, std::int64_t positions = 20, std::uint64_t seed = 3) {
-  std::filesystem::copy_file(std::string(kTokenizers) + "family_clip.json", folder + "/tokenizer.json",
-                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_clip.json",
+                             folder + "/tokenizer.json", std::filesystem::copy_options::overwrite_existing);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   ClipConfig config = TinyDualConfig<ClipConfig>(tokenizer.size(), positions);
   config.text->end_id = *tokenizer.Find("<|endoftext|>");
@@ -52,8 +49,8 @@ inline void SaveTinyClip(const std::string& folder, std::int64_t positions = 20,
 
 // A SigLIP likewise, whose texts are filled up.
 inline void SaveTinySiglip(const std::string& folder, std::int64_t positions = 20, std::uint64_t seed = 3) {
-  std::filesystem::copy_file(std::string(kTokenizers) + "spm_t5.model", folder + "/spiece.model",
-                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/spm_t5.model",
+                             folder + "/spiece.model", std::filesystem::copy_options::overwrite_existing);
   WriteFile(folder + "/tokenizer_config.json", R"({"tokenizer_class": "SiglipTokenizer", "pad_token": "</s>"})");
   SiglipConfig config = TinyDualConfig<SiglipConfig>(PipelineTokenizer::Load(folder).size(), positions);
   config.text->vector = 16;

@@ -30,7 +30,7 @@ struct Replace {
     spaces,           // " {2,}"
     white_space,      // "\s{2,}|[\n\r\t]"
     all_white_space,  // "\s+"
-    punctuation,      // "[!-/:-@\[-`{-~]", of ASCII
+    punctuation,      // a character of ASCII's punctuation
   };
   std::string pattern, content;
   Kind kind = Kind::text;
