@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "headlight/cli/testing.h"
+#include "headlight/tasks/drawing_testing.h"
 #include "headlight/tasks/dual_testing.h"
 
 namespace headlight {
@@ -35,6 +36,7 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       {"gpt", {"generate", "--beam-size", "3"}, "A dog\n", "decoding step 1"},
       {"gpt", {"generate", "--top-k", "5", "--top-p", "0.5"}, "A dog\n", "decoding step 1"},
       {"gpt", {"score"}, "A dog\n", "scoring token 1"},
+      {"dalle", {"draw", "A dog", "--json"}, "", "decoding step 1"},
       {HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences",
        {"embed"},
        "Two dogs.\n",
@@ -63,6 +65,8 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       SaveTinyGpt(folder.path());
     else if (one.folder == "clip")
       SaveTinyClip(folder.path());
+    else if (one.folder == "dalle")
+      SaveTinyDalle(folder.path());
     else
       std::filesystem::copy(one.folder, folder.path(), std::filesystem::copy_options::recursive);
     DamageWeights(folder.path());

@@ -39,6 +39,7 @@ TEST_F(ExitCodes, TellSuccessFromMistakes) {
                {2, {"translate", nowhere}},
                {2, {"translate", text}},
                {2, {"embed", model, text}},
+               {2, {"draw", model, "Hund", "--out", nowhere + ".png"}},
                {2, {"look", model, "--source", "Hund", "--out", nowhere + ".svg"}},
                {0, {"caption", kCaptions, kPicture}},
                {0, {"caption", kCaptions, kPicture, text, "--skip-errors"}},

@@ -10,6 +10,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/forward_captions.h"
+#include "headlight/cli/forward_drawings.h"
 #include "headlight/cli/forward_dual.h"
 #include "headlight/cli/forward_pictures.h"
 #include "headlight/cli/forward_regions.h"
@@ -21,8 +22,10 @@
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/nn/caption_model.h"
+#include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/region_text_encoder.h"
 
@@ -122,7 +125,8 @@ constexpr KindForward kForward[] = {
     {LanguageModel::kKind, ForwardLanguageModel},   {ImageGpt::kKind, ForwardLanguageModel},
     {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector},
     {DualEncoder::kKind, ForwardDualEncoder},       {RegionTextEncoder::kKind, ForwardRegionTexts},
-    {CaptionModel::kKind, ForwardCaptionModel}};
+    {CaptionModel::kKind, ForwardCaptionModel},     {PictureCoder::kKind, ForwardPictureCoder},
+    {DrawingModel::kKind, ForwardDrawingModel}};
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
@@ -157,7 +161,9 @@ void AddForward(CLI::App& program) {
       "reads input_ids and, beside each text, the regions of a picture: image_feat [batch, regions, features], "
       "image_loc\n"
       "[batch, regions, 5] and optionally image_attention_mask and task_ids [batch, 1]; a model of captions\n"
-      "pixel_values, decoder_input_ids for what it writes and input_ids for what it reads.\n\n"
+      "pixel_values, decoder_input_ids for what it writes and input_ids for what it reads. A coder of\n"
+      "pictures reads pixel_values, from 0 to 1, or codes [batch, rows, columns]; a DALL-E input_ids, its texts, and\n"
+      "optionally codes [batch, drawn].\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
@@ -174,7 +180,8 @@ void AddForward(CLI::App& program) {
       "attentions_vt.LAYER; for a model of captions the same, of the picture and what it writes, and of what it "
       "reads\nlast_hidden_state, attentions.LAYER, text_cross_attentions.LAYER, and where the model has them "
       "itm_score,\n"
-      "image_embeds and text_embeds, of length 1.\n"
+      "image_embeds and text_embeds, of length 1; for a coder of pictures logits and codes, or pixel_values; for a\n"
+      "DALL-E last_hidden_state, attentions.LAYER, text_logits, and logits of the drawn codes and the next one.\n"
       "Layers count from 0. Outputs at padding are zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "

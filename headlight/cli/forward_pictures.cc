@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
@@ -191,6 +192,46 @@ NamedTensors ForwardDetector(const Safetensors& in, const std::string& folder) {
     const ops::FeatureMaps made = model->Masks(context, found, all);
     out.tensors["pred_masks"] = made.rows.ViewAs({batch, queries, made.grids[0].height, made.grids[0].width});
   }
+  return out;
+}
+
+namespace {
+
+// The codes of a file as Decode's input.
+FeatureMaps ReadCodes(const Safetensors& in, const PictureCoder& model) {
+  const StoredTensor& stored = in.At("codes");
+  Check((stored.type == StoredType::i64 || stored.type == StoredType::i32) && stored.shape.rank() == 3 &&
+            stored.shape.elements() > 0,
+        "{}: codes is {} of shape {}, and must be I64 or I32 [batch, rows, columns] with none of them 0", in.path(),
+        Name(stored.type), ToString(stored.shape));
+  const Tensor codes = in.Read("codes", DType::int32);
+  const Grid grid = {stored.shape[1], stored.shape[2]};
+  return WeightsOf(model, codes.span<std::int32_t>(),
+                   std::vector<Grid>(static_cast<std::size_t>(stored.shape[0]), grid));
+}
+
+}  // namespace
+
+NamedTensors ForwardPictureCoder(const Safetensors& in, const std::string& folder) {
+  CheckInputs(in, {"pixel_values", "codes"});
+  Check(!in.contains("pixel_values") || !in.contains("codes"), "{}: has both pixel_values and codes, and must have one",
+        in.path());
+  const auto model = LoadModel<PictureCoder>(folder);
+  NamedTensors out;
+  Context context;
+  if (in.contains("codes")) {
+    const FeatureMaps decoded = model->Decode(context, ReadCodes(in, *model));
+    out.tensors["pixel_values"] =
+        AsMaps(PixelsOf(*model, decoded.rows), std::ssize(decoded.grids), decoded.grids.front());
+    return out;
+  }
+  const std::int64_t cell = model->limits().cell;
+  const std::vector<Tensor> pictures = ReadPixelValues(in, 3, {cell, cell});
+  const FeatureMaps scores = model->Encode(context, MapsOf(pictures, 3, DType::float32));
+  const Grid grid = scores.grids.front();
+  out.tensors["logits"] = AsMaps(scores.rows, std::ssize(pictures), grid);
+  const std::vector<std::int32_t> codes = LikeliestCodes(*model, scores.rows);
+  out.tensors["codes"] = Tensor::From<std::int32_t>(codes, {std::ssize(pictures), grid.height, grid.width});
   return out;
 }
 

@@ -23,4 +23,8 @@ NamedTensors ForwardPictureEncoder(const Safetensors& in, const std::string& fol
 // cross_attentions.LAYER, and where the model has masks pred_masks.
 NamedTensors ForwardDetector(const Safetensors& in, const std::string& folder);
 
+// pixel_values, from 0 to 1, to the codes' logits [batch, codes, rows, columns] and the likeliest codes [batch, rows,
+// columns]; or codes to the pixel_values that they stand for.
+NamedTensors ForwardPictureCoder(const Safetensors& in, const std::string& folder);
+
 }  // namespace headlight

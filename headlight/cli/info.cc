@@ -17,6 +17,7 @@
 #include "headlight/nn/caption_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/region_text_encoder.h"
 #include "headlight/nn/text_encoder.h"
@@ -176,7 +177,8 @@ Json Describe(const std::string& folder) {
     return description;
   }
   if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr ||
-      dynamic_cast<const ObjectDetector*>(model.get()) != nullptr)
+      dynamic_cast<const ObjectDetector*>(model.get()) != nullptr ||
+      dynamic_cast<const PictureCoder*>(model.get()) != nullptr)
     return description;
   if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
     description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});

@@ -24,9 +24,12 @@
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/nn/caption_model.h"
+#include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/tasks/captioner.h"
+#include "headlight/tasks/drawer.h"
+#include "headlight/tasks/drawer_text.h"
 #include "headlight/tasks/dual_folder.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/generator.h"
@@ -92,6 +95,18 @@ AttentionRecord OfPictureGenerator(const std::string& folder, const ModelInput& 
                      OneLayer(input.options));
 }
 
+// Of what the text is drawn as, with the options of headlight draw as they are unless given.
+AttentionRecord OfDrawer(const std::string& folder, const ModelInput& input) {
+  const std::optional<std::string>& text = input.options.text;
+  Check(text.has_value(), "{}: a model that draws reads a text: give it with --text", folder);
+  const Drawer drawer = Drawer::Load(folder);
+  const Drawing drawing = drawer.Draw({&*text, 1}, 1).front();
+  const std::vector<std::int32_t> ids =
+      DrawingIds(drawer.tokenizer(), *text, drawer.model().drawing().text_positions, "--text");
+  return AttentionOf(drawer.model(), ids, drawer.tokenizer().Labels(ids), drawing.codes, drawing.picture,
+                     OneLayer(input.options));
+}
+
 AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
   const Options& options = input.options;
   Check(input.picture.has_value(), "{}: a detector reads a picture: give it with --picture", folder);
@@ -137,11 +152,15 @@ struct KindAttention {
   std::string_view kind;
   AttentionRecord (*attention)(const std::string& folder, const ModelInput& input);
 };
-constexpr KindAttention kAttention[] = {
-    {EncoderDecoder::kKind, OfEncoderDecoder}, {TextEncoder::kKind, OfTextEncoder},
-    {LanguageModel::kKind, OfLanguageModel},   {PictureEncoder::kKind, OfPictureEncoder},
-    {ImageGpt::kKind, OfPictureGenerator},     {ObjectDetector::kKind, OfDetector},
-    {DualEncoder::kKind, OfDualEncoder},       {CaptionModel::kKind, OfCaptionModel}};
+constexpr KindAttention kAttention[] = {{EncoderDecoder::kKind, OfEncoderDecoder},
+                                        {TextEncoder::kKind, OfTextEncoder},
+                                        {LanguageModel::kKind, OfLanguageModel},
+                                        {PictureEncoder::kKind, OfPictureEncoder},
+                                        {ImageGpt::kKind, OfPictureGenerator},
+                                        {ObjectDetector::kKind, OfDetector},
+                                        {DualEncoder::kKind, OfDualEncoder},
+                                        {CaptionModel::kKind, OfCaptionModel},
+                                        {DrawingModel::kKind, OfDrawer}};
 
 std::string NameOfFolder(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
@@ -289,9 +308,10 @@ void AddLook(CLI::App& program) {
       .add_option("--target", options.target,
                   "Sentence for the decoder, or caption of the picture [what the model writes]")
       ->type_name("TEXT");
-  auto* text = command.add_option("--text", options.text, "Text for an encoder or a language model")
-                   ->type_name("TEXT")
-                   ->excludes(source);
+  auto* text =
+      command.add_option("--text", options.text, "Text for an encoder, a language model or a model that draws")
+          ->type_name("TEXT")
+          ->excludes(source);
   command.add_option("--second", options.second, "Second text of a pair, for an encoder")
       ->type_name("TEXT")
       ->needs(text);
@@ -354,6 +374,7 @@ void AddLook(CLI::App& program) {
       "  headlight look model --source 'Ein Hund läuft.' --out dog.html\n"
       "  headlight look bert --text 'Who runs?' --second 'A dog runs.' --attention encoder --out pair.html\n"
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
+      "  headlight look shapes --text 'a red circle' --layer 4 --out drawn.html\n"
       "  headlight look vit --picture cat.jpg --out cat.html\n"
       "  headlight look vit --picture cat.jpg --mass 0.6 --out heads.png\n"
       "  headlight look blip --picture cat.jpg --layer 12 --out words.html\n"

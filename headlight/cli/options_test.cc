@@ -172,11 +172,13 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"look", ".", "--out", "a.svg", "--question", "a"}, "--question needs --picture"},
       {{"generate", ".", "a", "--sample", "--no-sample"}, "--no-sample"},
       {{"train", "self-distillation", "--train", "a", "--out", "b", "--from", ".", "--layers", "4"}, "--layers"},
+      {{"draw", ".", "a", "--out", "a.png", "--rows", "2"}, "--rows needs --from"},
   };
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
-  for (const std::string task : {"language-model", "classification", "tagging", "question-answering",
-                                 "masked-language-model", "seq2seq", "span-corruption", "denoising",
-                                 "image-classification", "image-generation", "detection", "contrastive", "captions"})
+  for (const std::string task :
+       {"language-model", "classification", "tagging", "question-answering", "masked-language-model", "seq2seq",
+        "span-corruption", "denoising", "image-classification", "image-generation", "detection", "contrastive",
+        "captions", "text-to-picture"})
     for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
       EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
                   testing::AllOf(HasSubstr("--from"), HasSubstr(size)));

@@ -193,6 +193,14 @@ ByteValues ValuesOf(const PictureProcessor& processor) {
 
 }  // namespace
 
+PictureProcessor CentreSquare(std::int64_t edge) {
+  PictureProcessor processor;
+  processor.resize = Shortest(edge);
+  processor.crop = PictureSize{edge, edge};
+  processor.scale = 1.0 / 255;
+  return processor;
+}
+
 PictureSize ResizedSize(const ResizeRule& rule, PictureSize size) {
   switch (rule.kind) {
     case ResizeRule::Kind::none:

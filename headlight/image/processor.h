@@ -52,6 +52,9 @@ struct HEADLIGHT_API PictureProcessor {
   std::vector<std::int32_t> Colours(const Picture& fitted) const;
 };
 
+// The shorter side becomes `edge`, of which the centre remains; bytes become 0 to 1.
+HEADLIGHT_API PictureProcessor CentreSquare(std::int64_t edge);
+
 // Where Fit takes a picture of this size, before the crop of the centre.
 PictureSize ResizedSize(const ResizeRule& rule, PictureSize size);
 

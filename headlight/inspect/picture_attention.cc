@@ -136,6 +136,34 @@ AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, cons
   return record;
 }
 
+AttentionRecord AttentionOf(const DrawingModel& model, std::span<const std::int32_t> text,
+                            const std::vector<std::string>& labels, std::span<const std::int32_t> codes,
+                            const Picture& picture, std::optional<int> layer) {
+  std::vector<std::int32_t> ids = model.Prompt(text);
+  const Grid grid = model.drawing().grid;
+  Check(labels.size() == text.size() && std::ssize(codes) == grid.cells(), "{} ids of a text with {} labels, {} codes",
+        text.size(), labels.size(), codes.size());
+  AttentionRecord record;
+  record.target_tokens = {"start"};
+  record.target_special = {0};
+  record.target_tokens.insert(record.target_tokens.end(), labels.begin(), labels.end());
+  for (std::int64_t i = std::ssize(record.target_tokens); i < std::ssize(ids); ++i) {
+    record.target_special.push_back(static_cast<int>(i));
+    record.target_tokens.emplace_back("padding");
+  }
+  record.target_picture = {picture, static_cast<int>(ids.size()), static_cast<int>(grid.height),
+                           static_cast<int>(grid.width)};
+  for (std::int64_t cell = 0; cell + 1 < grid.cells(); ++cell)
+    record.target_tokens.push_back(fmt::format("{}·{}", cell / grid.width + 1, cell % grid.width + 1));
+  ids.insert(ids.end(), codes.begin(), codes.end() - 1);
+  MapCollector maps(record, std::ssize(ids), layer);
+  Context context;
+  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
+  model.Decode(context, ids, {{0, static_cast<std::int32_t>(ids.size())}});
+  maps.CheckLayer();
+  return record;
+}
+
 namespace {
 
 // The rows of some queries.

@@ -11,6 +11,7 @@
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/nn/caption_model.h"
+#include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/object_detector.h"
@@ -33,6 +34,12 @@ HEADLIGHT_API AttentionRecord AttentionOf(const DualEncoder& model, const Pictur
 HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start,
                                           const PictureProcessor& processor, const Picture& picture,
                                           std::optional<int> layer = {});
+
+// The same of a model that draws: a start, the words of a text, its padding, and all codes of a picture but the last,
+// which are named by row and column. `labels`: of the text's ids. Throws Error as above and as DrawingModel::Prompt.
+HEADLIGHT_API AttentionRecord AttentionOf(const DrawingModel& model, std::span<const std::int32_t> text,
+                                          const std::vector<std::string>& labels, std::span<const std::int32_t> codes,
+                                          const Picture& picture, std::optional<int> layer = {});
 
 struct DetectorLook {
   double threshold = 0.5;  // only objects found with a score above it

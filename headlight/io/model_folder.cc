@@ -8,6 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/io/coder_folder.h"
 
 namespace headlight {
 namespace fs = std::filesystem;
@@ -103,6 +104,18 @@ bool IsModule(const std::string& folder, const std::string& name) {
   return inside.empty() || (inside.size() == 1 && inside.front() == kConfig);
 }
 
+// The folder of a DALL-E's coder of pictures, a model of its own.
+constexpr std::string_view kCoder = "vae";
+
+// Such a folder that holds a model's files and nothing else.
+bool IsCoder(const std::string& folder, const std::string& name) {
+  std::error_code ignored;
+  return name == kCoder && fs::is_directory(File(folder, name), ignored) &&
+         std::ranges::all_of(NamesIn(File(folder, name)), [&](const std::string& inside) {
+           return IsPartOfModel(inside) && fs::is_regular_file(File(File(folder, name), inside), ignored);
+         });
+}
+
 bool IsOfTraining(std::string_view name) {
   return name == "metrics.jsonl" || name == "training.json" || name == "training.svg";
 }
@@ -137,7 +150,8 @@ void CheckReplaceable(const std::string& path) {
   const std::vector<std::string> names = NamesIn(path);
   if (names.empty()) return;
   for (const std::string& name : names) {
-    Check((IsPartOfModel(name) && fs::is_regular_file(File(path, name), ignored)) || IsModule(path, name),
+    Check((IsPartOfModel(name) && fs::is_regular_file(File(path, name), ignored)) || IsModule(path, name) ||
+              IsCoder(path, name),
           "{}: holds {}, which is not part of a model and would be lost: name a new or empty folder", path,
           Quoted(name));
   }
@@ -201,6 +215,14 @@ void CopyModules(const std::string& from, const std::string& to) {
 
 void CopyTokenizer(const std::string& from, const std::string& to) { CopyWhere(from, to, IsOfTokenizer); }
 
+void CopyCoder(const std::string& coder, const std::string& to) {
+  std::error_code error;
+  fs::create_directory(File(to, kCoder), error);
+  Check(!error, "{}: cannot create the folder: {}", File(to, kCoder), error.message());
+  CopyWhere(coder, File(to, kCoder),
+            [](const std::string& name) { return IsPartOfModel(name) && !IsOfTraining(name); });
+}
+
 void CopyBesideModel(const std::string& from, const std::string& to) {
   std::set<std::string, std::less<>> weights = {std::string(kWeights), std::string(kWeightsIndex)};
   if (!Exists(File(from, kWeights)) && Exists(File(from, kWeightsIndex)))
@@ -210,6 +232,7 @@ void CopyBesideModel(const std::string& from, const std::string& to) {
     return IsPartOfModel(name) && !IsOfTraining(name) && !weights.contains(name) && !stray_shard && name != kConfig;
   });
   CopyModules(from, to);
+  if (const std::string coder = File(from, kCoder); Exists(coder)) CopyCoder(coder, to);
   // Without that file the settings of generation are those of config.json.
   if (std::error_code ignored; !Exists(File(from, kGenerationConfig))) fs::remove(File(to, kGenerationConfig), ignored);
   Json copied = ReadJson(File(to, kConfig)).value();

@@ -47,6 +47,9 @@ void CheckAttention(const AttentionInput<T>& input) {
   Check(mask.left >= -1 && mask.right >= -1 && mask.block >= 0 && mask.stride >= 0,
         "attention: a mask of left {}, right {}, block {} and stride {}", mask.left, mask.right, mask.block,
         mask.stride);
+  Check(mask.window >= 0 && mask.prefix >= 0 && (mask.window == 0 || (mask.width > 0 && mask.stride == 0)),
+        "attention: a mask of prefix {}, window {}, width {} and stride {}", mask.prefix, mask.window, mask.width,
+        mask.stride);
   CheckBias(input);
   Check(dropout.probability >= 0 && dropout.probability < 1, "attention: dropout is {}, which is not in [0, 1)",
         dropout.probability);

@@ -47,7 +47,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   const std::int32_t first_key = range.begin / kForwardKeys * kForwardKeys;
   for (std::int32_t key = first_key; key < range.end; key += kForwardKeys) {
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
-    if (input.mask.stride > 1 && SeesNothing(head, tile)) continue;  // all else leaves no gap in the range
+    if (head.gaps && SeesNothing(head, tile)) continue;
     const std::int32_t columns = WholeVectors<T>(tile.keys);
     PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);

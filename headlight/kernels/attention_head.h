@@ -47,15 +47,17 @@ struct AttentionHead {
         key(KeyedRowsOf(from.key, head_dim)),
         value(KeyedRowsOf(from.value, value_dim)),
         masked(from.mask != AttentionMask{}),
+        gaps(from.mask.stride > 1 || from.mask.prefix > 0),
         dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sentence) * 0x10000 +
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
-  // The first to the last key that a query sees.
-  KeyRange Visible(std::int32_t query_index) const { return SeenKeys(input.mask, query_index + past, keys); }
-  // Those that any of `count` consecutive queries sees.
+  // The first to the last key that any of `count` consecutive queries sees.
   KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
-    return {Visible(first_query).begin, Visible(first_query + count - 1).end};
+    const std::int32_t first = first_query + past, last = first + count - 1;
+    const std::int32_t prefix = SeenPrefix(input.mask, last, keys);
+    return {prefix > 0 ? 0 : SeenKeys(input.mask, first, keys).begin,
+            std::max(prefix, SeenKeys(input.mask, last, keys).end)};
   }
 
   // This head's part, of all the sentence's queries or keys, of a matrix with columns for every head or key head.
@@ -74,6 +76,7 @@ struct AttentionHead {
   std::int32_t queries, keys, past, head_dim, value_dim;
   HeadRows<T> query, key, value;
   bool masked;                 // else every query sees every key
+  bool gaps;                   // some keys between the first and the last that are seen are not
   std::uint64_t dropout_seed;  // the rows of its mask are the queries, the columns the keys
   std::uint32_t dropout_threshold;
 

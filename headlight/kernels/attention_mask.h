@@ -18,6 +18,12 @@ struct AttentionMask {
   // Where positive, keys at a multiple of this distance: the columns of a grid of this width (Child et al., "Generating
   // Long Sequences with Sparse Transformers", 2019, strided attention).
   std::int32_t stride = 0;
+  // Where positive, keys in a square of so many rows and columns of a grid whose rows have `width` cells, the lower
+  // right corner of which is the query; not with a stride.
+  std::int32_t window = 0, width = 0;
+  // Keys at the first `prefix` positions are seen unless `causal` hides them; the conditions other than that one are
+  // for the rest, and count positions from there: a text before a picture.
+  std::int32_t prefix = 0;
 
   bool operator==(const AttentionMask&) const = default;
 };
@@ -38,10 +44,17 @@ constexpr std::int64_t RoundDown(std::int64_t x, std::int64_t divisor) {
 
 }  // namespace attention_mask
 
-// From the first of the sentence's `keys` that the query at `position` sees to the last (but for `stride`, it sees all
-// between them); empty where end <= begin. Neither end falls as the position grows.
+// How many keys of the prefix the query at `position` sees.
+constexpr std::int32_t SeenPrefix(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
+  const std::int64_t last = mask.causal ? std::min<std::int64_t>(keys, position + 1) : keys;
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(last, 0, mask.prefix));
+}
+
+// From the first of the sentence's `keys` after the prefix that the query at `position` sees to the last (but for
+// `stride` and `window`, it sees all between them); empty where end <= begin. Neither end falls as the position grows.
 constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
-  std::int64_t begin = 0, end = keys;
+  position -= mask.prefix;
+  std::int64_t begin = 0, end = std::int64_t{keys} - mask.prefix;
   if (mask.causal) end = std::min(end, position + 1);
   if (mask.left >= 0) begin = std::max(begin, position - mask.left);
   if (mask.right >= 0) end = std::min(end, position + mask.right + 1);
@@ -50,7 +63,31 @@ constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, st
     begin = std::max(begin, block);
     end = std::min(end, block + mask.block);
   }
-  return {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)};
+  if (mask.window > 0) {
+    const std::int64_t row = attention_mask::RoundDown(position, mask.width);
+    begin = std::max(begin, row - std::int64_t{mask.window - 1} * mask.width);
+    end = std::min(end, position + 1);
+  }
+  return {static_cast<std::int32_t>(begin + mask.prefix), static_cast<std::int32_t>(end + mask.prefix)};
+}
+
+// The keys of a range that a query sees are those at `first`, which is in [0, period), and the `run - 1` after it, and
+// so on at every multiple of the period; all where that is 0.
+struct KeyPeriod {
+  std::int32_t period = 0, first = 0, run = 1;
+};
+
+constexpr KeyPeriod SeenPeriod(const AttentionMask& mask, std::int64_t position) {
+  const auto of = [&](std::int64_t key, std::int32_t period, std::int64_t run) -> KeyPeriod {
+    return {period, static_cast<std::int32_t>(key - attention_mask::RoundDown(key, period)),
+            static_cast<std::int32_t>(run)};
+  };
+  if (mask.stride > 1) return of(position, mask.stride, 1);
+  if (mask.window == 0) return {};
+  const std::int64_t in_grid = position - mask.prefix;
+  const std::int64_t column = in_grid - attention_mask::RoundDown(in_grid, mask.width);
+  const std::int64_t first = std::max<std::int64_t>(0, column - mask.window + 1);
+  return of(first + mask.prefix, mask.width, column - first + 1);
 }
 
 // How much of a tile is seen: the queries at [first_position, first_position + positions) and the keys of `tile`, which
@@ -58,6 +95,8 @@ constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, st
 constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_position, std::int32_t positions,
                             KeyRange tile, std::int32_t keys) {
   const std::int64_t last_position = first_position + positions - 1;
+  if (tile.begin < SeenPrefix(mask, last_position, keys))
+    return tile.end <= SeenPrefix(mask, first_position, keys) ? TileCover::full : TileCover::partial;
   const KeyRange first = SeenKeys(mask, first_position, keys), last = SeenKeys(mask, last_position, keys);
   const std::int64_t begin = std::max(first.begin, tile.begin), end = std::min(last.end, tile.end);
   if (begin >= end) return TileCover::empty;
@@ -66,6 +105,7 @@ constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_positi
     return attention_mask::RoundDown(farthest, mask.stride) >= begin - last_position ? TileCover::partial
                                                                                      : TileCover::empty;
   }
+  if (mask.window > 0) return TileCover::partial;
   return first.end >= tile.end && last.begin <= tile.begin ? TileCover::full : TileCover::partial;
 }
 

@@ -19,7 +19,12 @@ TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
                                     {.block = 6},
                                     {.causal = true, .left = 2, .block = 5},
                                     {.stride = 7},
-                                    {.causal = true, .left = 9, .stride = 4}}) {
+                                    {.causal = true, .left = 9, .stride = 4},
+                                    {.causal = true, .block = 5, .prefix = 6},
+                                    {.causal = true, .stride = 5, .prefix = 6},
+                                    {.causal = true, .window = 2, .width = 5, .prefix = 6},
+                                    {.window = 3, .width = 4},
+                                    {.left = 1, .right = 1, .prefix = 3}}) {
     int covers[3] = {0, 0, 0};
     for (std::int32_t position = -3; position < keys; ++position)
       for (const std::int32_t positions : {1, 4, 9})
@@ -32,7 +37,8 @@ TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
             ++covers[static_cast<int>(cover)];
             const bool full = seen == positions * (end - begin);
             const TileCover expected = seen == 0 ? TileCover::empty : full ? TileCover::full : TileCover::partial;
-            if (mask.stride > 0) {  // a tile may be taken for partial, never for empty or full
+            if (mask.stride > 0 || mask.prefix > 0 ||
+                mask.window > 0) {  // a tile may be taken for partial, never for empty or full
               EXPECT_TRUE(cover == expected || cover == TileCover::partial);
             } else {
               ASSERT_EQ(cover, expected) << position << " " << positions << " " << begin << " " << end;
@@ -45,7 +51,10 @@ TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
 // A NaN in keys and values of tiles that no query sees reaches nothing.
 TEST(AttentionMask, UnseenTilesAreNotRead) {
   ForEveryTarget([] {
-    for (const AttentionMask& mask : {AttentionMask{.left = 20, .right = 20}, {.block = 64}, {.stride = 128}}) {
+    for (const AttentionMask& mask : {AttentionMask{.left = 20, .right = 20},
+                                      {.block = 64},
+                                      {.stride = 128},
+                                      {.causal = true, .window = 2, .width = 40}}) {
       AttentionProblem<float> problem({.lengths = {{256, 256}}, .heads = 2, .mask = mask});
       const Sequence keys = problem.rows.keys[0], queries = problem.rows.queries[0];
       for (std::int32_t j = 192; j < 256; ++j)

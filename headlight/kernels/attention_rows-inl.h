@@ -26,25 +26,28 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using kernels::HeadRows;
 
-// The columns of a tile's row that its query sees: [begin, end), with a stride only those at a multiple of it from
-// `phase`, which is in [0, stride).
+// The columns of a tile's row that its query sees: those before `prefix`, and [begin, end); with a period only the
+// `run` columns from `phase`, which is in [0, period), and from every multiple of the period after it.
 struct SeenColumns {
-  std::int32_t begin, end;
-  std::int32_t stride = 0, phase = 0;
+  std::int32_t begin, end, prefix = 0;
+  std::int32_t period = 0, phase = 0, run = 1;
 
   bool HoldsVectorAt(std::int32_t column, std::int32_t lanes) const {
-    return begin <= column && column + lanes <= end && stride <= 1;
+    return column + lanes <= prefix || (begin <= column && column + lanes <= end && period == 0);
   }
   template <class D>
   HWY_INLINE hn::Mask<D> MaskAt(D d, std::int32_t column) const {
     using T = hn::TFromD<D>;
     const auto columns = hn::Iota(d, static_cast<T>(column));
-    const auto within =
+    auto seen =
         hn::And(hn::Ge(columns, hn::Set(d, static_cast<T>(begin))), hn::Lt(columns, hn::Set(d, static_cast<T>(end))));
-    if (stride <= 1) return within;
-    const auto strides =
-        hn::Div(hn::Sub(columns, hn::Set(d, static_cast<T>(phase))), hn::Set(d, static_cast<T>(stride)));
-    return hn::And(within, hn::Eq(hn::Floor(strides), strides));
+    if (period > 0) {
+      const auto distance = hn::Sub(columns, hn::Set(d, static_cast<T>(phase)));
+      const auto length = hn::Set(d, static_cast<T>(period));
+      const auto place = hn::NegMulAdd(hn::Floor(hn::Div(distance, length)), length, distance);
+      seen = hn::And(seen, hn::Lt(place, hn::Set(d, static_cast<T>(run))));
+    }
+    return prefix > 0 ? hn::Or(seen, hn::Lt(columns, hn::Set(d, static_cast<T>(prefix)))) : seen;
   }
 };
 

@@ -55,6 +55,16 @@ std::vector<AttentionCase> Cases() {
       {.name = "band to the left", .lengths = {{150, 150}}, .bias = dense, .dropout = 0.1, .mask = {.left = 9}},
       {.name = "blocks", .lengths = {{200, 200}, {3, 90}}, .heads = 2, .mask = {.block = 33}},
       {.name = "columns of a grid", .lengths = {{300, 300}, {2, 70}}, .heads = 2, .mask = {.stride = 150}},
+      {.name = "rows after a text",
+       .lengths = {{150, 150}},
+       .heads = 2,
+       .mask = {.causal = true, .block = 9, .prefix = 70}},
+      {.name = "columns after a text", .lengths = {{150, 150}}, .mask = {.causal = true, .stride = 9, .prefix = 70}},
+      {.name = "squares after a text",
+       .lengths = {{200, 200}, {3, 160}},
+       .heads = 2,
+       .dropout = 0.1,
+       .mask = {.causal = true, .window = 4, .width = 11, .prefix = 9}},
       {.name = "narrow stride", .lengths = {{70, 140}, {9, 3}}, .mask = {.causal = true, .left = 40, .stride = 3}},
       {.name = "pairs of all", .lengths = {{70, 140}, {70, 140}, {70, 140}}, .heads = 3, .bias = shared_pairs},
       {.name = "a table", .lengths = {{70, 140}, {9, 9}, {2, 65}}, .heads = 2, .causal = true, .bias = indexed},
@@ -201,6 +211,10 @@ TEST(Attention, GradientsMatchFiniteDifferences) {
       {.name = "computed", .lengths = {{3, 4}, {2, 2}}, .heads = 2, .head_dim = 3, .bias = computed},
       {.name = "band", .lengths = {{6, 7}}, .head_dim = 3, .mask = {.left = 2, .right = 1}},
       {.name = "blocks, stride", .lengths = {{9, 9}}, .head_dim = 3, .mask = {.block = 6, .stride = 2}},
+      {.name = "squares after a text",
+       .lengths = {{11, 11}},
+       .head_dim = 3,
+       .mask = {.causal = true, .window = 2, .width = 3, .prefix = 2}},
   };
   for (const AttentionCase& c : cases) EXPECT_LT(WorstGradient(c), 1e-8) << c.name;
   EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
@@ -446,6 +460,8 @@ TEST(Attention, RejectsWhatDoesNotFit) {
   refuses("an index of 4 distances", biased(BiasPlaces::distances, 4, [&](Bias& b) { b.index = index; }));
   refuses("bias for 3 sentences where there are 2", biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = three; }));
   refuses("mask of left -2", [](P& p) { p.input.mask.left = -2; });
+  refuses("prefix -1", [](P& p) { p.input.mask.prefix = -1; });
+  refuses("window 2", [](P& p) { p.input.mask.window = 2; });
   refuses("block -1", [](P& p) { p.input.mask.block = -1; });
   refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });
   refuses("dropout is nan", [](P& p) { p.input.dropout.probability = std::nan(""); });

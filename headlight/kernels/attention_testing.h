@@ -29,9 +29,18 @@ struct AttentionCase {
 };
 
 inline bool Sees(const AttentionMask& mask, std::int32_t position, std::int32_t key) {
-  const auto block_of = [&](std::int32_t at) { return std::floor(static_cast<double>(at) / mask.block); };
-  return (!mask.causal || key <= position) && (mask.left < 0 || position - key <= mask.left) &&
-         (mask.right < 0 || key - position <= mask.right) && (mask.block == 0 || block_of(position) == block_of(key)) &&
+  if (mask.causal && key > position) return false;
+  if (key < mask.prefix) return true;
+  position -= mask.prefix;
+  key -= mask.prefix;
+  const auto part_of = [](std::int32_t at, std::int32_t size) { return std::floor(static_cast<double>(at) / size); };
+  if (mask.window > 0) {
+    const double rows = part_of(position, mask.width) - part_of(key, mask.width);
+    const double columns = position - key - rows * mask.width;
+    if (rows < 0 || rows >= mask.window || columns < 0 || columns >= mask.window) return false;
+  }
+  return (mask.left < 0 || position - key <= mask.left) && (mask.right < 0 || key - position <= mask.right) &&
+         (mask.block == 0 || part_of(position, mask.block) == part_of(key, mask.block)) &&
          (mask.stride == 0 || (position - key) % mask.stride == 0);
 }
 
@@ -171,7 +180,7 @@ struct AttentionProblem {
     input.key_heads = c.key_heads;
     input.scale = static_cast<T>(1 / std::sqrt(static_cast<double>(c.head_dim)));
     input.mask = c.mask;
-    input.mask.causal = c.causal;
+    input.mask.causal = c.causal || c.mask.causal;
     if (c.window > 0) input.mask.left = input.mask.right = c.window - 1;
     if (bias) input.bias = bias->Data();
     input.dropout = {c.dropout, 11};

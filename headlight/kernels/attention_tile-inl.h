@@ -83,12 +83,18 @@ struct TileRange {
 template <typename T>
 HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, const TileRange& tile) {
   if (!head.masked) return {0, tile.keys};
-  const KeyRange range = head.Visible(query);
-  const std::int32_t begin = std::clamp(range.begin - tile.key, 0, tile.keys);
-  const std::int32_t end = std::clamp(range.end - tile.key, 0, tile.keys), stride = head.input.mask.stride;
-  if (stride <= 1) return {begin, end};
-  const std::int32_t distance = (query + head.past - tile.key) % stride;
-  return {begin, end, stride, distance < 0 ? distance + stride : distance};
+  const AttentionMask& mask = head.input.mask;
+  const std::int32_t position = query + head.past;
+  const auto column = [&](std::int32_t key) { return std::clamp(key - tile.key, 0, tile.keys); };
+  const KeyRange range = SeenKeys(mask, position, head.keys);
+  SeenColumns seen = {column(range.begin), column(range.end), column(SeenPrefix(mask, position, head.keys))};
+  const KeyPeriod keys = SeenPeriod(mask, position);
+  if (keys.period == 0) return seen;
+  const std::int32_t distance = (keys.first - tile.key) % keys.period;
+  seen.period = keys.period;
+  seen.phase = distance < 0 ? distance + keys.period : distance;
+  seen.run = keys.run;
+  return seen;
 }
 
 template <typename T>

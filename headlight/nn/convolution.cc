@@ -72,14 +72,15 @@ FeatureMaps MapsOf(std::span<const Tensor> pictures, std::int64_t channels, DTyp
 }
 
 Convolution::Convolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape,
-                         bool bias)
+                         bool bias, const ConvolutionNames& names)
     : shape_(shape),
       // The panels of one packed matrix cannot be divided among groups.
-      weight_(&scope.DeclareKernel("weight", {outputs, shape.kernel.height, shape.kernel.width, inputs / shape.groups},
+      weight_(&scope.DeclareKernel(names.weight,
+                                   {outputs, shape.kernel.height, shape.kernel.width, inputs / shape.groups},
                                    /*in_products=*/shape.groups == 1)) {
   Ensure(inputs % shape.groups == 0 && outputs % shape.groups == 0, "{} inputs and {} outputs in {} groups", inputs,
          outputs, shape.groups);
-  if (bias) bias_ = &scope.DeclareVector({"bias"}, outputs);
+  if (bias) bias_ = &scope.DeclareVector({names.bias}, outputs);
 }
 
 FeatureMaps Convolution::operator()(Context& context, const FeatureMaps& x, Activation activation,
@@ -90,6 +91,22 @@ FeatureMaps Convolution::operator()(Context& context, const FeatureMaps& x, Acti
                                                 {.bias = bias_ != nullptr ? context.Use(*bias_) : Tensor(),
                                                  .residual = residual,
                                                  .relu = activation == Activation::relu}));
+}
+
+TransposedConvolution::TransposedConvolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs,
+                                             const ConvolutionShape& shape)
+    : shape_(shape),
+      // The product needs the matrix as it is, not the panels of its packed form.
+      weight_(&scope.DeclareKernel("weight", {inputs, shape.kernel.height, shape.kernel.width, outputs},
+                                   /*in_products=*/false)),
+      bias_(&scope.DeclareVector({"bias"}, outputs)) {}
+
+FeatureMaps TransposedConvolution::operator()(Context& context, const FeatureMaps& x, Activation activation) const {
+  ops::Weight weight = context.UseWeight(*weight_);
+  if (IsQuantized(weight.compute)) weight.compute = Compute::float32;
+  FeatureMaps y = ops::TransposedConvolution(x, shape_, weight, context.Use(*bias_));
+  y.rows = ops::Activate(activation, y.rows);
+  return y;
 }
 
 NormedConvolution::NormedConvolution(const Scope& convolution, const Scope& norm, std::int64_t inputs,

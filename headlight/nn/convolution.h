@@ -1,5 +1,5 @@
-// The parts of convolutional networks: Convolution, BatchNorm, NormedConvolution, GroupNorm. They work on the feature
-// maps of pictures of any sizes.
+// The parts of convolutional networks: Convolution, TransposedConvolution, BatchNorm, NormedConvolution, GroupNorm.
+// They work on the feature maps of pictures of any sizes.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,17 @@ using ops::FeatureMaps;
 // Pictures [height, width, channels] as maps. Throws Error for other channels and for a picture without pixels.
 HEADLIGHT_API FeatureMaps MapsOf(std::span<const Tensor> pictures, std::int64_t channels, DType dtype);
 
+// The names of a convolution's parameters in a checkpoint.
+struct ConvolutionNames {
+  std::string weight = "weight", bias = "bias";
+};
+
 // y = x * W + b, then, where there is one, the sum with a residual, and the activation.
 class HEADLIGHT_API Convolution {
  public:
   // Declares weight [outputs, inputs / groups, height, width] and, with a bias, bias [outputs].
   Convolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape,
-              bool bias = true);
+              bool bias = true, const ConvolutionNames& names = {});
 
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
@@ -36,6 +41,19 @@ class HEADLIGHT_API Convolution {
   ConvolutionShape shape_;
   Parameter* weight_;
   const Parameter* bias_ = nullptr;
+};
+
+// The reverse of a convolution of this shape, which makes maps larger (ops/convolution.h), and the activation.
+class HEADLIGHT_API TransposedConvolution {
+ public:
+  // Declares weight [inputs, outputs, height, width] and bias [outputs].
+  TransposedConvolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape);
+
+  FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none) const;
+
+ private:
+  ConvolutionShape shape_;
+  const Parameter *weight_, *bias_;
 };
 
 enum class BatchStatistics {

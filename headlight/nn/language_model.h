@@ -32,7 +32,7 @@ class HEADLIGHT_API LanguageModel : public Model {
     Check(output_ != nullptr, "{}: this model has no head that predicts the next token", parameters_.source());
     return context.UseWeight(*output_);
   }
-  Tensor OutputBias(Context& /*context*/) const { return {}; }  // [outputs]
+  virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  // [outputs]
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::Linear(hidden, OutputWeight(context), OutputBias(context));
   }

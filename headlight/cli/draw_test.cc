@@ -1,0 +1,151 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/testing.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/decoding/encode.h"
+#include "headlight/image/sheet.h"
+#include "headlight/image/testing.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/tasks/drawer.h"
+#include "headlight/tasks/drawing_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+struct Draw : testing::Test {
+  Draw() { SaveTinyDalle(model); }
+
+  Picture Drawn(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"draw", model});
+    arguments.insert(arguments.end(), {"--out", out});
+    MustRun(arguments);
+    return ReadPicture(out);
+  }
+  static Picture Sheet(const std::vector<Drawing>& drawings, std::int64_t columns) {
+    std::vector<Picture> pictures;
+    for (const Drawing& drawing : drawings) pictures.push_back(drawing.picture);
+    return SheetOf(pictures, columns);
+  }
+
+  const TemporaryFolder folder, files;
+  const std::string model = folder.path(), out = files.File("new.png");
+  const std::vector<std::string> texts = {"A dog runs", "Two children"};
+};
+
+TEST_F(Draw, WritesAPictureOrASheet) {
+  const Drawer drawer = Drawer::Load(model);
+  EXPECT_EQ(Drawn({texts[0]}), drawer.Draw({texts.data(), 1}, 1).front().picture);
+  EXPECT_EQ(Drawn({texts[0], "--count", "5", "--seed", "3", "--temperature", "2", "--top-k", "4", "--top-p", "0.9"}),
+            Sheet(drawer.Draw({texts.data(), 1}, 5, {.temperature = 2, .top_k = 4, .top_p = 0.9, .seed = 3}), 3));
+  EXPECT_EQ(Drawn({texts[0], texts[1], "--count", "3"}), Sheet(drawer.Draw(texts, 3), 3));
+  EXPECT_EQ(Drawn({texts[0], "--count", "4", "--columns", "4", "--compute", "int8"}),
+            Sheet(Drawer::Load(model, {.compute = Compute::int8}).Draw({texts.data(), 1}, 4), 4));
+}
+
+TEST_F(Draw, PrintsCodes) {
+  const Drawer drawer = Drawer::Load(model);
+  const Outcome outcome = RunProgram({"draw", model, texts[0], texts[1], "--count", "2", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> lines = Lines(outcome.out);
+  const std::vector<Drawing> drawings = drawer.Draw(texts, 2);
+  ASSERT_EQ(lines.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const JsonView line(ParseJson(lines[i], "line"), "line");
+    EXPECT_EQ(line["text"].String(), texts[i / 2]);
+    EXPECT_EQ(line["drawing"].Integer(), static_cast<std::int64_t>(i % 2) + 1);
+    std::vector<std::int32_t> codes;
+    for (const JsonView& code : line["codes"].Items()) codes.push_back(static_cast<std::int32_t>(code.Integer()));
+    EXPECT_EQ(codes, drawings[i].codes);
+  }
+}
+
+TEST_F(Draw, CompletesAPicture) {
+  const Drawer drawer = Drawer::Load(model);
+  const std::string half = files.File("half.png");
+  WritePng(half, Pattern(8, 8));
+  EXPECT_EQ(Drawn({texts[0], "--from", half}), drawer.Complete({texts.data(), 1}, Pattern(8, 8), 2, 1)[0].picture);
+  EXPECT_EQ(Drawn({texts[0], "--from", half, "--rows", "3"}),
+            drawer.Complete({texts.data(), 1}, Pattern(8, 8), 3, 1)[0].picture);
+  const std::vector<std::string> draw = {"draw", model, texts[0], "--from", half, "--out"};
+  const auto refusal = [&](const std::string& to, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = draw;
+    arguments.push_back(to);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RefusalOf(arguments);
+  };
+  EXPECT_THAT(refusal(half), HasSubstr("this command reads the same file"));
+  EXPECT_THAT(refusal(out, {"--rows", "4"}), HasSubstr("--rows 4: a picture has 4 rows of codes"));
+  EXPECT_THAT(refusal(files.File("new.jpg")), HasSubstr("must end in .png"));
+  WriteFile(half, "no picture");
+  EXPECT_THAT(refusal(out), HasSubstr("half.png: not a picture"));
+}
+
+TEST_F(Draw, RefusesWhatItCannotDraw) {
+  EXPECT_THAT(RefusalOf({"draw", model, "dog"}), HasSubstr("--out FILE.png is required"));
+  EXPECT_THAT(RefusalOf({"draw", model, "--out", out}), HasSubstr("TEXT"));
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--rows", "1", "--out", out}), HasSubstr("--rows needs --from"));
+  EXPECT_THAT(RefusalOf({"draw", model + "/vae", "dog", "--out", out}), HasSubstr("a drawer of texts is needed"));
+  EXPECT_THAT(RefusalOf({"generate", model, "dog"}), HasSubstr("a language model is needed"));
+  DamageWeights(model);
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--out", out}),
+              HasSubstr(folder.File("model.safetensors") + ": decoding step 1"));
+}
+
+TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
+  const JsonView described(ParseJson(RunProgram({"info", model, "--json"}).out, "info"), "info");
+  EXPECT_EQ(described["family"].String(), "dalle");
+  EXPECT_EQ(described["codes_per_side"].Integer(), 4);
+  EXPECT_GT(described["vocabulary"].Integer(), 0);
+  const JsonView coder(ParseJson(RunProgram({"info", model + "/vae", "--json"}).out, "info"), "info");
+  EXPECT_EQ(coder["family"].String(), "discrete_vae");
+  EXPECT_EQ(coder["image_size"].Integer(), 8);
+
+  const std::string int8 = files.File("int8");
+  for (int i = 0; i < 2; ++i) MustRun({"convert", model, int8, "--compute", "int8"});  // and in its place
+  EXPECT_EQ(Drawer::Load(int8).Draw({texts.data(), 1}, 1)[0].codes,
+            Drawer::Load(model, {.compute = Compute::int8}).Draw({texts.data(), 1}, 1)[0].codes);
+  WriteFile(int8 + "/vae/notes", "mine");
+  EXPECT_THAT(RefusalOf({"convert", model, int8, "--compute", "int8"}),
+              HasSubstr("holds 'vae', which is not part of a model"));
+
+  const std::string in = files.File("in.safetensors"), run = files.File("out.safetensors");
+  const std::vector<std::int32_t> ids = {3, 4, 0}, codes = {5, 0};
+  WriteSafetensors(in, {Stored("input_ids", Tensor::From<std::int32_t>(ids, {1, 3})),
+                        Stored("codes", Tensor::From<std::int32_t>(codes, {1, 2}))});
+  MustRun({"forward", model, in, run});
+  const Safetensors outputs(run);
+  EXPECT_EQ(outputs.At("logits").shape, (Shape{1, 3, 6}));
+  EXPECT_EQ(outputs.At("last_hidden_state").shape, (Shape{1, 15, 16}));
+  EXPECT_EQ(outputs.At("attentions.3").shape, (Shape{1, 2, 15, 15}));
+  EXPECT_EQ(outputs.At("text_logits").shape, (Shape{1, 12, described["vocabulary"].Integer() + 12}));
+
+  const Tensor pixels = Tensor::Zeros({1, 3, 8, 12});
+  WriteSafetensors(in, {Stored("pixel_values", pixels)});
+  MustRun({"forward", model + "/vae", in, run});
+  EXPECT_EQ(Safetensors(run).At("logits").shape, (Shape{1, 6, 4, 6}));
+  const Tensor found = Safetensors(run).Read("codes", DType::int32);
+  WriteSafetensors(in, {Stored("codes", found)});
+  MustRun({"forward", model + "/vae", in, run});
+  EXPECT_EQ(Safetensors(run).At("pixel_values").shape, (Shape{1, 3, 8, 12}));
+  WriteSafetensors(in, {Stored("pixel_values", pixels), Stored("codes", found)});
+  EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, run}), HasSubstr("has both pixel_values and codes"));
+  WriteSafetensors(in, {Stored("pixel_values", Tensor::Zeros({1, 3, 7, 8}))});
+  EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, run}), HasSubstr("its sides must be multiples of 2"));
+}
+
+TEST_F(Draw, IsLookedInto) {
+  const std::string page = files.File("page.html"), picture = files.File("page.svg");
+  MustRun({"look", model, "--text", texts[0], "--out", page, "--out", picture});
+  EXPECT_THAT(ReadFile(page), HasSubstr("padding"));
+  MustRun({"look", model, "--text", texts[0], "--layer", "3", "--out", page});
+  EXPECT_THAT(RefusalOf({"look", model, "--text", texts[0], "--layer", "5", "--out", page}), HasSubstr("layer 5"));
+  EXPECT_THAT(RefusalOf({"look", model, "--source", "a", "--out", page}), HasSubstr("give it with --text"));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,67 @@
+#include "headlight/cli/forward_drawings.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/drawing_model.h"
+#include "headlight/ops/linear.h"
+
+namespace headlight {
+namespace {
+
+// Rows [begin, begin + count) of each of the sequences, [batch, count, columns].
+Tensor PartOfEach(const Tensor& rows, const Padded& tokens, std::int64_t begin, std::int64_t count) {
+  const Tensor part = Tensor::Empty({tokens.batch, count, rows.columns()});
+  for (std::int64_t b = 0; b < tokens.batch; ++b)
+    for (std::int64_t i = 0; i < count; ++i)
+      std::copy_n(rows.matrix<float>().row(b * tokens.length + begin + i), rows.columns(),
+                  part.matrix<float>().row(b * count + i));
+  return part;
+}
+
+}  // namespace
+
+NamedTensors ForwardDrawingModel(const Safetensors& in, const std::string& folder) {
+  CheckInputs(in, {"input_ids", "codes"});
+  const auto model = LoadModel<DrawingModel>(folder);
+  const DrawingModel::Drawing& drawing = model->drawing();
+  const Tensor ids = ReadIntegers(in, "input_ids");
+  const Tensor codes = in.contains("codes") ? ReadIntegers(in, "codes") : Tensor();
+  const std::int64_t batch = ids.shape()[0], drawn = codes.empty() ? 0 : codes.shape()[1];
+  Check(ids.shape()[1] <= drawing.text_positions,
+        "{}: input_ids has texts of {} tokens, and the model reads at most {}", in.path(), ids.shape()[1],
+        drawing.text_positions);
+  Check(codes.empty() || (codes.shape()[0] == batch && drawn < drawing.grid.cells()),
+        "{}: codes has the shape {}, and must be [batch, drawn], here {} by at most {}: all but the last", in.path(),
+        ToString(codes.shape()), batch, drawing.grid.cells() - 1);
+  Padded tokens = {.batch = batch,
+                   .length = 1 + drawing.text_positions + drawn,
+                   .ids = {},
+                   .sentences = {},
+                   .begin = std::vector<std::int64_t>(static_cast<std::size_t>(batch))};
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const std::vector<std::int32_t> prompt =
+        model->Prompt({ids.matrix<std::int32_t>().row(b), static_cast<std::size_t>(ids.shape()[1])});
+    tokens.sentences.push_back(
+        {static_cast<std::int32_t>(tokens.ids.size()), static_cast<std::int32_t>(tokens.length)});
+    tokens.ids.insert(tokens.ids.end(), prompt.begin(), prompt.end());
+    if (drawn > 0)
+      tokens.ids.insert(tokens.ids.end(), codes.matrix<std::int32_t>().row(b),
+                        codes.matrix<std::int32_t>().row(b) + drawn);
+  }
+  NamedTensors out;
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, tokens, tokens); };
+  const Tensor hidden = model->Decode(context, tokens.ids, tokens.sentences);
+  const Tensor of_texts = PartOfEach(hidden, tokens, 0, drawing.text_positions),
+               of_codes = PartOfEach(hidden, tokens, drawing.text_positions, drawn + 1);
+  out.tensors["last_hidden_state"] = hidden.ViewAs({batch, tokens.length, hidden.columns()});
+  out.tensors["text_logits"] = ops::Linear(of_texts, model->TextWeight(context), model->TextBias(context));
+  out.tensors["logits"] = model->Logits(context, of_codes);
+  return out;
+}
+
+}  // namespace headlight

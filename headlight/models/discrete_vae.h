@@ -1,0 +1,60 @@
+// The discrete variational autoencoder of DALLE-pytorch, a smaller one than that of DALL-E's authors (Ramesh et al.,
+// "Zero-Shot Text-to-Image Generation", 2021, section 2.1): convolutions that halve a picture, scores of the codes, the
+// codes' vectors, and transposed convolutions that double it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/picture_coder.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+struct DiscreteVaeConfig {
+  std::int64_t picture = 256;  // pixels of a side
+  std::int64_t codes = 512;
+  std::int64_t code_width = 512;  // of a code's vector
+  int layers = 3;                 // each halves, or doubles, the sides
+  int blocks = 0;                 // residual ones, between those and the codes
+  std::int64_t hidden = 64;       // channels
+  PixelDistribution distribution = PixelDistribution::normal;
+};
+HEADLIGHT_API void Describe(ConfigTable& table, DiscreteVaeConfig& config);
+
+// x + convolutions of 3 x 3, 3 x 3 and 1 x 1 with relu between them.
+class VaeBlock {
+ public:
+  VaeBlock(const Scope& scope, std::int64_t channels);
+  FeatureMaps operator()(Context& context, const FeatureMaps& x) const;
+
+ private:
+  Convolution first_, second_, third_;
+};
+
+class HEADLIGHT_API DiscreteVae : public PictureCoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit DiscreteVae(const DiscreteVaeConfig& config, DType dtype = DType::float32);
+
+  FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;
+  FeatureMaps Decode(Context& context, const FeatureMaps& weights) const override;
+
+  const DiscreteVaeConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  DiscreteVaeConfig config_;
+  const Parameter* codebook_ = nullptr;  // [code width, codes]
+  std::deque<Convolution> halving_;
+  std::deque<VaeBlock> encoder_blocks_, decoder_blocks_;
+  std::optional<Convolution> scores_, widened_, pixels_;
+  std::deque<TransposedConvolution> doubling_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,61 @@
+// The discrete variational autoencoder of DALL-E as its authors published it (Ramesh et al., "Zero-Shot Text-to-Image
+// Generation", 2021, appendix A.1): residual networks of convolutions.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/picture_coder.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The defaults are the published model's: pictures of 256 x 256 pixels become 32 x 32 codes.
+struct OpenAiVaeConfig {
+  std::int64_t picture = 256;  // pixels of a side
+  std::int64_t codes = 8192;
+  std::int64_t hidden = 256;   // channels of the first group of the encoder, of the last one of the decoder
+  std::int64_t decoder = 128;  // channels of the decoder's input
+  std::int32_t blocks = 2;     // of each of the four groups
+};
+HEADLIGHT_API void Describe(ConfigTable& table, OpenAiVaeConfig& config);
+
+// identity(x) + gain * res(x), where res is four times relu and a convolution.
+class OpenAiVaeBlock {
+ public:
+  // The convolution of 1 x 1 is the last one in the encoder, the first one in the decoder.
+  OpenAiVaeBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, bool encoder, double gain);
+  FeatureMaps operator()(Context& context, const FeatureMaps& x) const;
+
+ private:
+  double gain_;
+  std::optional<Convolution> identity_;  // where the channels change
+  std::deque<Convolution> residual_;
+};
+
+class HEADLIGHT_API OpenAiVae : public PictureCoder {
+ public:
+  explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);  // as DiscreteVae's
+
+  FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;
+  FeatureMaps Decode(Context& context, const FeatureMaps& weights) const override;
+
+  const OpenAiVaeConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  struct Half {  // the encoder, or the decoder
+    std::optional<Convolution> input, output;
+    std::deque<std::deque<OpenAiVaeBlock>> groups;
+  };
+  Half DeclareHalf(const Scope& scope, bool encoder) const;
+
+  OpenAiVaeConfig config_;
+  Half encoder_, decoder_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,136 @@
+#include "headlight/nn/grid_attention.h"
+
+#include <algorithm>
+
+#include "headlight/base/error.h"
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/view.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::int32_t kWindow = 5;  // rows and columns of a convolution's square
+constexpr GridAttentionKind kSparse[] = {GridAttentionKind::row, GridAttentionKind::column,
+                                         GridAttentionKind::convolution};
+
+// The rows among `rows`, of a whole sequence, that its last token sees.
+void AppendSeen(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
+  const auto count = static_cast<std::int32_t>(rows.size()), position = count - 1;
+  const auto begin = static_cast<std::int32_t>(keys.rows.size());
+  const std::int32_t prefix = SeenPrefix(mask, position, count);
+  keys.rows.insert(keys.rows.end(), rows.begin(), rows.begin() + prefix);
+  const KeyRange range = SeenKeys(mask, position, count);
+  const KeyPeriod period = SeenPeriod(mask, position);
+  for (std::int32_t key = range.begin; key < range.end; ++key)
+    if (period.period == 0 || (key + period.period - period.first) % period.period < period.run)
+      keys.rows.push_back(rows[static_cast<std::size_t>(key)]);
+  keys.sequences.push_back({begin, static_cast<std::int32_t>(keys.rows.size()) - begin});
+}
+
+}  // namespace
+
+AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout) {
+  const auto width = static_cast<std::int32_t>(layout.grid.width);
+  AttentionMask mask = {.causal = true};
+  if (kind == GridAttentionKind::full) return mask;
+  mask.prefix = layout.text;
+  if (kind == GridAttentionKind::row) mask.block = width;
+  if (kind == GridAttentionKind::column) mask.stride = width;
+  if (kind == GridAttentionKind::convolution) {
+    mask.window = kWindow;
+    mask.width = width;
+  }
+  return mask;
+}
+
+GridPass::GridPass(const GridLayout& given, const Sequences& given_texts, const DecoderCache* cache)
+    : layout(given), texts(given_texts) {
+  if (cache != nullptr) {
+    for (std::size_t i = 0; i < texts.size(); ++i) whole = whole && cache->keys[i].length == texts[i].length;
+    if (!whole && std::ranges::all_of(texts, [](const Sequence& text) { return text.length == 1; }))
+      for (const GridAttentionKind kind : kSparse)
+        for (const std::vector<std::int32_t>& rows : cache->rows)
+          AppendSeen(MaskOf(kind, layout), rows, seen[static_cast<std::size_t>(kind)]);
+  }
+  if (!whole) return;
+  const auto height = static_cast<std::int32_t>(layout.grid.height),
+             width = static_cast<std::int32_t>(layout.grid.width);
+  for (const Sequence& text : texts) {
+    const std::int32_t words = std::min(text.length, layout.text), codes = text.length - words;
+    const auto begin = static_cast<std::int32_t>(by_column.size());
+    from_column.resize(std::max(from_column.size(), static_cast<std::size_t>(text.end())));
+    const auto place = [&](std::int32_t row) {
+      from_column[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(by_column.size());
+      by_column.push_back(row);
+    };
+    for (std::int32_t word = 0; word < words; ++word) place(text.begin + word);
+    for (std::int32_t cell = 0; codes > 0 && cell < height * width; ++cell) {
+      const std::int32_t code = cell % height * width + cell / height;
+      if (code < codes)
+        place(text.begin + words + code);
+      else
+        by_column.push_back(text.begin);  // after all of its column, so that no other query sees it
+    }
+    columns.push_back({begin, static_cast<std::int32_t>(by_column.size()) - begin});
+  }
+}
+
+GridAttention::GridAttention(const Scope& scope, const GridAttentionConfig& config, int layer)
+    : config_(config),
+      width_(config.heads * config.head_dim),
+      layer_(layer),
+      query_key_value_(scope, {"query_key_value"}, config.model, 3 * width_, /*bias=*/false),
+      output_(scope, {"output"}, width_, config.model) {}
+
+Tensor GridAttention::operator()(Context& context, const Tensor& x, const GridPass& pass) const {
+  const Tensor projected = query_key_value_(context, x);
+  if (context.cache != nullptr) {
+    const Tensor& all = context.cache->SelfRows(static_cast<std::size_t>(layer_), 2 * width_, x.dtype());
+    all.ViewRows(context.cache->first_new, x.rows()).CopyFrom(projected.ViewColumns(width_, 2 * width_));
+  }
+  return output_(context, pass.whole ? Attend(context, projected, pass) : AttendInCache(context, projected, pass));
+}
+
+// Columns are the rows of the transposed grid. As rows of a picture they lie near one another, so that whole tiles of
+// queries and keys do not see one another and are skipped, where a tile with steps of a row's width would see a little
+// of every other.
+Tensor GridAttention::Attend(Context& context, const Tensor& projected, const GridPass& pass) const {
+  const auto part = [&](const Tensor& of, std::int64_t index) { return ops::Columns(of, index * width_, width_); };
+  ScaledDotProductAttention attention = {
+      .heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout), .dropout = config_.dropout};
+  Show(context, part(projected, 0), part(projected, 1), pass.texts, pass.texts, {}, attention.mask);
+  if (config_.kind != GridAttentionKind::column)
+    return attention(context, part(projected, 0), part(projected, 1), part(projected, 2), pass.texts, pass.texts);
+  attention.mask = {
+      .causal = true, .block = static_cast<std::int32_t>(pass.layout.grid.height), .prefix = pass.layout.text};
+  const Tensor turned = ops::Embedding(projected, pass.by_column);
+  return ops::Embedding(
+      attention(context, part(turned, 0), part(turned, 1), part(turned, 2), pass.columns, pass.columns),
+      pass.from_column);
+}
+
+Tensor GridAttention::AttendInCache(Context& context, const Tensor& projected, const GridPass& pass) const {
+  const DecoderCache& cache = *context.cache;
+  const Tensor& all = cache.layers[static_cast<std::size_t>(layer_)].self;
+  const Tensor query = projected.ViewColumns(0, width_), key = all.ViewColumns(0, width_),
+               value = all.ViewColumns(width_, width_);
+  ScaledDotProductAttention attention = {.heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout)};
+  Show(context, query, key, pass.texts, cache.keys, cache.key_rows, attention.mask);
+  const GridPass::Keys& seen = pass.seen[static_cast<std::size_t>(config_.kind)];
+  if (seen.sequences.empty()) return attention(context, query, key, value, pass.texts, cache.keys, cache.key_rows);
+  attention.mask = {};
+  return attention(context, query, key, value, pass.texts, seen.sequences, seen.rows);
+}
+
+void GridAttention::Show(Context& context, const Tensor& query, const Tensor& key, const Sequences& queries,
+                         const Sequences& keys, std::span<const std::int32_t> key_rows,
+                         const AttentionMask& mask) const {
+  if (!context.sink || context.last_cross_attention) return;
+  const ScaledDotProductAttention attention = {.heads = config_.heads, .mask = mask};
+  for (std::int32_t text = 0; text < std::ssize(queries); ++text)
+    context.sink(
+        {AttentionKind::decoder_self, layer_, text, attention.Weights(query, key, queries, keys, text, key_rows)});
+}
+
+}  // namespace headlight

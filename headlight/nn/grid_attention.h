@@ -1,0 +1,85 @@
+// Causal attention over a text and a grid of codes behind it, row by row (Child et al., "Generating Long Sequences with
+// Sparse Transformers", 2019; Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, appendix B.1, figure 11). The
+// cost of each kind follows the keys that it sees, in a whole pass and over a cache.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/grid.h"
+#include "headlight/base/sequences.h"
+#include "headlight/nn/attention.h"
+
+namespace headlight {
+
+// Which earlier codes a code sees, besides all of the text. A text's tokens see all before them.
+enum class GridAttentionKind {
+  full,         // all
+  row,          // of its row
+  column,       // of its column
+  convolution,  // of a square of 5 x 5 whose lower right corner it is
+};
+
+// Where a text of fixed length ends and the grid begins.
+struct GridLayout {
+  std::int32_t text = 1;  // positions
+  Grid grid;              // of codes
+};
+
+// Which keys a query of this kind sees, as the attention of a whole sequence takes it.
+HEADLIGHT_API AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout);
+
+// What all layers of a pass share. `texts`: the tokens of the pass, of sequences that hold a text or its begin, then
+// codes; with a cache, which has room for them (DecoderCache::Append), the next ones.
+struct HEADLIGHT_API GridPass {
+  GridPass(const GridLayout& layout, const Sequences& texts, const DecoderCache* cache);
+
+  // Key rows, as ops::Attention takes them.
+  struct Keys {
+    Sequences sequences;
+    std::vector<std::int32_t> rows;
+  };
+
+  GridLayout layout;
+  const Sequences& texts;
+  bool whole = true;  // no earlier tokens are in a cache
+  // Of a whole pass, its rows with each grid column by column, filled up to whole columns with a text's first row, and
+  // where each row of the pass stands there.
+  std::vector<std::int32_t> by_column, from_column;
+  Sequences columns;
+  // Of the single next tokens of a cache's sequences, the keys that each kind sees.
+  std::array<Keys, 4> seen;
+};
+
+struct GridAttentionConfig {
+  std::int64_t model = 512;
+  std::int32_t heads = 8;
+  std::int64_t head_dim = 64;
+  double dropout = 0;  // of the weights, in training
+  GridAttentionKind kind = GridAttentionKind::full;
+};
+
+class HEADLIGHT_API GridAttention {
+ public:
+  // Declares query_key_value [3 * heads * head_dim, model] without a bias, and output [model, heads * head_dim] with
+  // one. An AttentionSink receives decoder_self and `layer` with its weights.
+  GridAttention(const Scope& scope, const GridAttentionConfig& config, int layer);
+
+  Tensor operator()(Context& context, const Tensor& x, const GridPass& pass) const;  // [tokens, model] to the same
+
+ private:
+  Tensor Attend(Context& context, const Tensor& projected, const GridPass& pass) const;
+  Tensor AttendInCache(Context& context, const Tensor& projected, const GridPass& pass) const;
+  void Show(Context& context, const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
+            std::span<const std::int32_t> key_rows, const AttentionMask& mask) const;
+
+  GridAttentionConfig config_;
+  std::int64_t width_;  // heads * head_dim
+  int layer_;
+  Linear query_key_value_, output_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,82 @@
+// Pictures drawn from texts by a DALL-E: load a folder once, call it from any number of threads.
+//   const Drawer drawer = Drawer::Load("shapes");
+//   const std::string text = "a red circle left of a blue square";
+//   std::vector<Drawing> drawings = drawer.Draw({&text, 1}, 4, {.temperature = 0.9, .seed = 7});
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/image/picture.h"
+#include "headlight/tasks/load_options.h"
+
+namespace headlight {
+
+class DrawingModel;       // nn/drawing_model.h
+class PictureCoder;       // nn/picture_coder.h
+class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
+
+// Each code is drawn from softmax(logits / temperature), of the top_k likeliest, or all where that is 0, and of those
+// of the likeliest whose probabilities sum to top_p.
+struct DrawOptions {
+  double temperature = 1;  // above 0
+  std::int32_t top_k = 0;
+  double top_p = 1;        // above 0 to 1
+  std::uint64_t seed = 0;  // the same seed draws the same pictures; picture i draws from a random stream of its own
+  // Called between codes; where it returns true, the call throws Cancelled.
+  std::function<bool()> cancelled = {};
+  // Called with the number of codes that are drawn, and of those that will be.
+  std::function<void(std::int64_t done, std::int64_t all)> progress = {};
+};
+
+struct Drawing {
+  Picture picture;
+  std::vector<std::int32_t> codes;  // [rows, columns]
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once. A drawing does not depend on the
+// others of the call.
+class HEADLIGHT_API Drawer {
+ public:
+  // A folder of a DALL-E with its tokenizer, and in its folder `vae` the coder of pictures. Throws Error naming the
+  // file and what is wrong with it or not supported. Options other than `compute` are refused.
+  static Drawer Load(const std::string& folder, const LoadOptions& options = {});
+
+  // `count` drawings of each text; those of a text follow one another. Throws Error for a text that is empty or longer
+  // than the model reads, and for impossible options, naming them.
+  std::vector<Drawing> Draw(std::span<const std::string> texts, std::int64_t count,
+                            const DrawOptions& options = {}) const;
+  // Keeps the upper `rows` rows of codes of a picture, after it was resized and its centre cut out, and draws the rest.
+  // Half of the rows unless given. Throws Error for rows that leave nothing to draw, and likewise.
+  std::vector<Drawing> Complete(std::span<const std::string> texts, const Picture& begun,
+                                std::optional<std::int64_t> rows, std::int64_t count,
+                                const DrawOptions& options = {}) const;
+
+  // The codes of a picture, resized likewise, and the picture of codes.
+  std::vector<std::int32_t> Encode(const Picture& picture) const;
+  Picture Decode(std::span<const std::int32_t> codes) const;  // throws Error for codes that the model does not have
+
+  std::int64_t side() const;  // of every picture, in pixels
+  std::int64_t rows() const;  // of codes
+
+  // For those who look inside.
+  const DrawingModel& model() const;
+  const PipelineTokenizer& tokenizer() const;
+
+ private:
+  struct State;
+  explicit Drawer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::vector<Drawing> DrawFrom(std::span<const std::string> texts, std::span<const std::int32_t> begun,
+                                std::int64_t count, const DrawOptions& options) const;
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,138 @@
+#include "headlight/tasks/drawer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/image/testing.h"
+#include "headlight/nn/drawing_model.h"
+#include "headlight/nn/picture_coder.h"
+#include "headlight/tasks/drawing_testing.h"
+#include "headlight/tasks/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+using Texts = std::vector<std::string>;
+
+struct DrawerTest : testing::Test {
+  DrawerTest() { SaveTinyDalle(folder.path()); }
+
+  const TemporaryFolder folder;
+  const Texts texts = {"A dog runs", "Two children"};
+};
+
+std::vector<std::vector<std::int32_t>> CodesOf(const std::vector<Drawing>& drawings) {
+  std::vector<std::vector<std::int32_t>> codes;
+  for (const Drawing& drawing : drawings) codes.push_back(drawing.codes);
+  return codes;
+}
+
+TEST_F(DrawerTest, DrawsPicturesOfItsCodes) {
+  const Drawer drawer = Drawer::Load(folder.path());
+  EXPECT_EQ(drawer.side(), 8);
+  EXPECT_EQ(drawer.rows(), 4);
+  std::int64_t told = 0;
+  DrawOptions options{.seed = 5};
+  options.progress = [&](std::int64_t done, std::int64_t all) {
+    EXPECT_EQ(all, 6 * 16);
+    EXPECT_EQ(done, ++told);
+  };
+  const std::vector<Drawing> drawings = drawer.Draw(texts, 3, options);
+  ASSERT_EQ(drawings.size(), 6U);
+  EXPECT_EQ(told, 6 * 16);
+  for (const Drawing& drawing : drawings) {
+    EXPECT_EQ(drawing.codes.size(), 16U);
+    EXPECT_TRUE(std::ranges::all_of(drawing.codes, [](std::int32_t code) { return code >= 0 && code < 6; }));
+    EXPECT_EQ(drawing.picture.height, 8);
+    EXPECT_EQ(drawing.picture.width, 8);
+    EXPECT_EQ(drawing.picture, drawer.Decode(drawing.codes));
+  }
+  EXPECT_NE(drawings[0].codes, drawings[1].codes);
+}
+
+TEST_F(DrawerTest, TheSameSeedDrawsTheSamePicturesInAnyBatchOnAnyThread) {
+  for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8, Compute::int4}) {
+    if (!kernels::CpuHas(compute)) continue;
+    const Drawer drawer = Drawer::Load(folder.path(), {.compute = compute});
+    const std::vector<Drawing> drawings = drawer.Draw(texts, 35, {.seed = 5});  // more than are drawn at once
+    const auto codes = CodesOf(drawings);
+    EXPECT_EQ(CodesOf(drawer.Draw(texts, 35, {.seed = 5})), codes);
+    EXPECT_EQ(CodesOf(drawer.Draw({texts.data(), 1}, 1, {.seed = 5}))[0], codes[0]) << Name(compute);
+    EXPECT_EQ(CodesOf(drawer.Draw({texts.data(), 1}, 2, {.seed = 5}))[1], codes[1]) << Name(compute);
+    EXPECT_NE(CodesOf(drawer.Draw({texts.data(), 1}, 1, {.seed = 6}))[0], codes[0]);
+    std::vector<Drawing> elsewhere;
+    std::thread([&] { elsewhere = drawer.Draw({texts.data(), 1}, 2, {.seed = 5}); }).join();
+    EXPECT_EQ(CodesOf(elsewhere), (std::vector(codes.begin(), codes.begin() + 2)));
+  }
+}
+
+TEST_F(DrawerTest, SamplesFromTheLikeliest) {
+  const Drawer drawer = Drawer::Load(folder.path());
+  const std::vector<Drawing> greedy = drawer.Draw({texts.data(), 1}, 2, {.top_k = 1, .seed = 1});
+  EXPECT_EQ(greedy[0].codes, greedy[1].codes);
+  EXPECT_EQ(drawer.Draw({texts.data(), 1}, 1, {.temperature = 1e-4, .seed = 2})[0].codes, greedy[0].codes);
+  EXPECT_EQ(drawer.Draw({texts.data(), 1}, 1, {.top_p = 1e-6, .seed = 3})[0].codes, greedy[0].codes);
+}
+
+TEST_F(DrawerTest, KeepsTheRowsThatAreGiven) {
+  const Drawer drawer = Drawer::Load(folder.path());
+  const Picture begun = Pattern(16, 12);  // its centre is resized
+  const std::vector<std::int32_t> codes = drawer.Encode(begun);
+  ASSERT_EQ(codes.size(), 16U);
+  for (const std::int64_t rows : {0, 1, 3})
+    for (const Drawing& drawing : drawer.Complete(texts, begun, rows, 2, {.seed = 2}))
+      EXPECT_TRUE(std::equal(codes.begin(), codes.begin() + rows * 4, drawing.codes.begin())) << rows;
+  EXPECT_EQ(CodesOf(drawer.Complete(texts, begun, {}, 2)), CodesOf(drawer.Complete(texts, begun, 2, 2)));
+  EXPECT_EQ(CodesOf(drawer.Complete(texts, begun, 0, 2, {.seed = 9})), CodesOf(drawer.Draw(texts, 2, {.seed = 9})));
+  EXPECT_THAT(ErrorOf([&] { drawer.Complete(texts, begun, 4, 1); }), HasSubstr("from 0 to 3 rows of codes"));
+}
+
+TEST_F(DrawerTest, CanBeCancelled) {
+  const Drawer drawer = Drawer::Load(folder.path());
+  int asked = 0;
+  EXPECT_THROW(drawer.Draw(texts, 1, {.cancelled = [&] { return ++asked == 4; }}), Cancelled);
+  EXPECT_EQ(asked, 4);
+}
+
+TEST_F(DrawerTest, RefusesWhatItCannotDraw) {
+  const Drawer drawer = Drawer::Load(folder.path());
+  const auto draw = [&](const std::string& text) { return ErrorOf([&] { drawer.Draw({&text, 1}, 1); }); };
+  EXPECT_THAT(draw(""), HasSubstr("text 1: the text has no tokens"));
+  EXPECT_THAT(draw("dog \xff"), HasSubstr("text 1"));
+  EXPECT_THAT(draw("A dog runs across the meadow, and two children play and laugh at it all day long, day by day"),
+              HasSubstr("and the model reads at most 12"));
+  EXPECT_THAT(ErrorOf([&] { drawer.Draw(texts, 0); }), HasSubstr("at least one picture is drawn, not 0"));
+  EXPECT_THAT(ErrorOf([&] { drawer.Draw(texts, 1, {.temperature = 0}); }), HasSubstr("temperature"));
+  EXPECT_THAT(ErrorOf([&] { drawer.Decode(std::vector<std::int32_t>(16, 6)); }), HasSubstr("code 6"));
+  EXPECT_THAT(ErrorOf([&] { drawer.Decode(std::vector<std::int32_t>(15)); }), HasSubstr("15 codes: a picture has 16"));
+  EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.path(), {.draft = true}); }), HasSubstr("draft"));
+  EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.File("vae")); }), HasSubstr("a drawer of texts is needed"));
+  DiscreteVae other({.picture = 8, .codes = 7, .code_width = 4, .layers = 1, .blocks = 1, .hidden = 8});
+  other.parameters().Initialise(1);
+  other.Save(folder.File("vae"));
+  EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.path()); }),
+              HasSubstr("vae: the coder of pictures has 4 x 4 of 7 codes, and the model draws 4 x 4 of 6"));
+  std::filesystem::remove_all(folder.File("vae"));
+  EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.path()); }), HasSubstr("vae: there is no such folder"));
+}
+
+TEST_F(DrawerTest, RefusesDamagedWeights) {
+  DamageWeights(folder.File("vae"));
+  const Drawer drawer = Drawer::Load(folder.path());
+  EXPECT_THAT(ErrorOf([&] {
+                drawer.Draw({texts.data(), 1}, 1);
+              }),
+              HasSubstr("vae/model.safetensors: decoding a picture"));
+  EXPECT_THAT(ErrorOf([&] { drawer.Encode(Pattern(8, 8)); }), HasSubstr("vae/model.safetensors: encoding a picture"));
+}
+
+}  // namespace
+}  // namespace headlight

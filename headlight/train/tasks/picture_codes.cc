@@ -1,0 +1,174 @@
+#include "headlight/train/tasks/picture_codes.h"
+
+#include <algorithm>
+#include <any>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/image/crop.h"
+#include "headlight/image/processor.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/softmax.h"
+#include "headlight/ops/uniform_divergence.h"
+#include "headlight/train/tasks/prepared_batches.h"
+
+namespace headlight {
+namespace {
+
+// Pixels whose activations exist at the same time: more makes no product faster, but takes more memory.
+constexpr std::int64_t kPixelsOfPart = 1 << 16;
+
+struct Part {
+  FeatureMaps pixels;
+  std::uint64_t seed = 0;  // of the Gumbel noise
+  std::int64_t batch = 0;  // how many came before
+};
+
+std::int64_t PicturesOfPart(const PictureCoder& model, std::int64_t pictures) {
+  const std::int64_t pixels = model.limits().picture * model.limits().picture;
+  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * pixels + kPixelsOfPart / 2) / kPixelsOfPart);
+  return (pictures + parts - 1) / parts;
+}
+
+// From `first` to `last` in `batches` steps, and then `last`.
+double Annealed(double first, double last, std::int64_t batch, std::int64_t batches) {
+  if (batch >= batches) return last;
+  const double done = static_cast<double>(batch) / static_cast<double>(batches);
+  return last + (first - last) * (1 + std::cos(std::numbers::pi * done)) / 2;
+}
+
+// -ln(-ln(u)), u uniform between 0 and 1.
+Tensor GumbelNoise(const Shape& shape, DType dtype, std::uint64_t seed) {
+  const Tensor noise = Tensor::Empty(shape, dtype);
+  Dispatch(dtype, [&]<typename T>(T) {
+    ParallelFor(noise.rows(), [&](std::int64_t row) {
+      Random random(seed, static_cast<std::uint64_t>(row));
+      T* const to = noise.matrix<T>().row(row);
+      for (std::int64_t i = 0; i < noise.columns(); ++i)
+        to[i] = static_cast<T>(-std::log(-std::log(std::max(random.Uniform(), 0x1p-60))));
+    });
+  });
+  return noise;
+}
+
+// A picture's numbers are the channels of its pixels.
+double NumbersOf(const FeatureMaps& pixels) {
+  return static_cast<double>(pixels.rows.elements()) / static_cast<double>(pixels.grids.size());
+}
+
+Tensor LossOf(const PictureCoder& model, Context& context, const Part& part, double scale,
+              const PictureCodesOptions& options) {
+  const FeatureMaps scores = model.Encode(context, part.pixels);
+  const double temperature =
+      Annealed(options.first_temperature, options.temperature, part.batch, options.temperature_batches);
+  const double divergence_weight = Annealed(0, options.divergence_weight, part.batch, options.divergence_batches);
+  const Tensor noise = GumbelNoise(scores.rows.shape(), scores.rows.dtype(), part.seed);
+  const FeatureMaps weights = {ops::Softmax(ops::Scale(ops::Add(scores.rows, noise), 1 / temperature)), scores.grids};
+  scale /= NumbersOf(part.pixels);
+  const Tensor loss = ReconstructionLoss(model, model.Decode(context, weights).rows, part.pixels.rows, scale);
+  if (divergence_weight == 0) return loss;
+  return ops::Add(loss, ops::UniformDivergence(scores.rows, scale * divergence_weight));
+}
+
+// [pixels, 3] of pictures, from 0 to 1.
+FeatureMaps PixelsOfPictures(std::span<const Picture> pictures, const PictureProcessor& processor) {
+  std::vector<Tensor> values(pictures.size());
+  ParallelFor(std::ssize(pictures), [&](std::int64_t i) {
+    values[static_cast<std::size_t>(i)] = processor.Values(pictures[static_cast<std::size_t>(i)]);
+  });
+  return MapsOf(values, 3, DType::float32);
+}
+
+}  // namespace
+
+ValidationReport ValidatePictureCodes(const PictureCoder& model, const PictureSet& valid, const PassWatch& watch) {
+  Check(valid.size() > 0, "there is no picture to validate on");
+  const PictureProcessor processor = CentreSquare(model.limits().picture);
+  const std::int64_t at_once = PicturesOfPart(model, std::int64_t{1} << 20);
+  std::vector<std::int64_t> used(static_cast<std::size_t>(model.limits().codes));
+  ValidationReport report;
+  for (std::int64_t begin = 0; begin < valid.size(); begin += at_once) {
+    if (watch.cancelled && watch.cancelled()) throw Cancelled();
+    std::vector<Picture> pictures(static_cast<std::size_t>(std::min(at_once, valid.size() - begin)));
+    ParallelFor(std::ssize(pictures),
+                [&](std::int64_t i) { pictures[static_cast<std::size_t>(i)] = processor.Fit(valid[begin + i]); });
+    const FeatureMaps pixels = PixelsOfPictures(pictures, processor);
+    Context context;
+    const FeatureMaps scores = model.Encode(context, pixels);
+    const std::vector<std::int32_t> codes = LikeliestCodes(model, scores.rows);
+    for (const std::int32_t code : codes) ++used[static_cast<std::size_t>(code)];
+    const Tensor decoded = model.Decode(context, WeightsOf(model, codes, scores.grids)).rows;
+    report.loss +=
+        static_cast<double>(ReconstructionLoss(model, decoded, pixels.rows, 1 / NumbersOf(pixels)).data<float>()[0]);
+    const Tensor seen = PixelsOf(model, decoded);
+    const auto numbers = static_cast<std::int64_t>(NumbersOf(pixels));
+    for (std::int64_t picture = 0; picture < std::ssize(pictures); ++picture) {
+      double squares = 0;
+      for (std::int64_t i = picture * numbers; i < (picture + 1) * numbers; ++i) {
+        const double error = static_cast<double>(seen.data<float>()[i] - pixels.rows.data<float>()[i]);
+        squares += error * error;
+      }
+      // A picture without an error has no ratio: as if each of its pixels were off by a thousandth of a step.
+      constexpr double least = 1e-6 / (255.0 * 255.0);
+      report.score -= 10 * std::log10(std::max(squares / static_cast<double>(numbers), least));
+    }
+    if (watch.progress) watch.progress(begin + std::ssize(pictures), valid.size());
+  }
+  report.loss /= static_cast<double>(valid.size());
+  report.score /= static_cast<double>(valid.size());
+  report.score_name = "psnr";
+  report.labels = valid.size();
+  std::int64_t cells = 0;
+  for (const std::int64_t count : used) cells += count;
+  double entropy = 0;
+  for (const std::int64_t count : used)
+    if (count > 0) {
+      const double share = static_cast<double>(count) / static_cast<double>(cells);
+      entropy -= share * std::log(share);
+    }
+  report.more_scores = {
+      {"codes_used", static_cast<double>(std::ranges::count_if(used, [](std::int64_t count) { return count > 0; }))},
+      {"code_perplexity", std::exp(entropy)}};
+  return report;
+}
+
+TrainingTask PictureCodesTask(PictureCoder& model, const PictureSet& train, const PictureSet& valid,
+                              const PictureCodesOptions& options) {
+  Check(train.size() > 0 && valid.size() > 0, "there is no picture to {}",
+        train.size() == 0 ? "learn from" : "validate on");
+  const auto prepare = [&model, &train, options](const BatchPlan& plan) {
+    TrainingBatch result{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
+    const PictureProcessor processor = CentreSquare(model.limits().picture);
+    const auto of_part = static_cast<std::size_t>(PicturesOfPart(model, result.labels));
+    for (std::size_t begin = 0; begin < plan.examples.size(); begin += of_part) {
+      std::vector<Picture> pictures;
+      for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
+        Random random = RandomOfExample(options.batches.seed, plan.place.epoch, plan.examples[i]);
+        Picture picture = processor.Fit(train[plan.examples[i]]);
+        pictures.push_back(options.flip && random.Below(2) == 1 ? FlipHorizontally(picture) : std::move(picture));
+      }
+      Part part = {.pixels = PixelsOfPictures(pictures, processor),
+                   .batch = plan.place.epoch * plan.batches_in_epoch + plan.place.batch};
+      // A stream of its own: that of an example that there is not.
+      part.seed = RandomOfExample(options.batches.seed, part.batch, -1 - static_cast<std::int64_t>(begin))();
+      result.parts.emplace_back(std::move(part));
+    }
+    return result;
+  };
+  return {.model = &model,
+          .batches = PreparedBatches(train.size(), options.batches, prepare),
+          .loss =
+              [&model, options](Context& context, const std::any& part, double scale) {
+                return LossOf(model, context, std::any_cast<const Part&>(part), scale, options);
+              },
+          .validate = [&model,
+                       &valid](const CancelCheck& cancelled) { return ValidatePictureCodes(model, valid, cancelled); },
+          .scores = {"psnr", "codes_used", "code_perplexity"}};
+}
+
+}  // namespace headlight
