@@ -106,8 +106,9 @@ TEST_P(PictureCoderParity, ComesBackFromItsFolder) {
     model->Save(folder.path(), compute);
     const std::unique_ptr<PictureCoder> again = LoadModel<PictureCoder>(folder.path());
     EXPECT_EQ(again->Description(), model->Description());
-    if (compute == Compute::float32)
+    if (compute == Compute::float32) {
       EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
+    }
   }
 }
 

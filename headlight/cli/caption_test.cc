@@ -155,7 +155,8 @@ TEST_F(CaptionCommand, AnswersRefuseWhatCannotBe) {
               HasSubstr("at most 40 tokens"));
   EXPECT_THAT(RefusalOf({"answer", model, "--question", "a", "--picture", files[0]}), HasSubstr("answers questions"));
   const std::string finds = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/answer";
-  EXPECT_THAT(RefusalOf({"answer", finds, "--question", "a", "--picture", files[0]}), HasSubstr("--picture is for"));
+  EXPECT_THAT(RefusalOf({"answer", finds, "--question", "a", "--picture", files[0]}),
+              HasSubstr("are for models that read pictures"));
 }
 
 TEST_F(CaptionCommand, ShowsWhereWordsLook) {

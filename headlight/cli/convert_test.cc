@@ -7,8 +7,13 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/caption_model.h"
+#include "headlight/nn/drawing_model.h"
+#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
+#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 namespace {
@@ -130,6 +135,47 @@ std::vector<float> OutputsOf(const Model& model) {
     Append(outputs, found.memory);
     Append(outputs, found.layers.back().logits);
     Append(outputs, found.layers.back().boxes);
+  } else if (const auto* towers = dynamic_cast<const DualEncoder*>(&model)) {
+    const DualEncoder::Limits& limits = towers->limits();
+    if (limits.has_texts()) {
+      std::vector<std::int32_t> words = ids;
+      words.resize(std::max<std::size_t>(words.size(), static_cast<std::size_t>(limits.filled)), 1);
+      Append(outputs, towers->TextVectors(context, words, {{0, static_cast<std::int32_t>(words.size())}}));
+    }
+    const Tensor picture = limits.has_pictures() ? SomePicture(limits.pictures.picture, 3) : Tensor();
+    if (limits.has_pictures()) Append(outputs, towers->PictureVectors(context, {&picture, 1}));
+  } else if (const auto* captions = dynamic_cast<const CaptionModel*>(&model)) {
+    const PictureEncoder::Limits& limits = captions->picture_limits();
+    const Tensor picture = SomePicture(limits.picture, limits.channels);
+    const EncodedPictures encoded = captions->EncodePictures(context, {&picture, 1});
+    Append(outputs, encoded.hidden);
+    const CaptionModel::Uses& uses = captions->uses();
+    const Memory memory = captions->MemoryOf(context, encoded);
+    if (uses.captions) Append(outputs, captions->Logits(context, captions->Decode(context, targets, target, memory)));
+    if (uses.answers || uses.matches) Append(outputs, captions->ReadTexts(context, ids, text, &memory));
+    if (uses.vectors) Append(outputs, captions->PictureVectors(context, encoded));
+  } else if (const auto* regions = dynamic_cast<const RegionTextEncoder*>(&model)) {
+    const RegionTextEncoder::Limits& limits = regions->limits();
+    const Grid features = {2, limits.features}, boxes = {2, limits.box_numbers};
+    const EncodedPairs pairs =
+        regions->Encode(context, ids, {}, text,
+                        {SomePicture(features, 1).ViewAs({2, limits.features}),
+                         SomePicture(boxes, 1).ViewAs({2, limits.box_numbers}),
+                         {{0, 2}}},
+                        limits.tasks > 0 ? std::vector<std::int32_t>{0} : std::vector<std::int32_t>{});
+    Append(outputs, pairs.text);
+    Append(outputs, pairs.regions);
+  } else if (const auto* coder = dynamic_cast<const PictureCoder*>(&model)) {
+    const Grid size = {coder->limits().picture, coder->limits().picture};
+    const FeatureMaps pixels = {SomePicture(size, 3).ViewAs({size.cells(), 3}), {size}};
+    const FeatureMaps scores = coder->Encode(context, pixels);
+    Append(outputs, scores.rows);
+    const std::vector<std::int32_t> codes = LikeliestCodes(*coder, scores.rows);
+    Append(outputs, coder->Decode(context, WeightsOf(*coder, codes, scores.grids)).rows);
+  } else if (const auto* drawer = dynamic_cast<const DrawingModel*>(&model)) {
+    const std::vector<std::int32_t> prompt = drawer->Prompt(std::vector<std::int32_t>{1, 2});
+    Append(outputs,
+           drawer->Logits(context, drawer->Decode(context, prompt, {{0, static_cast<std::int32_t>(prompt.size())}})));
   } else {
     const auto& words = dynamic_cast<const LanguageModel&>(model);
     const Tensor hidden = words.Decode(context, ids, text);

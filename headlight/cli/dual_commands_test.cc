@@ -151,7 +151,7 @@ TEST_F(DualCommands, LookShowsATower) {
   const Outcome text = RunProgram({"look", model, "--text", "two dogs", "--out", page, "--out", folder.File("a.svg")});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.err, HasSubstr("1 attention of "));
-  EXPECT_THAT(ReadFile(page), HasSubstr("<|endoftext|>"));
+  EXPECT_THAT(ReadFile(page), HasSubstr("|endoftext|>"));
   EXPECT_THAT(RefusalOf({"look", model, "--out", page}), HasSubstr("--picture, or a text with --text"));
 }
 

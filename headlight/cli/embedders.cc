@@ -61,10 +61,11 @@ FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> co
 bool EmbedsPictures(const std::string& folder, const std::vector<std::string>& inputs) {
   const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
   if (kind != DualEncoder::kKind) return kind == PictureEncoder::kKind;
-  return !inputs.empty() && std::ranges::all_of(inputs, [](const std::string& input) {
+  return !inputs.empty() && std::ranges::all_of(inputs, [&](const std::string& input) {
+    if (input == "-") return inputs.size() > 1;  // alone it is text
     std::error_code ignored;
-    return input != "-" && (std::filesystem::is_directory(input, ignored) || IsPicturePath(input) || IsIdxPath(input) ||
-                            !std::filesystem::exists(input, ignored));
+    return std::filesystem::is_directory(input, ignored) || IsPicturePath(input) || IsIdxPath(input) ||
+           !std::filesystem::exists(input, ignored);
   });
 }
 

@@ -56,7 +56,7 @@ TEST_F(ForwardRegionsTest, GivesWhatItsAuthorsProgramGives) {
         if (actual[i] == 0) continue;
         ASSERT_NEAR(actual[i], expected[i], 1e-4 * scale) << name << ' ' << output;
       }
-      EXPECT_LT(zeros, actual.size() * 7 / 10) << output;
+      EXPECT_LT(zeros, actual.size() * 9 / 10) << output;  // relu makes some of a pooled state
       ++compared;
     }
     // All of the golden but its inputs, its loss and its gradients.

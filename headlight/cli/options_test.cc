@@ -34,6 +34,8 @@ const std::set<std::string> kOtherValues = {"FILE",
                                             "PATTERN=FACTOR",
                                             "PATTERN=FACTOR ...",
                                             "FROM:TO",
+                                            "WIDTHxHEIGHT",
+                                            "WIDTHxHEIGHT ...",
                                             "ROW:COLUMN",
                                             "SRC TGT",
                                             "SOURCE TARGET"};
@@ -147,7 +149,7 @@ TEST_F(Options, CommandsAndOptionsThatWereMeantAreNamed) {
   EXPECT_THAT(RefusalOf({"translte"}), HasSubstr("no command \"translte\"; did you mean \"translate\"?"));
   EXPECT_THAT(RefusalOf({"train", "translaton"}), HasSubstr("did you mean \"translation\"?"));
   EXPECT_THAT(RefusalOf({"translate", "--beem-size", "3", "no-folder"}), HasSubstr("did you mean --beam-size?"));
-  EXPECT_THAT(RefusalOf({"train"}), HasSubstr("headlight train needs a command: classification, "));
+  EXPECT_THAT(RefusalOf({"train"}), HasSubstr("headlight train needs a command: captions, "));
   EXPECT_THAT(RefusalOf({"translate", ".", "--beam-size"}), HasSubstr("--beam-size needs a value: N"));
   EXPECT_THAT(RefusalOf({"translate", "no-such-folder"}), HasSubstr("no-such-folder: no such folder"));
 }
@@ -156,7 +158,7 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"embed", ".", "--top", "3"}, "--top needs --search"},
       {{"embed", ".", "--out", "a", "--search", "b"}, "--out cannot be given with --search"},
-      {{"embed", ".", "--index", "a", "--search", "b"}, "--index cannot be given with --search"},
+      {{"embed", ".", "--index", "a", "--search", "b"}, "--search cannot be given with --index"},
       {{"classify", ".", "--template", "a"}, "--template needs --labels"},
       {{"tokenize", ".", "--ids", "--json"}, "--json"},
       {{"tokenize", ".", "--decode", "--plain"}, "--decode"},

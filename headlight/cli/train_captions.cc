@@ -167,11 +167,8 @@ void AddTrainCaptions(CLI::App& train) {
       "otherwise.\n\n"
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out tokens captions.txt\n"
-      "  headlight train captions --train train.tsv --valid valid.tsv --tokenizer tokens --image-size 64 --patch-size "
-      "8 "
-      "--out model\n"
-      "  headlight train captions --train captions_train2017.json --pictures train2017 --validate-split 0.01 --from "
-      "vit-gpt2 --out model\n"
+      "  headlight train captions --train train.tsv --valid valid.tsv --tokenizer tokens --image-size 64 --out model\n"
+      "  headlight train captions --train captions.json --pictures train2017 --valid val.tsv --from vit-gpt2 --out m\n"
       "  headlight caption model photos/");
   command.callback([options] { Run(*options); });
 }

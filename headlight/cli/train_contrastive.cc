@@ -254,10 +254,9 @@ void AddTrainContrastive(CLI::App& train) {
       "sentence-transformers loads.\n\n"
       "Examples:\n"
       "  headlight train tokenizer --algorithm wordpiece --vocabulary-size 4000 --out tokens captions.txt\n"
-      "  headlight train contrastive --train pairs.tsv --validate-split 0.05 --tokenizer tokens --image-size 64 "
-      "--patch-size 8 --out model\n"
-      "  headlight train contrastive --train captions_train.json --valid captions_val.json --pictures photos --from "
-      "clip-vit-base-patch32 --out model\n"
+      "  headlight train contrastive --train pairs.tsv --valid more.tsv --tokenizer tokens --image-size 64 --out "
+      "model\n"
+      "  headlight train contrastive --train captions.json --pictures photos --valid val.json --from clip --out model\n"
       "  headlight train contrastive --train questions.tsv --validate-split 0.05 --from bert --out sentences\n"
       "  headlight classify model photo.jpg --labels 'a red circle' 'a blue square'");
   command.callback([options] { Run(*options); });

@@ -149,7 +149,7 @@ TEST_F(TrainDrawing, RefusesWhatItCannotLearnFrom) {
   EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--attention", "row", "diagonal"})), HasSubstr("--attention"));
   EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--quiet", "--text-positions", "1"})),
               HasSubstr("and the model reads at most 1"));
-  EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--model-dim", "15"})), HasSubstr("--heads 2 must divide"));
+  EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--model-dim", "15"})), HasSubstr("--heads 2 does not divide"));
   EXPECT_THAT(RefusalOf(Draws("a", {"--from", folder.File("vae"), "--steps", "1"})),
               HasSubstr("a drawer of texts is needed"));
   WriteFile(pairs, "0.png\n");

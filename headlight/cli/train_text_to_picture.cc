@@ -191,10 +191,8 @@ void AddTrainTextToPicture(CLI::App& train) {
       "which validations report beside it as text_loss and picture_loss. Of several texts of a picture each epoch "
       "draws one.\n\n"
       "Examples:\n"
-      "  headlight train text-to-picture --train scenes.tsv --validate-split 0.02 --vae vae --tokenizer words --out "
-      "shapes\n"
-      "  headlight train text-to-picture --train captions.json --images train2017 --valid val.tsv --from shapes --out "
-      "further");
+      "  headlight train text-to-picture --train train.tsv --valid val.tsv --vae vae --tokenizer words --out shapes\n"
+      "  headlight train text-to-picture --train captions.json --images photos --valid val.tsv --from shapes --out m");
   command.callback([options] { Run(*options); });
 }
 

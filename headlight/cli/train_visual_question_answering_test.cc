@@ -65,7 +65,6 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_GE(answers[0].score, answers[1].score);
   EXPECT_GT(answers[2].score, 0);
-  EXPECT_THAT(ErrorOf([&] { answerer.Answer(picture, boxes, std::string(500, 'x') + " y z"); }), testing::_);
   EXPECT_THAT(ErrorOf([&] { answerer.Answer({}, {}, "What is it?"); }), HasSubstr("0 x 0"));
   EXPECT_THAT(ErrorOf([&] { RegionAnswerer::Load(model, {.draft = true}); }), HasSubstr("draft"));
 
