@@ -35,7 +35,7 @@ void AddRegionTrainingOptions(CLI::App& command, RegionTrainingOptions& options,
       .add_option(
           "--boxes", options.boxes,
           "Boxes in the pictures, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
-      ->type_name("FILE ...");
+      ->type_name("FILE");
   command.add_option("--detector", options.detector, "Folder of a detector that finds the boxes")
       ->check(Folder())
       ->type_name("DIR");
