@@ -182,8 +182,8 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
   Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
   if (input.options.patch)  // is shown first
-    std::ranges::stable_partition(record.maps,
-                                  [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
+    std::stable_partition(record.maps.begin(), record.maps.end(),  // clang 14 cannot read that of std::ranges
+                          [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   AddRollout(record);
   record = SelectAttention(std::move(record), choice);
   record.title = NameOfFolder(folder);
