@@ -247,7 +247,8 @@ AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& p
     model.Decode(context, look.inputs, texts, memory);
   }
   maps.CheckLayer();
-  std::ranges::stable_partition(record.maps, [](const AttentionMap& map) { return map.kind == AttentionKind::cross; });
+  std::stable_partition(record.maps.begin(), record.maps.end(),
+                        [](const AttentionMap& map) { return map.kind == AttentionKind::cross; });
   return record;
 }
 
