@@ -181,8 +181,8 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
   Check(!input.picture || captions || !input.options.target, "{}: --target is for models that write", folder);
   Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
-  if (input.options.patch)                                         // is shown first
-    std::stable_partition(record.maps.begin(), record.maps.end(),  // clang 14 cannot read that of std::ranges
+  if (input.options.patch)  // is shown first
+    std::stable_partition(record.maps.begin(), record.maps.end(),
                           [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   AddRollout(record);
   record = SelectAttention(std::move(record), choice);
