@@ -20,26 +20,27 @@ constexpr const char* kShard = "model-00001-of-00001.safetensors";
 
 // A copy of a folder in which the weights are called a shard.
 struct Folder {
-  std::string path;
+  fs::path from;     // the weights in the tests' data
+  std::string path;  // empty until it is copied
   Json::Object config, index;
 };
 
-std::vector<Folder> CopyFolders() {
-  std::string copies = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
-  Ensure(mkdtemp(copies.data()) != nullptr, "cannot create {}", copies);
+std::vector<Folder> FindFolders() {
   std::vector<Folder> folders;
   const fs::path root = fs::path(__FILE__).parent_path().parent_path().parent_path();
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "tests/testdata")) {
-    if (entry.path().filename() != "model.safetensors") continue;
-    Folder folder{copies + "/" + std::to_string(folders.size()), {}, {}};
-    fs::create_directory(folder.path);
-    fs::copy_file(entry.path(), folder.path + "/" + kShard);
-    folder.config = *ReadJson(entry.path().parent_path() / "config.json").value().As<Json::Object>();
-    const Safetensors weights(entry.path());
-    for (const auto& [name, tensor] : weights.tensors()) folder.index.push_back({name, kShard});
-    folders.push_back(std::move(folder));
-  }
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "tests/testdata"))
+    if (entry.path().filename() == "model.safetensors") folders.push_back({entry.path(), {}, {}, {}});
   return folders;
+}
+
+// When it is used first: all at once would take as long as an input may.
+void Copy(Folder& folder) {
+  folder.path = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
+  Ensure(mkdtemp(folder.path.data()) != nullptr, "cannot create {}", folder.path);
+  fs::copy_file(folder.from, folder.path + "/" + kShard);
+  folder.config = *ReadJson(folder.from.parent_path() / "config.json").value().As<Json::Object>();
+  const Safetensors weights(folder.from);
+  for (const auto& [name, tensor] : weights.tensors()) folder.index.push_back({name, kShard});
 }
 
 // Numbers that choose, taken from the fuzzer's bytes one by one; 0 where they are used up.
@@ -111,8 +112,9 @@ void Compute(const Model& model) {
 }
 
 void Run(Choices choices) {
-  static const std::vector<Folder> folders = CopyFolders();
-  const Folder& folder = folders[choices.Below(folders.size())];
+  static std::vector<Folder> folders = FindFolders();
+  Folder& folder = folders[choices.Below(folders.size())];
+  if (folder.path.empty()) Copy(folder);
   Json::Object config = folder.config, index = folder.index;
   for (int changes = 0; changes < 5 && !choices.bytes.empty(); ++changes)
     Change(choices.Below(8) == 0 ? index : config, choices);
