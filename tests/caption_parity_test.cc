@@ -180,7 +180,7 @@ TEST_P(CaptionParity, ComesBackFromItsFolder) {
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
 }
 
-// What the decoder reads of the golden's pictures, and of the questions about them.
+// The decoder's memory for the golden's pictures, or for the questions about them.
 Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> pictures, const Texts& questions) {
   Context context;
   const Memory memory = model.MemoryOf(context, model.EncodePictures(context, pictures));

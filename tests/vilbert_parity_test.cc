@@ -72,7 +72,7 @@ struct Golden : EncoderGolden {
     }
     return numbers;
   }
-  // What is expected of an output of the model.
+  // The golden of an output, without padding.
   Numbers Expected(const std::string& name) const {
     const bool of_text = name == "sequence_output_t" || name == "prediction_scores_t" || name == "linguisic_logit";
     const bool of_regions = name == "sequence_output_v" || name == "prediction_scores_v" || name == "vision_logit";

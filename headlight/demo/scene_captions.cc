@@ -84,7 +84,7 @@ bool HoldsForAll(SceneRelation relation, const SceneContent& scene, Shapes subje
   return true;
 }
 
-// Whether these statements hold of shapes that are not yet taken.
+// True if the statements can be assigned to distinct shapes outside `taken` for which each of them is true.
 bool HoldOfOthers(std::span<const SceneStatement> statements, const SceneContent& scene, Shapes taken) {
   if (statements.empty()) return true;
   const SceneStatement& first = statements.front();

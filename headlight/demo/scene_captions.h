@@ -31,14 +31,14 @@ std::string Say(const SceneCaption& caption, SceneLanguage language);
 // word where it is none.
 SceneCaption ParseCaption(std::string_view text, SceneLanguage language);
 
-// Whether a mention says nothing wrong of a shape.
+// True if every attribute that the mention names is the shape's.
 bool Fits(const SceneMention& mention, const SceneShape& shape);
-// Whether shape `a` of a scene is that to shape `b`. Left and right are told by columns, above and below by rows,
-// larger by the named size, and before and behind by what is hidden.
+// True if shape `a` of the scene stands in the relation to shape `b`: left and right compare columns, above and below
+// rows, larger the named sizes; in front of and behind, which shape hides a part of the other.
 bool Holds(SceneRelation relation, const SceneContent& scene, std::size_t a, std::size_t b);
 
-// Whether all statements of a caption hold at once, each of other shapes: "a circle and a circle" takes two. "Two
-// circles" states that there are exactly two.
+// True if all statements of a caption are true of the scene, each of distinct shapes: "a circle and a circle" requires
+// two. "Two circles" requires exactly two.
 bool IsTrue(const SceneCaption& caption, const SceneContent& scene);
 
 // Every shape with its size, colour, kind and place, by place: no two contents have the same, but for what hides what.

@@ -29,7 +29,7 @@ struct SceneShape {
   bool operator==(const SceneShape&) const = default;
 };
 
-// What can be said of a scene.
+// The contents of a scene, to which captions and questions refer.
 struct SceneContent {
   std::vector<SceneShape> shapes;  // each at a place of its own
   // hides[a][b]: shape a lies before shape b, and hides a part of it.
@@ -52,7 +52,7 @@ struct ShapeSceneOptions {
 ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion portion,
                           const ShapeSceneOptions& options = {});
 
-// Whether scenes of these shapes are held out, in whatever order they are.
+// The portion of scenes with these shapes, which does not depend on their order.
 Portion PortionOf(const std::vector<SceneShape>& shapes);
 
 }  // namespace headlight

@@ -50,7 +50,7 @@ TEST(ShapeScenes, HaveWhatTheySay) {
       EXPECT_GT(side, shape.size == 0 ? 0.12 : 0.25) << number;
       EXPECT_LT(side, shape.size == 0 ? 0.27 : 0.45) << number;
       EXPECT_GT(one.area, 0);
-      // What hides a part of it leaves most of it, and never none of it: its area says so.
+      // A shape that is partly hidden stays mostly visible.
       bool hidden = false;
       for (std::size_t by = 0; by < scene.shapes.size(); ++by) hidden |= scene.hides[by][i];
       hiding += hidden ? 1 : 0;

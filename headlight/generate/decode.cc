@@ -141,7 +141,7 @@ class Decoding {
     return inputs;
   }
 
-  // Whether the `length`-th chosen token may be the end.
+  // True if the `length`-th generated token may be the end token.
   bool MayEnd(const Search& search, std::int32_t length) const {
     return length + search.given() > options_.min_length || (options_.force_end && length == search.max_length);
   }

@@ -17,7 +17,7 @@ struct BoxRegions {
   Tensor places;    // [1 + boxes, 5]: left, top, right and bottom as shares of the picture's sides, and of its area
 };
 
-// Whether some part of a box lies within the picture; of what a detector finds, not all may.
+// True if the box overlaps the picture. A box from a detector may lie outside of it.
 HEADLIGHT_API bool LiesWithin(const Box& box, const Picture& picture);
 
 // Throws Error for a picture without pixels, for a side that is not from 1 to 64, and for a box outside of the picture.

@@ -18,7 +18,7 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// What the layers of a tower are made of. The defaults are those of the texts' tower of CLIP-ViT-B/32.
+// The sizes of a tower's layers. The defaults are those of the texts' tower of CLIP-ViT-B/32.
 struct ClipTowerConfig {
   std::int64_t model = 512;
   int layers = 12;

@@ -62,7 +62,7 @@ class CoAttentionLayer {
   void operator()(Context& context, EncodedPairs& states) const;
 
  private:
-  // What a layer has for one stream.
+  // The parameters of one stream.
   struct Stream {
     Stream(const Scope& scope, const VilbertStream& sizes, std::int64_t joint, int number, const std::string& prefix);
 

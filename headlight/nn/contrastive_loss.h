@@ -1,4 +1,4 @@
-// What pairs of vectors teach: that each is nearer to its own than to all others of the batch.
+// Contrastive losses: a vector should be nearer to its own pair's than to all others of the batch.
 #pragma once
 
 #include "headlight/base/export.h"

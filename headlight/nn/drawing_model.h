@@ -37,8 +37,8 @@ class HEADLIGHT_API DrawingModel : public LanguageModel {
 
   // The id, as Decode reads it, of a text's id.
   std::int32_t TextId(std::int64_t id) const { return static_cast<std::int32_t>(drawing_.codes + id); }
-  // What a decoder reads of a text: the start, then the tokenizer's ids, of which 0 is padding as what is missing is.
-  // Throws Error for a text with more ids than positions and for an id outside of the vocabulary.
+  // The decoder's input ids for a text: the start, then the tokenizer's ids, filled up with padding, for which id 0
+  // stands too. Throws Error for a text with more ids than positions and for an id outside of the vocabulary.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const;
 
  protected:

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-// Which earlier codes a code sees, besides all of the text. A text's tokens see all before them.
+// The earlier codes that a code sees, besides all of the text. A text's tokens see all before them.
 enum class GridAttentionKind {
   full,         // all
   row,          // of its row
@@ -29,11 +29,11 @@ struct GridLayout {
   Grid grid;              // of codes
 };
 
-// Which keys a query of this kind sees, as the attention of a whole sequence takes it.
+// The mask of this kind over a whole sequence.
 HEADLIGHT_API AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout);
 
-// What all layers of a pass share. `texts`: the tokens of the pass, of sequences that hold a text or its begin, then
-// codes; with a cache, which has room for them (DecoderCache::Append), the next ones.
+// Row indices and keys that all layers of a pass share. `texts`: the tokens of the pass, each sequence a text or a
+// prefix of it and then codes; with a cache, which has room for them (DecoderCache::Append), the next tokens.
 struct HEADLIGHT_API GridPass {
   GridPass(const GridLayout& layout, const Sequences& texts, const DecoderCache* cache);
 

@@ -41,7 +41,7 @@ Tensor Recomputed(Context& context, std::int64_t parts,
     rows += part.rows();
   }
   if (context.tape == nullptr) return all;
-  // What the rows depend on is on no tape yet: a leaf that gets no gradient puts them on this one.
+  // The inputs of the parts are not on this tape. A leaf without a gradient makes Record put the rows on it.
   const Tensor leaf = context.tape->Watch(Tensor::Zeros({1}, all.dtype()));
   return Record(all, {&leaf}, [begun, parts, compute](const Tensor& gradient) {
     std::int64_t row = 0;

@@ -27,7 +27,7 @@ struct IndexModel {
 // A name for the weights of a model's folder, from a part of each tensor: other weights have another.
 HEADLIGHT_API std::string FingerprintOf(const std::string& folder);
 
-// What is in an index: a text, or a picture's path.
+// An entry of an index: a text, or a picture's path.
 struct IndexItem {
   std::string name;
   bool picture = false;

@@ -45,7 +45,7 @@ void ReadTowers(const JsonView& json, std::optional<Text>& text, std::optional<P
   picture = ReadTower<Picture>(json, "vision_config", dropout);
 }
 
-// What stands beside the towers.
+// The settings outside of the towers' configs.
 template <typename Config>
 void ReadDualConfig(const JsonView& json, Config& config) {
   ConfigTable table(json);
