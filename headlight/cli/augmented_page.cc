@@ -35,14 +35,12 @@ std::string ClassesOf(const float* targets, const std::vector<std::string>& labe
 constexpr std::int64_t kMostPictures = 96;
 
 std::string Page(const std::string& title, const std::string& figures) {
-  return "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Pictures of the training</title>\n"
-         "<meta name=\"viewport\" content=\"width=device-width\">\n"
-         "<style>:root{color-scheme:light dark}body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}"
-         "figure{margin:0;min-width:128px}div{position:relative}img{display:block;min-width:128px;image-rendering:"
-         "pixelated}h1{width:100%;font-size:18px}i{position:absolute;border:1px solid #f0f;font:10px sans-serif;color:"
-         "#f0f;text-shadow:0 0 2px #000}</style>\n"
-         "<h1>" +
-         title + "</h1>\n" + figures + "</html>\n";
+  return HtmlHead("Pictures of the training",
+                  "body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}"
+                  "figure{margin:0;min-width:128px}div{position:relative}img{display:block;min-width:128px;"
+                  "image-rendering:pixelated}h1{width:100%;font-size:18px}i{position:absolute;border:1px solid "
+                  "#f0f;font:10px sans-serif;color:#f0f;text-shadow:0 0 2px #000}") +
+         "<h1>" + title + "</h1>\n" + figures + "</html>\n";
 }
 
 // `over`: HTML that lies over the picture.

@@ -43,12 +43,15 @@ void Run(const Options& options) {
   Check(!options.rows || *options.rows < drawer.rows(),
         "--rows {}: a picture has {} rows of codes, of which at least one is drawn", options.rows.value_or(0),
         drawer.rows());
+  const std::int64_t all = options.count * std::ssize(options.texts);
+  Check(options.columns.value_or(1) <= all, "--columns {}: there {} to draw", options.columns.value_or(1),
+        all == 1 ? "is 1 picture" : fmt::format("are {} pictures", all));
   std::optional<Picture> begun;
   if (!options.from.empty()) begun = ReadPicture(Input(options.from));
 
   Progress progress("codes drawn");
   DrawOptions draw = options.draw;
-  draw.progress = [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); };
+  draw.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
   const std::vector<Drawing> drawings = begun
                                             ? drawer.Complete(options.texts, *begun, options.rows, options.count, draw)
                                             : drawer.Draw(options.texts, options.count, draw);

@@ -23,7 +23,7 @@ void EvaluateDualEncoder(const EvaluateOptions& options) {
                            {{}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); }});
   }
   CheckLoss(*loaded.model, report.loss);
-  WriteEvaluated({.task = "retrieval",
+  WriteEvaluated({.task = "contrastive",
                   .report = report,
                   .units = "pairs",
                   .count = static_cast<std::size_t>(pairs.size()),

@@ -1,5 +1,7 @@
 #include "headlight/cli/html.h"
 
+#include <fmt/format.h>
+
 #include "headlight/image/decoding/encode.h"
 #include "headlight/text/tokenizers/base64.h"
 
@@ -9,6 +11,16 @@ std::string EscapeHtml(std::string_view text) {
   std::string escaped;
   for (const char c : text) escaped += c == '<' ? "&lt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
   return escaped;
+}
+
+std::string HtmlHead(std::string_view title, std::string_view style) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{}</title>\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
+      "'unsafe-inline'\">\n"
+      "<style>:root{{color-scheme:light dark}}{}</style>\n",
+      EscapeHtml(title), style);
 }
 
 std::string PictureSourceHtml(const Picture& picture) {

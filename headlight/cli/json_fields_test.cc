@@ -6,6 +6,8 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/tasks/drawing_testing.h"
+#include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/picture_testing.h"
 
 namespace headlight {
@@ -40,6 +42,10 @@ struct JsonFields : ProgramTest {
 };
 
 TEST_F(JsonFields, OfPicturesAreDocumented) {
+  const std::string clip = folder.File("clip"), index = folder.File("index");
+  std::filesystem::create_directory(clip);
+  SaveTinyClip(clip);
+  MustRun({"embed", clip, Write("texts", "two dogs\n"), "--index", index});
   const struct {
     std::vector<std::string> arguments, fields;
     std::string items = {};  // a field that is an array of objects with these fields:
@@ -56,6 +62,10 @@ TEST_F(JsonFields, OfPicturesAreDocumented) {
        {"picture", "segments"},
        "segments",
        {"id", "label", "score", "area"}},
+      {{"caption", kTestdata + "captions/vit_gpt2_text"}, {"picture", "text", "score", "complete"}},
+      {{"answer", kTestdata + "captions/blip_answers_text", "--question", "Two men?", "--picture"},
+       {"line", "text", "score"}},
+      {{"search", index}, {"text", "score"}},
   };
   for (const auto& [arguments, fields, items, item_fields] : commands) {
     std::vector<std::string> command = arguments;
@@ -72,13 +82,26 @@ TEST_F(JsonFields, OfPicturesAreDocumented) {
   }
 }
 
+TEST_F(JsonFields, OfDrawingsAreDocumented) {
+  const std::string dalle = folder.File("dalle");
+  std::filesystem::create_directory(dalle);
+  SaveTinyDalle(dalle);
+  const Outcome outcome = RunProgram({"draw", dalle, "dog", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> fields = {"text", "drawing", "codes"};
+  EXPECT_EQ(NamesOf(ParseJson(outcome.out, "row")), fields);
+  for (const std::string& name : fields) EXPECT_THAT(RowOf("draw"), HasSubstr("`" + name + "`"));
+}
+
 // Each field of an evaluation is in the manual's row of its task.
 TEST_F(JsonFields, OfEvaluationsAreDocumented) {
-  const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos");
-  for (const std::string& path : {gpt, imagegpt, photos, photos + "/cat", photos + "/dog"})
+  const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos"),
+                    clip = folder.File("clip");
+  for (const std::string& path : {gpt, imagegpt, clip, photos, photos + "/cat", photos + "/dog"})
     std::filesystem::create_directory(path);
   SaveTinyGpt(gpt);
   SaveTinyImageGpt(imagegpt);
+  SaveTinyClip(clip);
   std::filesystem::copy(kPicture, photos + "/cat/a.png");
   std::filesystem::copy(kPicture, photos + "/dog/a.png");
   const std::string coco = Write("coco.json", R"({"images": [{"id": 1, "file_name": "photos/cat/a.png"}],
@@ -100,6 +123,7 @@ TEST_F(JsonFields, OfEvaluationsAreDocumented) {
       {"picture-features", {vit, photos, "--train", photos, "--knn", "1", "--pixels"}},
       {"image-generation", {imagegpt, photos}},
       {"detection", {kTestdata + "detectors/detr", coco}},
+      {"contrastive", {clip, Write("pairs.tsv", "photos/cat/a.png\ta cat\nphotos/dog/a.png\ttwo dogs\n")}},
   };
   for (const auto& [task, arguments] : cases) {
     std::vector<std::string> command = {"evaluate", "--json"};

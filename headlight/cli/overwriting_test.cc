@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "headlight/cli/testing.h"
+#include "headlight/tasks/drawing_testing.h"
+#include "headlight/tasks/dual_testing.h"
 
 namespace headlight {
 namespace {
@@ -64,6 +66,26 @@ TEST_F(OverwritingTest, IsRefusedForTheFilesOfAModel) {
   EXPECT_EQ(ReadFile(config), before);
   // A picture may stand beside the model, and be made again.
   for (int i = 0; i < 2; ++i) MustRun({"look", model, "--source", "Hund", "--out", model + "/hund.svg"});
+}
+
+TEST_F(OverwritingTest, IsRefusedForPicturesAndIndexes) {
+  const std::string clip = folder.File("clip"), dalle = folder.File("dalle"), index = folder.File("index");
+  for (const std::string& path : {clip, dalle}) fs::create_directory(path);
+  SaveTinyClip(clip);
+  SaveTinyDalle(dalle);
+  MustRun({"embed", clip, text, "--index", index});
+  const std::string picture = folder.File("a.png"), page = folder.File("page.html"), half = folder.File("half.png");
+  fs::copy(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png", picture);
+  fs::create_hard_link(picture, half);
+  fs::create_hard_link(index + "/index.json", page);
+  const std::string before = ReadFile(page);
+  EXPECT_THAT(RefusalOf({"search", index, "dog", "--out", page}), HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--from", picture, "--out", half}),
+              HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--out", "-"}), HasSubstr("--out -"));
+  EXPECT_THAT(RefusalOf({"embed", clip, text, "--index", clip}), HasSubstr("holds something else"));
+  EXPECT_EQ(ReadFile(page), before);
+  EXPECT_EQ(fs::file_size(picture), fs::file_size(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png"));
 }
 
 TEST_F(OverwritingTest, IsRefusedForNamesThatTheCommandChooses) {

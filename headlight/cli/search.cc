@@ -58,11 +58,9 @@ std::string PictureHtml(const std::string& path) {
 
 std::string Page(const std::string& query, const std::vector<Result>& results) {
   std::string page =
-      "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Search</title>\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<style>:root{color-scheme:light dark}body{font:14px sans-serif}h1{font-size:18px}"
-      "main{display:flex;flex-wrap:wrap;gap:16px}figure{margin:0;max-width:256px}img{display:block;max-width:256px}"
-      "figcaption{overflow-wrap:anywhere}</style>\n";
+      HtmlHead("Search",
+               "body{font:14px sans-serif}h1{font-size:18px}main{display:flex;flex-wrap:wrap;gap:16px}"
+               "figure{margin:0;max-width:256px}img{display:block;max-width:256px}figcaption{overflow-wrap:anywhere}");
   page += fmt::format("<h1>{}</h1>\n", EscapeHtml(query));
   if (IsPictureQuery(query)) page += "<p>" + PictureHtml(query) + "</p>\n";
   page += "<main>\n";
