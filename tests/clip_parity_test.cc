@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -193,6 +194,9 @@ TEST(DualEncoder, RefusesWhatItDoesNotHave) {
                 picture->TextVectors(context, ids, {{0, 3}});
               }),
               testing::HasSubstr("has no tower for texts"));
+  EXPECT_THAT(ErrorOf([&] { text->PoolPictures(context, {}); }), testing::HasSubstr("has no tower for pictures"));
+  EXPECT_THAT(ErrorOf([&] { picture->PoolTexts(context, row, ids, {}); }),
+              testing::HasSubstr("has no tower for texts"));
   EXPECT_THAT(ErrorOf([&] { text->Logits(context, row, row); }), testing::HasSubstr("has one tower"));
   EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, other, {{0, 2}}); }), testing::HasSubstr("30"));
   EXPECT_THAT(ErrorOf([&] {
@@ -200,6 +204,35 @@ TEST(DualEncoder, RefusesWhatItDoesNotHave) {
               }),
               testing::HasSubstr("longer than the model's 9 positions"));
   EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, {}, {{0, 0}}); }), testing::HasSubstr("has no tokens"));
+}
+
+// The standard deviations of OpenAI's program, by a tower's size and its layers.
+TEST(Clip, IsInitialisedByItsDepthAndWidth) {
+  ClipConfig config;
+  config.text->vocabulary = 500;
+  config.text->model = config.text->ffn = 128;
+  config.text->heads = config.picture->heads = 4;
+  config.text->layers = config.picture->layers = 2;
+  config.picture->model = config.picture->ffn = 160;
+  config.vector = 96;
+  Clip model(config);
+  model.parameters().Initialise(1);
+  const NamedNumbers values = ByName(model.parameters(), &Parameter::value);
+  for (const auto& [name, expected] :
+       std::map<std::string, double>{{"text_model.embeddings.token_embedding.weight", 0.02},
+                                     {"text_model.embeddings.position_embedding.weight", 0.01},
+                                     {"text_model.encoder.layers.1.self_attn.q_proj.weight", std::sqrt(1 / 128.0)},
+                                     {"text_model.encoder.layers.1.self_attn.out_proj.weight", std::sqrt(0.25 / 128)},
+                                     {"text_model.encoder.layers.1.mlp.fc1.weight", std::sqrt(0.5 / 128)},
+                                     {"text_model.encoder.layers.1.mlp.fc2.weight", std::sqrt(0.25 / 128)},
+                                     {"text_projection.weight", std::sqrt(1 / 128.0)},
+                                     {"vision_model.encoder.layers.0.mlp.fc2.weight", std::sqrt(0.25 / 160)},
+                                     {"visual_projection.weight", std::sqrt(1 / 160.0)}}) {
+    ASSERT_TRUE(values.contains(name)) << name;
+    double squares = 0;
+    for (const double value : values.at(name)) squares += value * value;
+    EXPECT_NEAR(std::sqrt(squares / static_cast<double>(values.at(name).size())), expected, 0.05 * expected) << name;
+  }
 }
 
 // A config.json with changed settings, beside the weights of `name`.

@@ -121,7 +121,7 @@ TEST_F(DualCommands, SearchAnIndexByTextOrPicture) {
   const Outcome paged = RunProgram({"search", index, "two <cats>", "--out", page});
   EXPECT_EQ(paged.exit_code, 0) << paged.err;
   EXPECT_THAT(ReadFile(page),
-              AllOf(HasSubstr("two &lt;cats>"), HasSubstr("data:image/png;base64,"), HasSubstr("a.png")));
+              AllOf(HasSubstr("two &lt;cats&gt;"), HasSubstr("data:image/png;base64,"), HasSubstr("a.png")));
   EXPECT_THAT(paged.err, HasSubstr("a.png"));
 }
 
@@ -194,6 +194,8 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   EXPECT_EQ(outputs.At("text_attentions.0").shape, (Shape{3, 2, 9, 9}));
   EXPECT_EQ(outputs.At("logits_per_image").shape, (Shape{3, 3}));
 
+  EXPECT_THAT(RefusalOf({"forward", kClip + "_text", in, out}), HasSubstr("has no tower for pictures"));
+  EXPECT_THAT(RefusalOf({"forward", kClip + "_vision", in, out}), HasSubstr("has no tower for texts"));
   WriteSafetensors(in, {Stored("attention_mask", mask)});
   EXPECT_THAT(RefusalOf({"forward", kClip, in, out}), HasSubstr("neither pixel_values nor input_ids"));
   WriteSafetensors(in, {Stored("input_ids", ids), Stored("attention_mask", mask)});

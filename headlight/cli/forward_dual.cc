@@ -17,6 +17,7 @@ Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
 }
 
 Tensor AddPictures(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
+  model.CheckPictures();
   const PictureEncoder::Limits& limits = model.limits().pictures;
   const std::vector<Tensor> pictures = ReadPixelValues(in, limits.channels, limits.patch);
   const std::int64_t batch = std::ssize(pictures);
@@ -35,6 +36,7 @@ Tensor AddPictures(const Safetensors& in, const DualEncoder& model, NamedTensors
 }
 
 Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
+  model.CheckTexts();
   const DualEncoder::Limits& limits = model.limits();
   const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
   if (limits.filled > 0)

@@ -81,7 +81,7 @@ std::int32_t EndOf(const Options& options, const PipelineTokenizer& tokenizer) {
         "{}: the tokenizer puts no special token behind a text, by which a CLIP reads it: one of `headlight train "
         "tokenizer --algorithm wordpiece` or unigram does",
         options.tokenizer);
-  Check(ids.back() != 2,
+  Check(ids.back() != kLargestIdEnds,
         "{}: the token behind a text, {}, has the id 2, which a CLIP's configuration reads as the token of the largest "
         "id",
         options.tokenizer, Quoted(tokenizer.Piece(ids.back())));

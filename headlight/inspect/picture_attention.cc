@@ -100,7 +100,7 @@ AttentionRecord AttentionOf(const PictureEncoder& model, const PictureProcessor&
 
 AttentionRecord AttentionOf(const DualEncoder& model, const PictureProcessor& processor, const Picture& picture,
                             std::optional<int> layer) {
-  Check(model.limits().has_pictures(), "{}: this model has no tower for pictures", model.parameters().source());
+  model.CheckPictures();
   return AttentionOfPatches(model, model.limits().pictures, processor, picture, layer,
                             [&](Context& context, const Tensor& values) {
                               model.EncodePictures(context, {&values, 1});

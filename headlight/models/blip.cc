@@ -214,18 +214,11 @@ Tensor Blip::Decode(Context& context, std::span<const std::int32_t> ids, const S
 
 void Describe(ConfigTable& table, BlipVisionConfig& config) {
   table.Note("model_type", "blip_vision_model");
-  table.Size("hidden_size", config.model, "the model dimension");
-  table.Layers("num_hidden_layers", config.layers);
-  table.Heads("num_attention_heads", config.heads, config.model);
-  table.Size("intermediate_size", config.ffn, "the ffn dimension");
-  table.Choice("hidden_act", config.activation, kActivationNames);
-  table.Probability("attention_dropout", config.attention_dropout);
-  table.Epsilon("layer_norm_eps", config.norm_epsilon);
+  DescribeTower(table, config);
   std::int64_t channels = 3;
   DescribePictures(table, config.picture, config.patch, channels);
   if (table.reads())
     Check(channels == 3, "{}: pictures must have 3 channels, not {}", table.json()["num_channels"].place(), channels);
-  table.Harmless({"dropout", "initializer_factor", "projection_dim"});
 }
 
 namespace {

@@ -8,7 +8,6 @@
 
 #include "headlight/models/family.h"
 #include "headlight/models/files/dual_encoder_files.h"
-#include "headlight/models/files/picture_settings.h"
 #include "headlight/ops/embedding.h"
 
 namespace headlight {
@@ -37,6 +36,21 @@ Tensor ClipLayers::operator()(Context& context, Tensor x, const Sequences& seque
   return x;
 }
 
+ClipTextTower::ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
+                             double position_deviation, bool causal)
+    : embedding_{TokenEmbedding(scope / "embeddings.token_embedding", config.vocabulary, config.model,
+                                Initialisation::Normal(token_deviation), /*scores=*/false),
+                 1,
+                 PositionalEncoding::Learned(scope / "embeddings.position_embedding", config.positions, config.model, 0,
+                                             position_deviation),
+                 0},
+      layers_(scope / "encoder.layers", config, causal),
+      norm_(scope / "final_layer_norm", config.model, config.norm_epsilon) {}
+
+Tensor ClipTextTower::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
+  return norm_(context, layers_(context, embedding_(context, ids, texts), texts));
+}
+
 namespace {
 
 PictureEmbeddingConfig EmbeddingOf(const ClipPictureConfig& config) {
@@ -51,7 +65,7 @@ PictureEmbeddingConfig EmbeddingOf(const ClipPictureConfig& config) {
           .table = "position_embedding.weight"};
 }
 
-// As the first program initialised its texts' tower.
+// As OpenAI's program initialises the texts' tower; here both.
 void InitialiseTower(Parameters& parameters, const std::string& scope, const ClipTowerConfig& config) {
   const double model = static_cast<double>(config.model), layers = config.layers;
   for (Parameter& parameter : parameters.all()) {
@@ -78,15 +92,7 @@ Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_(
   };
   if (config.text) {
     const ClipTextConfig& text = *config.text;
-    const Scope scope = root / config.text_scope, embeddings = scope / "embeddings";
-    const TokenEmbedding tokens(embeddings / "token_embedding", text.vocabulary, text.model,
-                                Initialisation::Normal(0.02), /*scores=*/false);
-    texts_.emplace(TextTower{
-        Embedding(tokens, 1,
-                  PositionalEncoding::Learned(embeddings / "position_embedding", text.positions, text.model, 0, 0.01),
-                  0),
-        ClipLayers(scope / "encoder.layers", text, /*causal=*/true),
-        LayerNorm(scope / "final_layer_norm", text.model, text.norm_epsilon)});
+    texts_.emplace(root / config.text_scope, text, 0.02, 0.01, /*causal=*/true);
     InitialiseTower(parameters_, config.text_scope, text);
     text_projection_ = projection("text_projection", text);
     limits_.vocabulary = text.vocabulary;
@@ -110,25 +116,26 @@ Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_(
 }
 
 EncodedPictures Clip::EncodePictures(Context& context, std::span<const Tensor> pictures) const {
-  Check(pictures_.has_value(), "{}: this model has no tower for pictures", parameters_.source());
+  CheckPictures();
   EncodedPictures encoded = pictures_->embedding(context, pictures);
   encoded.hidden = pictures_->layers(context, pictures_->first_norm(context, encoded.hidden), encoded.pictures);
   return encoded;
 }
 
 Tensor Clip::PoolPictures(Context& context, const EncodedPictures& encoded) const {
+  CheckPictures();
   return pictures_->pooled_norm(context, encoded.RowOfEach(0));
 }
 
 Tensor Clip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
-  Check(texts_.has_value(), "{}: this model has no tower for texts", parameters_.source());
-  const Tensor embedded = texts_->embedding(context, ids, texts);
-  return texts_->norm(context, texts_->layers(context, embedded, texts));
+  CheckTexts();
+  return (*texts_)(context, ids, texts);
 }
 
 // Of a text without an end, Transformers takes the first token.
 Tensor Clip::PoolTexts(Context&, const Tensor& hidden, std::span<const std::int32_t> ids,
                        const Sequences& texts) const {
+  CheckTexts();
   const std::int32_t end = config_.text->end_id;
   std::vector<std::int32_t> rows;
   for (const Sequence& text : texts) {
@@ -142,16 +149,13 @@ Tensor Clip::PoolTexts(Context&, const Tensor& hidden, std::span<const std::int3
 
 void Describe(ConfigTable& table, ClipTextConfig& config) {
   table.Note("model_type", "clip_text_model");
-  DescribeClipTower(table, config);
-  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
-  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  DescribeTextTower(table, config);
   table.Integer("eos_token_id", config.end_id, "the id of the end", 0, kLargestSize);
 }
 
 void Describe(ConfigTable& table, ClipPictureConfig& config) {
   table.Note("model_type", "clip_vision_model");
-  DescribeClipTower(table, config);
-  DescribePictures(table, config.picture, config.patch, config.channels);
+  DescribePictureTower(table, config);
 }
 
 void Describe(ConfigTable& table, ClipConfig& config) {
@@ -160,34 +164,18 @@ void Describe(ConfigTable& table, ClipConfig& config) {
   table.Size("projection_dim", vector, "the size of a vector");
   if (config.vector) config.vector = vector;
   table.Number("logit_scale_init_value", config.logit_scale, -100, 100);
-  table.Rule(config.text || config.picture, "a model needs a tower");
+  DescribeTowers(table, config);
   table.Rule(config.vector || !config.text || !config.picture, "two towers need a projection into one space");
-  if (config.text) CheckConfig(*config.text);
-  if (config.picture) CheckConfig(*config.picture);
 }
 
 namespace {
 
 std::unique_ptr<Clip> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  const std::string type = files.config["model_type"].String();
-  const auto has = [&](const char* name) { return files.weights.contains(name); };
-  ClipConfig config;
-  if (type == "clip") {
-    ReadTowers(files.config, config.text, config.picture, options.dropout);
-    ReadDualConfig(files.config, config);
-  } else {
-    const bool text = type == "clip_text_model";
-    config.text_scope = has("text_model.final_layer_norm.weight") ? "text_model" : "";
-    config.picture_scope = has("vision_model.post_layernorm.weight") ? "vision_model" : "";
-    if (text) {
-      config.picture.reset();
-      ReadConfig(files.config, *config.text, options.dropout);
-    } else {
-      config.text.reset();
-      ReadConfig(files.config, *config.picture, options.dropout);
-    }
+  ClipConfig config = ReadDualConfig<ClipConfig>(files, options.dropout);
+  const char* const projection = config.text ? "text_projection.weight" : "visual_projection.weight";
+  if (!config.text || !config.picture) {
     config.vector.reset();
-    if (has(text ? "text_projection.weight" : "visual_projection.weight"))
+    if (files.weights.contains(projection))
       config.vector = files.config.Get("projection_dim", 512).Integer(1, kLargestSize);
   }
   auto model = std::make_unique<Clip>(config);
@@ -204,19 +192,12 @@ extern const Family clip = MakeFamily<Clip, Load>({"clip", "clip_text_model", "c
 }  // namespace families
 
 void Clip::Save(const std::string& folder, Compute compute) const {
-  Json json;
-  std::string architecture = "CLIPModel";
-  if (config_.text && config_.picture) {
-    json = WriteConfig(config_);
-    json.Set("text_config", WriteConfig(*config_.text));
-    json.Set("vision_config", WriteConfig(*config_.picture));
-  } else {
-    json = config_.text ? WriteConfig(*config_.text) : WriteConfig(*config_.picture);
-    architecture =
-        std::string(config_.text ? "CLIPTextModel" : "CLIPVisionModel") + (config_.vector ? "WithProjection" : "");
-    if (config_.vector) json.Set("projection_dim", *config_.vector);
+  Json json = WriteDualConfig(config_, "CLIP");
+  if (config_.vector && !(config_.text && config_.picture)) {
+    json.Set("projection_dim", *config_.vector);
+    json.Set("architectures",
+             Json::Array{config_.text ? "CLIPTextModelWithProjection" : "CLIPVisionModelWithProjection"});
   }
-  json.Set("architectures", Json::Array{architecture});
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }
 

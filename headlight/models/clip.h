@@ -29,12 +29,16 @@ struct ClipTowerConfig {
   double norm_epsilon = 1e-5;
 };
 
-struct ClipTextConfig : ClipTowerConfig {
+struct ClipTextTowerConfig : ClipTowerConfig {
   std::int64_t vocabulary = 49408;
-  std::int64_t positions = 77;
-  // Ends a text, which is read from the state of the first of them. 2 is what the first published folders say, and
-  // means the token of the largest id.
-  std::int32_t end_id = 49407;
+  std::int64_t positions = 77;  // the longest text, in tokens
+};
+
+// The end_id of the first published folders: a text is read from its token of the largest id.
+inline constexpr std::int32_t kLargestIdEnds = 2;
+
+struct ClipTextConfig : ClipTextTowerConfig {
+  std::int32_t end_id = 49407;  // ends a text, which is read from the state of the first of them; or kLargestIdEnds
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipTextConfig& config);
 
@@ -73,6 +77,21 @@ class HEADLIGHT_API ClipLayers {
   bool causal_;
 };
 
+// Of texts: token and position embeddings, layers, and a norm.
+class HEADLIGHT_API ClipTextTower {
+ public:
+  // Both tables are initialised with their standard deviations.
+  ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
+                double position_deviation, bool causal);
+  // ids [tokens] of the texts to [tokens, model].
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
+
+ private:
+  Embedding embedding_;
+  ClipLayers layers_;
+  LayerNorm norm_;
+};
+
 class HEADLIGHT_API Clip : public DualEncoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
@@ -95,15 +114,10 @@ class HEADLIGHT_API Clip : public DualEncoder {
     ClipLayers layers;
     LayerNorm pooled_norm;
   };
-  struct TextTower {
-    Embedding embedding;
-    ClipLayers layers;
-    LayerNorm norm;
-  };
 
   ClipConfig config_;
   std::optional<PictureTower> pictures_;
-  std::optional<TextTower> texts_;
+  std::optional<ClipTextTower> texts_;
 };
 
 }  // namespace headlight

@@ -7,7 +7,6 @@
 
 #include "headlight/models/family.h"
 #include "headlight/models/files/dual_encoder_files.h"
-#include "headlight/models/files/picture_settings.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/concatenate.h"
 #include "headlight/ops/embedding.h"
@@ -35,16 +34,11 @@ Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), co
   limits_.scores = Scores::sigmoid;
   if (config.text) {
     const SiglipTextConfig& text = *config.text;
-    const Scope scope = root / config.text_scope, embeddings = scope / "embeddings";
+    const Scope scope = root / config.text_scope;
     limits_.vector = text.vector.value_or(text.model);
-    const Initialisation normal = Initialisation::Normal(1 / std::sqrt(static_cast<double>(text.model)));
-    const TokenEmbedding tokens(embeddings / "token_embedding", text.vocabulary, text.model, normal, /*scores=*/false);
-    texts_.emplace(TextTower{
-        Embedding(tokens, 1, PositionalEncoding::Learned(embeddings / "position_embedding", text.positions, text.model),
-                  0),
-        ClipLayers(scope / "encoder.layers", text, /*causal=*/false),
-        LayerNorm(scope / "final_layer_norm", text.model, text.norm_epsilon),
-        Linear(scope, {"head"}, text.model, limits_.vector)});
+    const double deviation = 1 / std::sqrt(static_cast<double>(text.model));
+    texts_.emplace(TextTower{ClipTextTower(scope, text, deviation, deviation, /*causal=*/false),
+                             Linear(scope, {"head"}, text.model, limits_.vector)});
     limits_.vocabulary = text.vocabulary;
     limits_.positions = text.positions;
     limits_.filled = static_cast<std::int32_t>(text.positions);
@@ -68,20 +62,21 @@ Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), co
     limits_.pictures = pictures_->embedding.limits();
   }
   if (config.text && config.picture) {
-    // Section 3.2: nearly all pairs of a batch do not belong together, which is what these begin with.
+    // Section 3.2: nearly all pairs of a batch do not belong together, and the first logits say so.
     logit_scale_ = &root.Declare("logit_scale", {1}, Initialisation::Constant(std::log(10.0)));
     logit_bias_ = &root.Declare("logit_bias", {1}, Initialisation::Constant(-10));
   }
 }
 
 EncodedPictures Siglip::EncodePictures(Context& context, std::span<const Tensor> pictures) const {
-  Check(pictures_.has_value(), "{}: this model has no tower for pictures", parameters_.source());
+  CheckPictures();
   EncodedPictures encoded = pictures_->embedding(context, pictures);
   encoded.hidden = pictures_->norm(context, pictures_->layers(context, encoded.hidden, encoded.pictures));
   return encoded;
 }
 
 Tensor Siglip::PoolPictures(Context& context, const EncodedPictures& encoded) const {
+  CheckPictures();
   const AttentionPool& pool = pictures_->pool;
   const std::int64_t model = config_.picture->model;
   const auto pictures = encoded.pictures.size();
@@ -99,13 +94,13 @@ Tensor Siglip::PoolPictures(Context& context, const EncodedPictures& encoded) co
 }
 
 Tensor Siglip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
-  Check(texts_.has_value(), "{}: this model has no tower for texts", parameters_.source());
-  const Tensor embedded = texts_->embedding(context, ids, texts);
-  return texts_->norm(context, texts_->layers(context, embedded, texts));
+  CheckTexts();
+  return texts_->tower(context, ids, texts);
 }
 
 Tensor Siglip::PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> /*ids*/,
                          const Sequences& texts) const {
+  CheckTexts();
   std::vector<std::int32_t> rows;
   for (const Sequence& text : texts) {
     Check(text.length > 0, "a text has no tokens");
@@ -116,9 +111,7 @@ Tensor Siglip::PoolTexts(Context& context, const Tensor& hidden, std::span<const
 
 void Describe(ConfigTable& table, SiglipTextConfig& config) {
   table.Note("model_type", "siglip_text_model");
-  DescribeClipTower(table, config);
-  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
-  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  DescribeTextTower(table, config);
   if (!table.reads() || table.json()["projection_size"].present()) {
     std::int64_t vector = config.vector.value_or(config.model);
     table.Size("projection_size", vector, "the size of a vector");
@@ -128,16 +121,13 @@ void Describe(ConfigTable& table, SiglipTextConfig& config) {
 
 void Describe(ConfigTable& table, SiglipPictureConfig& config) {
   table.Note("model_type", "siglip_vision_model");
-  DescribeClipTower(table, config);
-  DescribePictures(table, config.picture, config.patch, config.channels);
+  DescribePictureTower(table, config);
   table.Only("vision_use_head", true, "a tower without its attention pooling");
 }
 
 void Describe(ConfigTable& table, SiglipConfig& config) {
   table.Note("model_type", "siglip");
-  table.Rule(config.text || config.picture, "a model needs a tower");
-  if (config.text) CheckConfig(*config.text);
-  if (config.picture) CheckConfig(*config.picture);
+  DescribeTowers(table, config);
   if (config.text && config.picture)
     table.Rule(config.text->vector.value_or(config.text->model) == config.picture->model,
                "texts' vectors of {} numbers and pictures' of {} are not in one space",
@@ -147,21 +137,7 @@ void Describe(ConfigTable& table, SiglipConfig& config) {
 namespace {
 
 std::unique_ptr<Siglip> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  const std::string type = files.config["model_type"].String();
-  SiglipConfig config;
-  if (type == "siglip") {
-    ReadTowers(files.config, config.text, config.picture, options.dropout);
-    ReadDualConfig(files.config, config);
-  } else if (type == "siglip_text_model") {
-    config.picture.reset();
-    ReadConfig(files.config, *config.text, options.dropout);
-    if (!files.weights.contains("text_model.head.weight")) config.text_scope = "";
-  } else {
-    config.text.reset();
-    ReadConfig(files.config, *config.picture, options.dropout);
-    if (!files.weights.contains("vision_model.head.probe")) config.picture_scope = "";
-  }
-  auto model = std::make_unique<Siglip>(config);
+  auto model = std::make_unique<Siglip>(ReadDualConfig<SiglipConfig>(files, options.dropout));
   LoadWeights(files, options, model->parameters(), {});
   return model;
 }
@@ -173,19 +149,7 @@ extern const Family siglip = MakeFamily<Siglip, Load>({"siglip", "siglip_text_mo
 }  // namespace families
 
 void Siglip::Save(const std::string& folder, Compute compute) const {
-  Json json;
-  if (config_.text && config_.picture) {
-    json = WriteConfig(config_);
-    json.Set("text_config", WriteConfig(*config_.text));
-    json.Set("vision_config", WriteConfig(*config_.picture));
-  } else {
-    json = config_.text ? WriteConfig(*config_.text) : WriteConfig(*config_.picture);
-  }
-  const char* const architecture = config_.text && config_.picture ? "SiglipModel"
-                                   : config_.text                  ? "SiglipTextModel"
-                                                                   : "SiglipVisionModel";
-  json.Set("architectures", Json::Array{architecture});
-  SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
+  SaveConfigAndWeights(folder, WriteDualConfig(config_, "Siglip"), parameters_, compute);
 }
 
 }  // namespace headlight

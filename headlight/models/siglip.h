@@ -14,18 +14,19 @@
 
 namespace headlight {
 
-struct SiglipTextConfig : ClipTowerConfig {
-  SiglipTextConfig()
-      : ClipTowerConfig{
-            .model = 768, .heads = 12, .ffn = 3072, .activation = Activation::gelu_tanh, .norm_epsilon = 1e-6} {}
-  std::int64_t vocabulary = 32000;
-  std::int64_t positions = 64;  // every text is filled up to these, and the last one is what it is read from
+// The sizes of the layers of SigLIP-B/16's towers.
+inline constexpr ClipTowerConfig kSiglipTower = {
+    .model = 768, .heads = 12, .ffn = 3072, .activation = Activation::gelu_tanh, .norm_epsilon = 1e-6};
+
+// Every text is filled up to `positions`, and the last one is what it is read from.
+struct SiglipTextConfig : ClipTextTowerConfig {
+  SiglipTextConfig() : ClipTextTowerConfig{kSiglipTower, /*vocabulary=*/32000, /*positions=*/64} {}
   std::optional<std::int64_t> vector = {};  // of the common space; `model` unless given
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipTextConfig& config);
 
 struct SiglipPictureConfig : ClipTowerConfig {
-  SiglipPictureConfig() : ClipTowerConfig(SiglipTextConfig()) {}
+  SiglipPictureConfig() : ClipTowerConfig(kSiglipTower) {}
   Grid picture = {224, 224}, patch = {16, 16};  // pixels
   std::int64_t channels = 3;
 };
@@ -71,9 +72,7 @@ class HEADLIGHT_API Siglip : public DualEncoder {
     AttentionPool pool;
   };
   struct TextTower {
-    Embedding embedding;
-    ClipLayers layers;
-    LayerNorm norm;
+    ClipTextTower tower;
     Linear head;
   };
 

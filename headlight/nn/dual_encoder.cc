@@ -8,6 +8,14 @@
 
 namespace headlight {
 
+void DualEncoder::CheckPictures() const {
+  Check(limits_.has_pictures(), "{}: this model has no tower for pictures", parameters_.source());
+}
+
+void DualEncoder::CheckTexts() const {
+  Check(limits_.has_texts(), "{}: this model has no tower for texts", parameters_.source());
+}
+
 Tensor DualEncoder::ProjectPictures(Context& context, const Tensor& pooled) const {
   return picture_projection_ ? (*picture_projection_)(context, pooled) : pooled;
 }

@@ -67,6 +67,9 @@ class HEADLIGHT_API DualEncoder : public Model {
     bool has_texts() const { return text_model > 0; }
   };
   const Limits& limits() const { return limits_; }
+  // Throw Error where the model does not have that tower.
+  void CheckPictures() const;
+  void CheckTexts() const;
 
   // The logarithm of what vectors' products are multiplied by; null in a model of one tower.
   const Parameter* logit_scale() const { return logit_scale_; }

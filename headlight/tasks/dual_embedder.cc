@@ -35,7 +35,7 @@ DualEmbedder DualEmbedder::Load(const std::string& folder, const LoadOptions& op
 
 Embeddings DualEmbedder::EmbedTexts(std::span<const std::string> texts, const EmbedOptions& options) const {
   const DualEncoder& model = *state_->loaded.model;
-  Check(reads_texts(), "{}: this model has no tower for texts", model.parameters().source());
+  model.CheckTexts();
   Embeddings result{Tensor::Empty({std::ssize(texts), dimension()}), {}};
   std::vector<std::vector<std::int32_t>> all;
   std::vector<std::size_t> lengths;
@@ -68,17 +68,18 @@ Embeddings DualEmbedder::EmbedTexts(std::span<const std::string> texts, const Em
 }
 
 Tensor DualEmbedder::EmbedPictures(std::span<const Picture> pictures, const ImageOptions& options) const {
-  Check(reads_pictures(), "{}: this model has no tower for pictures", state_->loaded.model->parameters().source());
+  state_->loaded.model->CheckPictures();
   return EmbedFitted(FitPictures(*state_->loaded.processor, pictures, options.name_of), options);
 }
 
 Picture DualEmbedder::Fit(const Picture& picture) const {
-  Check(reads_pictures(), "{}: this model has no tower for pictures", state_->loaded.model->parameters().source());
+  state_->loaded.model->CheckPictures();
   return state_->loaded.processor->Fit(picture);
 }
 
 Tensor DualEmbedder::EmbedFitted(std::span<const Picture> fitted, const ImageOptions& options) const {
   const DualEncoder& model = *state_->loaded.model;
+  model.CheckPictures();
   const Tensor result = Tensor::Empty({std::ssize(fitted), dimension()});
   ForEachBatchOfValues(
       *state_->loaded.processor, fitted, options.batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {

@@ -130,6 +130,7 @@ TEST(DualEmbedder, LoadsOneTower) {
     const std::string error = text ? ErrorOf([&] { embedder.EmbedPictures({Pattern(8, 8)}); })
                                    : ErrorOf([&] { embedder.EmbedTexts({"dog"}); });
     EXPECT_THAT(error, HasSubstr(text ? "no tower for pictures" : "no tower for texts"));
+    EXPECT_EQ(ErrorOf([&] { embedder.EmbedFitted({}); }).empty(), !text);
     if (text)
       EXPECT_EQ(embedder.EmbedTexts({"dog"}).vectors.shape(), (Shape{1, 10}));
     else

@@ -22,7 +22,7 @@ DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options)
 
 AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text) {
   const DualEncoder& model = *loaded.model;
-  Check(loaded.texts.has_value(), "{}: this model has no tower for texts", model.parameters().source());
+  model.CheckTexts();
   const WholeTexts::Read read = (*loaded.texts)(text);
   Check(read.cut == 0, "the text: {} tokens, of which the model reads {} at once", std::ssize(read.ids) + read.cut,
         loaded.texts->longest);

@@ -1,58 +1,82 @@
 // The configurations of models of two towers, which CLIP and SigLIP lay out alike: a configuration within for each.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
-#include "headlight/models/files/activation_names.h"
 #include "headlight/models/files/model_files.h"
+#include "headlight/models/files/picture_settings.h"
+#include "headlight/models/files/stacks.h"
 
 namespace headlight {
 
-// The end_id of the first published folders: a text is read from its token of the largest id.
-constexpr std::int32_t kLargestIdEnds = 2;
-
 template <typename Config>
-void DescribeClipTower(ConfigTable& table, Config& config) {
-  table.Size("hidden_size", config.model, "the model dimension");
-  table.Layers("num_hidden_layers", config.layers);
-  table.Heads("num_attention_heads", config.heads, config.model);
-  table.Size("intermediate_size", config.ffn, "the ffn dimension");
-  table.Choice("hidden_act", config.activation, kActivationNames);
-  table.Probability("attention_dropout", config.attention_dropout);
-  table.Epsilon("layer_norm_eps", config.norm_epsilon);
-  // Of initialisation, of the projection, which the whole model's configuration rules, and a dropout of no layer.
-  table.Harmless({"dropout", "initializer_factor", "projection_dim"});
+void DescribeTextTower(ConfigTable& table, Config& config) {
+  DescribeTower(table, config);
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Size("max_position_embeddings", config.positions, "the number of positions");
 }
 
-// `name` of the configuration, such as text_config. Where an older file has its settings again in text_config_dict,
-// these rule, as in Transformers.
 template <typename Config>
-Config ReadTower(const JsonView& json, const std::string& name, const ChosenDropout& dropout) {
+void DescribePictureTower(ConfigTable& table, Config& config) {
+  DescribeTower(table, config);
+  DescribePictures(table, config.picture, config.patch, config.channels);
+}
+
+// The towers that there are.
+template <typename Config>
+void DescribeTowers(ConfigTable& table, const Config& config) {
+  table.Rule(config.text || config.picture, "a model needs a tower");
+  if (config.text) CheckConfig(*config.text);
+  if (config.picture) CheckConfig(*config.picture);
+}
+
+// The configuration of a folder of both towers, or, by its model_type, of one alone.
+template <typename Config>
+Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
+  const JsonView& json = files.config;
+  const std::string type = json["model_type"].String();
   Config config;
-  const JsonView again = json[name + "_dict"];
-  const JsonView tower = again.present() ? again : json[name];
-  if (tower.present()) ReadConfig(tower, config, dropout);
+  if (type.ends_with("_text_model")) {
+    config.picture.reset();
+    ReadConfig(json, *config.text, dropout);
+    if (!files.weights.contains("text_model.final_layer_norm.weight")) config.text_scope = "";
+  } else if (type.ends_with("_vision_model")) {
+    config.text.reset();
+    ReadConfig(json, *config.picture, dropout);
+    if (!files.weights.contains("vision_model.post_layernorm.weight")) config.picture_scope = "";
+  } else {
+    // Where an older file has a tower's settings again, in text_config_dict, these rule, as in Transformers.
+    const auto read = [&](const std::string& name, auto& tower) {
+      const JsonView again = json[name + "_dict"], own = again.present() ? again : json[name];
+      if (own.present()) ReadConfig(own, tower, dropout);
+    };
+    read("text_config", *config.text);
+    read("vision_config", *config.picture);
+    ConfigTable table(json);
+    Describe(table, config);
+    table.Harmless({"initializer_factor", "text_config", "text_config_dict", "vision_config", "vision_config_dict"});
+    table.RefuseUnread();
+    CheckConfig(config, json.place());
+  }
   return config;
 }
 
-template <typename Text, typename Picture>
-void ReadTowers(const JsonView& json, std::optional<Text>& text, std::optional<Picture>& picture,
-                const ChosenDropout& dropout) {
-  text = ReadTower<Text>(json, "text_config", dropout);
-  picture = ReadTower<Picture>(json, "vision_config", dropout);
-}
-
-// The settings outside of the towers' configs.
+// config.json of such a model, of Transformers' class `family`Model, or of one tower, such as `family`TextModel.
 template <typename Config>
-void ReadDualConfig(const JsonView& json, Config& config) {
-  ConfigTable table(json);
-  Describe(table, config);
-  table.Harmless({"initializer_factor", "text_config", "text_config_dict", "vision_config", "vision_config_dict"});
-  table.RefuseUnread();
-  CheckConfig(config, json.place());
+Json WriteDualConfig(const Config& config, const std::string& family) {
+  Json json;
+  std::string tower;
+  if (config.text && config.picture) {
+    json = WriteConfig(config);
+    json.Set("text_config", WriteConfig(*config.text));
+    json.Set("vision_config", WriteConfig(*config.picture));
+  } else {
+    json = config.text ? WriteConfig(*config.text) : WriteConfig(*config.picture);
+    tower = config.text ? "Text" : "Vision";
+  }
+  json.Set("architectures", Json::Array{family + tower + "Model"});
+  return json;
 }
 
 }  // namespace headlight

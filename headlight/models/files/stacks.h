@@ -7,17 +7,33 @@
 
 namespace headlight {
 
-// An encoder's, as BERT and ViT have them.
+// The sizes of an encoder's layers and their activation.
 template <typename Config>
-void DescribeEncoderStack(ConfigTable& table, Config& config) {
+void DescribeEncoderSizes(ConfigTable& table, Config& config) {
   table.Size("hidden_size", config.model, "the model dimension");
   table.Layers("num_hidden_layers", config.layers);
   table.Heads("num_attention_heads", config.heads, config.model);
   table.Size("intermediate_size", config.ffn, "the ffn dimension");
   table.Choice("hidden_act", config.activation, kActivationNames);
+}
+
+// An encoder's, as BERT and ViT have them.
+template <typename Config>
+void DescribeEncoderStack(ConfigTable& table, Config& config) {
+  DescribeEncoderSizes(table, config);
   table.Probability("hidden_dropout_prob", config.dropout);
   table.Probability("attention_probs_dropout_prob", config.attention_dropout);
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
+}
+
+// A tower's of CLIP, of SigLIP, and of BLIP's pictures.
+template <typename Config>
+void DescribeTower(ConfigTable& table, Config& config) {
+  DescribeEncoderSizes(table, config);
+  table.Probability("attention_dropout", config.attention_dropout);
+  table.Epsilon("layer_norm_eps", config.norm_epsilon);
+  // Of initialisation, of the projection, which the whole model's configuration rules, and a dropout of no layer.
+  table.Harmless({"dropout", "initializer_factor", "projection_dim"});
 }
 
 // An encoder's and a decoder's, as the Transformer and BART have them.
