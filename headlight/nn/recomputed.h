@@ -10,12 +10,14 @@
 
 namespace headlight {
 
-// The rows that compute(context, part) gives for each of so many parts, one part after another, such as the vectors of
-// pictures for a loss that compares them all (Gao et al., "Scaling Deep Contrastive Learning Batch Size under Memory
-// Limited Setup", 2021). In a pass with a tape every part is computed twice, and only one part's activations exist at a
-// time; one part alone is computed once, as if this were not there. Each part has dropout of its own, the same both
-// times. `compute` gives the same for the same part.
-HEADLIGHT_API Tensor Recomputed(Context& context, std::int64_t parts,
-                                const std::function<Tensor(Context& context, std::int64_t part)>& compute);
+// The rows that compute(context, begin, end) gives for the parts of `count` examples, one part after another, such as
+// the vectors of pictures for a loss that compares them all (Gao et al., "Scaling Deep Contrastive Learning Batch Size
+// under Memory Limited Setup", 2021). Parts are of at most `at_once` examples, and alike in size. In a pass with a tape
+// every part is computed twice, and only one part's activations exist at a time; one part alone is computed once, as if
+// this were not there. Each part has dropout of its own, the same both times. `compute` gives the same for the same
+// part. Throws Error where count or at_once is less than 1.
+HEADLIGHT_API Tensor
+Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
+           const std::function<Tensor(Context& context, std::int64_t begin, std::int64_t end)>& compute);
 
 }  // namespace headlight

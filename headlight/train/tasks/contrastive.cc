@@ -15,15 +15,14 @@
 #include "headlight/nn/contrastive_loss.h"
 #include "headlight/nn/recomputed.h"
 #include "headlight/train/tasks/image_classification.h"
+#include "headlight/train/tasks/pair_training.h"
 #include "headlight/train/tasks/prepared_batches.h"
 #include "headlight/train/tasks/token_task.h"
 
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kBlock = 1000;      // pairs among which a validation looks
-constexpr std::int64_t kPairsAtOnce = 64;  // that it computes
-constexpr double kLargestScale = 100;      // of CLIP's logits (section 2.5)
+constexpr double kLargestScale = 100;  // of CLIP's logits (section 2.5)
 
 using TextIds = std::vector<std::int32_t>;
 
@@ -33,18 +32,17 @@ struct PairBatch {
   std::vector<TextIds> texts;
 };
 
-// The vectors of pairs [begin, begin + count).
+// The vectors of pairs [begin, end).
 Tensor PictureVectorsOf(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t begin,
-                        std::int64_t count) {
-  return model.PictureVectors(
-      context, std::span(pairs.pictures).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count)));
+                        std::int64_t end) {
+  return model.PictureVectors(context, std::span(pairs.pictures.begin() + begin, pairs.pictures.begin() + end));
 }
 
 Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t begin,
-                     std::int64_t count) {
+                     std::int64_t end) {
   TextIds ids;
   std::vector<std::int32_t> lengths;
-  for (std::int64_t i = begin; i < begin + count; ++i) {
+  for (std::int64_t i = begin; i < end; ++i) {
     const TextIds& text = pairs.texts[static_cast<std::size_t>(i)];
     ids.insert(ids.end(), text.begin(), text.end());
     lengths.push_back(static_cast<std::int32_t>(text.size()));
@@ -52,18 +50,18 @@ Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch
   return model.TextVectors(context, ids, PackedSequences(lengths));
 }
 
-// The loss of a whole batch, whose parts are computed `part` pairs at a time. `pairs` must stay until the tape is
+// The loss of a whole batch, whose vectors are computed `part` pairs at a time. `pairs` must stay until the tape is
 // walked.
 Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t part, double scale) {
-  const std::int64_t all = std::ssize(pairs.texts), parts = (all + part - 1) / part;
-  // Parts alike in size.
-  const auto begin = [all, parts](std::int64_t index) { return all * index / parts; };
   const auto vectors = [&](auto compute) {
-    return Recomputed(context, parts, [&model, &pairs, begin, compute](Context& own, std::int64_t index) {
-      return compute(model, own, pairs, begin(index), begin(index + 1) - begin(index));
-    });
+    return Recomputed(context, std::ssize(pairs.texts), part,
+                      [&model, &pairs, compute](Context& own, std::int64_t begin, std::int64_t end) {
+                        return compute(model, own, pairs, begin, end);
+                      });
   };
-  return ContrastiveLoss(context, model, vectors(PictureVectorsOf), vectors(TextVectorsOf), scale);
+  const Tensor pictures = vectors(PictureVectorsOf),
+               texts = vectors(TextVectorsOf);  // in this order, as dropout is drawn
+  return ContrastiveLoss(context, model, pictures, texts, scale);
 }
 
 // All texts of a set as ids, by picture.
@@ -118,17 +116,6 @@ class Preparation {
   std::shared_ptr<const std::vector<std::vector<TextIds>>> ids_;
 };
 
-// How many rows of logits [rows, rows] are largest at their own column, or at one that `same` as it.
-template <typename Same>
-std::int64_t Found(const Tensor& logits, const Same& same) {
-  std::int64_t found = 0;
-  for (std::int64_t row = 0; row < logits.rows(); ++row) {
-    const float* const all = logits.matrix<float>().row(row);
-    found += same(row, std::max_element(all, all + logits.columns()) - all);
-  }
-  return found;
-}
-
 }  // namespace
 
 ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor, const WholeTexts& texts,
@@ -136,8 +123,8 @@ ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor&
   const std::vector<std::vector<TextIds>> ids = IdsOf(texts, valid, "validate on");
   double loss = 0;
   std::int64_t texts_found = 0, pictures_found = 0;
-  for (std::int64_t first = 0; first < valid.size(); first += kBlock) {
-    const std::int64_t block = std::min(kBlock, valid.size() - first), vector = model.limits().vector;
+  for (std::int64_t first = 0; first < valid.size(); first += kPairsCompared) {
+    const std::int64_t block = std::min(kPairsCompared, valid.size() - first), vector = model.limits().vector;
     const Tensor of_pictures = Tensor::Empty({block, vector}), of_texts = Tensor::Empty({block, vector});
     for (std::int64_t begin = 0; begin < block; begin += kPairsAtOnce) {
       if (watch.cancelled && watch.cancelled()) throw Cancelled();
@@ -158,8 +145,8 @@ ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor&
     const auto same = [&](std::int64_t a, std::int64_t b) {
       return ids[static_cast<std::size_t>(first + a)].front() == ids[static_cast<std::size_t>(first + b)].front();
     };
-    texts_found += Found(model.Logits(context, of_pictures, of_texts), same);
-    pictures_found += Found(model.Logits(context, of_texts, of_pictures), same);
+    texts_found += CountFound(model.Logits(context, of_pictures, of_texts), same);
+    pictures_found += CountFound(model.Logits(context, of_texts, of_pictures), same);
   }
   const auto share = [&](std::int64_t found) {
     return 100 * static_cast<double>(found) / static_cast<double>(valid.size());
@@ -177,9 +164,7 @@ TrainingTask ContrastiveTask(DualEncoder& model, const PictureProcessor& process
                              const PictureTextSet& train, const PictureTextSet& valid,
                              const ContrastiveOptions& options) {
   Check(model.logit_scale() != nullptr, "a model of one tower compares no pairs");
-  Check(options.part >= 1, "parts must have at least 1 pair, not {}", options.part);
-  Check(options.batches.batch_tokens >= 2, "a batch of {}: at least 2 pairs are needed to compare",
-        options.batches.batch_tokens);
+  CheckPairOptions(options.batches, options.part);
   TrainingTask task;
   task.model = &model;
   task.batches = PreparedBatches(train.size(), options.batches, Preparation(processor, texts, train, options));

@@ -16,13 +16,11 @@
 #include "headlight/ops/view.h"
 #include "headlight/ops/weighted_rows.h"
 #include "headlight/text/tokenizers/truncate.h"
+#include "headlight/train/tasks/pair_training.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
 namespace {
-
-constexpr std::int64_t kBlock = 1000;      // pairs among which a validation looks
-constexpr std::int64_t kTextsAtOnce = 64;  // that it encodes
 
 // A text's vector has the length 1: of its first token's state, or of the mean of all.
 Tensor VectorsOf(const TextEncoder& model, Context& context, std::span<const Encoding> texts, bool first_token) {
@@ -74,15 +72,11 @@ Tensor SentenceLoss(const TextEncoder& model, Context& context, const SentenceBa
                     const SentenceVectorOptions& options, double scale) {
   const std::int64_t all = std::ssize(batch.texts), pairs = batch.pairs;
   // Of a pair there are two texts and its negatives.
-  const std::int64_t at_once = std::max<std::int64_t>(1, options.part * all / pairs);
-  const std::int64_t parts = (all + at_once - 1) / at_once;
+  const std::int64_t at_once = std::min(options.part, pairs) * all / pairs;
   const Tensor vectors = Recomputed(
-      context, parts, [&model, &batch, parts, all, first = options.first_token](Context& own, std::int64_t part) {
-        const std::int64_t begin = all * part / parts, end = all * (part + 1) / parts;
-        return VectorsOf(
-            model, own,
-            std::span(batch.texts).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
-            first);
+      context, all, at_once,
+      [&model, &batch, first = options.first_token](Context& own, std::int64_t begin, std::int64_t end) {
+        return VectorsOf(model, own, std::span(batch.texts.begin() + begin, batch.texts.begin() + end), first);
       });
   const auto rows = [&](std::int64_t begin, std::int64_t end) {
     std::vector<std::int32_t> which;
@@ -101,13 +95,13 @@ ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, 
   double loss = 0;
   std::int64_t found = 0;
   const auto all = std::ssize(valid);
-  for (std::int64_t first = 0; first < all; first += kBlock) {
-    const std::int64_t block = std::min(kBlock, all - first);
+  for (std::int64_t first = 0; first < all; first += kPairsCompared) {
+    const std::int64_t block = std::min(kPairsCompared, all - first);
     Tensor vectors[2];
     for (const bool match : {false, true})
-      for (std::int64_t begin = 0; begin < block; begin += kTextsAtOnce) {
+      for (std::int64_t begin = 0; begin < block; begin += kPairsAtOnce) {
         if (cancelled && cancelled()) throw Cancelled();
-        const std::int64_t count = std::min(kTextsAtOnce, block - begin);
+        const std::int64_t count = std::min(kPairsAtOnce, block - begin);
         std::vector<Encoding> texts;
         for (std::int64_t i = 0; i < count; ++i) {
           const SimilarTexts& pair = valid[static_cast<std::size_t>(first + begin + i)];
@@ -121,12 +115,9 @@ ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, 
     const Tensor of_texts = ops::Scale(ops::Linear(vectors[0], {.value = vectors[1]}), options.scale),
                  of_matches = ops::Scale(ops::Linear(vectors[1], {.value = vectors[0]}), options.scale);
     loss += static_cast<double>(SoftmaxPairLoss(of_texts, of_matches, 1).data<float>()[0]);
-    for (std::int64_t row = 0; row < block; ++row) {
-      const float* const scores = of_texts.matrix<float>().row(row);
-      const std::int64_t best = std::max_element(scores, scores + block) - scores;
-      found +=
-          valid[static_cast<std::size_t>(first + best)].match == valid[static_cast<std::size_t>(first + row)].match;
-    }
+    found += CountFound(of_texts, [&](std::int64_t row, std::int64_t best) {
+      return valid[static_cast<std::size_t>(first + best)].match == valid[static_cast<std::size_t>(first + row)].match;
+    });
   }
   ValidationReport report;
   report.labels = all;
@@ -142,9 +133,7 @@ TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tok
                                 const std::vector<SimilarTexts>& train, const std::vector<SimilarTexts>& valid,
                                 const SentenceVectorOptions& options) {
   Check(!train.empty() && !valid.empty(), "there are no texts to {}", train.empty() ? "learn from" : "validate on");
-  Check(options.part >= 1, "parts must have at least 1 pair, not {}", options.part);
-  Check(options.batches.batch_tokens >= 2, "a batch of {}: at least 2 pairs are needed to compare",
-        options.batches.batch_tokens);
+  CheckPairOptions(options.batches, options.part);
   const SentenceReader read(tokenizer, options);
   TrainingTask task;
   task.model = &model;

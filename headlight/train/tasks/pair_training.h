@@ -1,0 +1,32 @@
+// Shared by the two kinds of contrastive training: of pictures with texts, and of texts with texts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "headlight/base/error.h"
+#include "headlight/data/batches.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+inline constexpr std::int64_t kPairsCompared = 1000;  // with one another in a validation
+inline constexpr std::int64_t kPairsAtOnce = 64;      // of these, whose vectors are computed in one pass
+
+inline void CheckPairOptions(const BatchOptions& batches, std::int64_t part) {
+  Check(part >= 1, "parts must have at least 1 pair, not {}", part);
+  Check(batches.batch_tokens >= 2, "a batch of {}: at least 2 pairs are needed to compare", batches.batch_tokens);
+}
+
+// How many rows of logits [rows, columns] are largest at a column that is right: right(row, column).
+template <typename Right>
+std::int64_t CountFound(const Tensor& logits, const Right& right) {
+  std::int64_t found = 0;
+  for (std::int64_t row = 0; row < logits.rows(); ++row) {
+    const float* const all = logits.matrix<float>().row(row);
+    found += right(row, std::max_element(all, all + logits.columns()) - all);
+  }
+  return found;
+}
+
+}  // namespace headlight
