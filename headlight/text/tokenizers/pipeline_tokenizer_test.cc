@@ -287,16 +287,26 @@ TEST(PipelineTokenizer, RefusesOtherSplits) {
   EXPECT_THAT(error("pattern/Regex", R"(\w+)"), HasSubstr("only CLIP's regular expression"));
   EXPECT_THAT(error("behavior", "Isolated"), HasSubstr("only CLIP's regular expression"));
   EXPECT_THAT(error("pattern", Json::Object{{"String", "x"}}), HasSubstr("only a text that ends words"));
-  EXPECT_EQ(ErrorOf([&] {
-              PipelineTokenizer::Parse(With(json, "/pre_tokenizer/pretokenizers/0",
-                                            Json::Object{{"type", "Split"},
-                                                         {"pattern", Json::Object{{"String", " "}}},
-                                                         {"behavior", "MergedWithPrevious"},
-                                                         {"invert", false}})
-                                           .Line(),
-                                       "t");
-            }),
-            "");
+}
+
+// Each word's last piece ends in </w>.
+TEST(PipelineTokenizer, SplitsAfterAText) {
+  const PipelineTokenizer tokenizer =
+      PipelineTokenizer::Parse(With(JsonOf("clip"), "/pre_tokenizer/pretokenizers/0",
+                                    Json::Object{{"type", "Split"},
+                                                 {"pattern", Json::Object{{"String", "e"}}},
+                                                 {"behavior", "MergedWithPrevious"},
+                                                 {"invert", false}})
+                                   .Line(),
+                               "t");
+  const auto ids = [&](const std::string& text) {
+    const std::vector<std::int32_t> all = tokenizer.Encode(text).ids;  // the first and the last are special
+    return std::vector<std::int32_t>(all.begin() + 1, all.end() - 1);
+  };
+  std::vector<std::int32_t> expected;
+  for (const char* word : {"de", "e", "the", "x"})
+    for (const std::int32_t id : ids(word)) expected.push_back(id);
+  EXPECT_EQ(ids("deethex"), expected);
 }
 
 // A folder as it is published, with the files that a golden names.

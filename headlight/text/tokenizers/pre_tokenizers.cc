@@ -45,16 +45,15 @@ std::size_t ContractionAt(std::string_view text) {
   return 0;
 }
 
-// A run of characters of one class: where its first character ends, where its last one begins, and its end.
+// A run of characters of one class: where its last one begins, and its end.
 struct Run {
   CharacterClass of;
-  std::size_t first, last, end;
+  std::size_t last, end;
 };
 
 Run RunAt(std::string_view text, std::size_t begin) {
   Utf8Character character = DecodeUtf8(text.substr(begin));
-  const std::size_t first = begin + character.bytes;
-  Run run{ClassOf(character.code), first, begin, first};
+  Run run{ClassOf(character.code), begin, begin + character.bytes};
   while (run.end < text.size()) {
     character = DecodeUtf8(text.substr(run.end));
     if (ClassOf(character.code) != run.of) break;
@@ -130,9 +129,10 @@ void ClipSplit::operator()(Words& words) const {
           if (rest.starts_with(token)) end = begin + token.size();
       if (end == begin) end += ContractionAt(rest);
       if (end == begin) {
-        const Run run = RunAt(text, begin);
-        end = run.of == CharacterClass::number ? run.first : run.end;
-        if (run.of == CharacterClass::space) continue;
+        const Utf8Character first = DecodeUtf8(rest);
+        const CharacterClass of = ClassOf(first.code);
+        end = of == CharacterClass::number ? begin + first.bytes : RunAt(text, begin).end;
+        if (of == CharacterClass::space) continue;
       }
       add(begin, end);
     }

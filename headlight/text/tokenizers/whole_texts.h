@@ -1,5 +1,5 @@
-// Texts as a model reads them that makes one vector of each: never padded, but of one length where the model wants
-// that.
+// Texts for a model that makes one vector of each: with special tokens, cut to the longest that it reads, and padded
+// only for a model that reads padding as a part of the text, as SigLIP does.
 #pragma once
 
 #include <cstdint>
