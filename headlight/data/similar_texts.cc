@@ -1,5 +1,6 @@
 #include "headlight/data/similar_texts.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -36,10 +37,10 @@ void ReadRecords(const std::string& path, std::vector<SimilarTexts>& pairs) {
     for (const char* name : {"negative", "negatives"}) {
       const JsonView given = (*record)[name];
       if (!given.present()) continue;
-      if (given.value().As<Json::Array>() != nullptr)
-        pair.negatives = TextsOf(given);
-      else
+      if (given.value().As<Json::Array>() == nullptr)
         pair.negatives.push_back(TextOf(given));
+      else
+        for (std::string& text : TextsOf(given)) pair.negatives.push_back(std::move(text));
     }
     pairs.push_back(std::move(pair));
   }

@@ -13,11 +13,11 @@ using testing::HasSubstr;
 
 TEST(SimilarTexts, AreReadFromTabsAndFromRecords) {
   const TestFolder folder;
-  const std::vector<SimilarTexts> pairs =
-      ReadSimilarTexts({folder.Write("a.tsv", "one\tun\n\ntwo words\tdeux mots\tno\tnot\n"),
-                        folder.Write("b.jsonl",
-                                     "{\"anchor\": \"a\\tb\", \"positive\": \"c\", \"negatives\": [\"d\", \"e\"]}\n"
-                                     "{\"query\": \"f\", \"match\": \"g\", \"negative\": \"h\"}\n")});
+  const std::vector<SimilarTexts> pairs = ReadSimilarTexts(
+      {folder.Write("a.tsv", "one\tun\n\ntwo words\tdeux mots\tno\tnot\n"),
+       folder.Write("b.jsonl",
+                    "{\"anchor\": \"a\\tb\", \"positive\": \"c\", \"negatives\": [\"d\", \"e\"]}\n"
+                    "{\"query\": \"f\", \"match\": \"g\", \"negative\": \"h\", \"negatives\": [\"i\"]}\n")});
   ASSERT_EQ(pairs.size(), 4U);
   EXPECT_THAT(pairs[0].negatives, testing::IsEmpty());
   EXPECT_EQ(pairs[1].text + "|" + pairs[1].match, "two words|deux mots");
@@ -25,7 +25,7 @@ TEST(SimilarTexts, AreReadFromTabsAndFromRecords) {
   EXPECT_THAT(pairs[1].place, testing::EndsWith("a.tsv:3"));
   EXPECT_EQ(pairs[2].text, "a\tb");
   EXPECT_THAT(pairs[2].negatives, ElementsAre("d", "e"));
-  EXPECT_THAT(pairs[3].negatives, ElementsAre("h"));
+  EXPECT_THAT(pairs[3].negatives, ElementsAre("h", "i"));
 }
 
 TEST(SimilarTexts, NameTheLineThatIsNone) {
