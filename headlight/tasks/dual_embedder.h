@@ -1,5 +1,5 @@
-// Vectors of pictures and of texts in one space, where a picture is near the texts that tell of it: search of one by
-// the other, and classes that are only described (Radford et al., "Learning Transferable Visual Models From Natural
+// Vectors of pictures and of texts in one space, where a picture is near the texts that describe it: search of one by
+// the other, and classes that are only named (Radford et al., "Learning Transferable Visual Models From Natural
 // Language Supervision", 2021).
 //   const DualEmbedder embedder = DualEmbedder::Load("clip-vit-base-patch32");
 //   Tensor pictures = embedder.EmbedPictures({ReadPicture("cat.jpg"), ReadPicture("dog.png")});  // [2, dimension]
@@ -24,8 +24,8 @@
 
 namespace headlight {
 
-// Immutable and cheap to copy; every method may be called from many threads at once. A vector does not depend on what
-// it is embedded with.
+// Immutable and cheap to copy; every method may be called from many threads at once. A vector does not depend on the
+// other texts or pictures of a call.
 class HEADLIGHT_API DualEmbedder {
  public:
   // A folder of CLIP or SigLIP, or of one tower of them, with its tokenizer and preprocessor_config.json. Throws Error

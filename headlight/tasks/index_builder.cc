@@ -6,8 +6,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
+#include "headlight/base/json.h"
 #include "headlight/tasks/index_files.h"
 #include "headlight/tasks/vector_index.h"
+#include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace {
@@ -91,6 +93,7 @@ void IndexBuilder::Add(const IndexItem& item, std::span<const float> vector) {
   State& state = *state_;
   Check(std::ssize(vector) == state.model.dimension, "{}: {} numbers, and the index has vectors of {}", item.name,
         vector.size(), state.model.dimension);
+  CheckUtf8(item.name, Quoted(item.name));  // here, since no part could be written with it
   std::vector<float> unit = UnitVector(vector, item.name);
   if (const State::Place* const place = state.Find(item)) {
     if (place->part == state.parts.size()) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
-#include <set>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -43,14 +42,14 @@ std::string PartPath(const std::string& folder, std::size_t part) {
 }
 
 std::size_t CountParts(const std::string& folder) {
-  std::set<std::string> found;
+  std::size_t found = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("part-") && name.ends_with(".safetensors")) found.insert(entry.path());
+    found += name.starts_with("part-") && name.ends_with(".safetensors");
   }
-  for (std::size_t part = 0; part < found.size(); ++part)
+  for (std::size_t part = 0; part < found; ++part)
     Check(fs::exists(PartPath(folder, part)), "{}: is missing, and later parts are there", PartPath(folder, part));
-  return found.size();
+  return found;
 }
 
 IndexPart::IndexPart(const std::string& path, std::int64_t dimension) : file_(path) {

@@ -24,7 +24,8 @@ struct IndexModel {
   std::int64_t dimension = 0;
 };
 
-// A name for the weights of a model's folder, from a part of each tensor: other weights have another.
+// A name for the weights of a model's folder, from the shape, the first 256 bytes and 256 bytes in the middle of each
+// tensor: a model that was trained further has another, and so has one of other types.
 HEADLIGHT_API std::string FingerprintOf(const std::string& folder);
 
 // An entry of an index: a text, or a picture's path.
@@ -77,7 +78,7 @@ class HEADLIGHT_API IndexBuilder {
   // True where the item is there as it is. A picture that has changed since is not.
   bool Has(const IndexItem& item) const;
   // A new item, or one that has changed; `vector` [dimension] is brought to length 1. Throws Error for one without a
-  // direction.
+  // direction and for a name that is not UTF-8.
   void Add(const IndexItem& item, std::span<const float> vector);
   // Writes what was added. Add does so by itself from time to time.
   void Flush();

@@ -70,6 +70,15 @@ TEST_F(VectorIndexTest, FindsWhatACompleteComparisonFinds) {
   EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(7), 3); }), HasSubstr("no direction"));
 }
 
+TEST_F(VectorIndexTest, GivesTheFirstOfEquals) {
+  IndexBuilder builder(folder, Model());
+  for (int i = 0; i < 6; ++i) builder.Add({fmt::format("{}", i)}, VectorOf(i == 2 ? 9 : 1, 7));
+  builder.Flush();
+  std::vector<std::int64_t> rows;
+  for (const VectorIndex::Hit& hit : VectorIndex::Open(folder).Search(VectorOf(1, 7), 3)) rows.push_back(hit.row);
+  EXPECT_THAT(rows, testing::ElementsAre(0, 1, 3));
+}
+
 TEST_F(VectorIndexTest, GoesOnAndSeesChanges) {
   const IndexItem old{"/a.jpg", true, 10, 100}, changed{"/a.jpg", true, 10, 101}, text{"/a.jpg"};
   {
@@ -126,6 +135,7 @@ TEST_F(VectorIndexTest, NamesWhatIsWrong) {
     IndexBuilder builder(folder, Model());
     EXPECT_THAT(ErrorOf([&] { builder.Add({"a"}, std::vector<float>(7)); }), HasSubstr("no direction"));
     EXPECT_THAT(ErrorOf([&] { builder.Add({"a"}, VectorOf(1, 6)); }), HasSubstr("6 numbers"));
+    EXPECT_THAT(ErrorOf([&] { builder.Add({"a\xff"}, VectorOf(1, 7)); }), HasSubstr("UTF-8"));
     builder.Add({"a"}, VectorOf(1, 7));
     builder.Flush();
   }
