@@ -6,7 +6,7 @@
 namespace headlight::kernels {
 
 // products[row] = the dot product of the row and `vector`, which has as many elements as a row. Rows are read once, in
-// their order, so that the time is that of memory. T is float or double.
+// their order. T is float or double.
 template <typename T>
 void DotRows(Matrix<const T> rows, const T* vector, T* products);
 
