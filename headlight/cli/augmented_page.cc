@@ -7,6 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/html.h"
 #include "headlight/cli/output.h"
+#include "headlight/text/html.h"
 
 namespace headlight {
 namespace {

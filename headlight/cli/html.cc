@@ -3,15 +3,10 @@
 #include <fmt/format.h>
 
 #include "headlight/image/decoding/encode.h"
+#include "headlight/text/html.h"
 #include "headlight/text/tokenizers/base64.h"
 
 namespace headlight {
-
-std::string EscapeHtml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '<' ? "&lt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-  return escaped;
-}
 
 std::string HtmlHead(std::string_view title, std::string_view style) {
   return fmt::format(

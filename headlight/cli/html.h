@@ -8,9 +8,6 @@
 
 namespace headlight {
 
-// A text as HTML shows it, within an attribute's double quotes too.
-std::string EscapeHtml(std::string_view text);
-
 // The beginning of a page, up to its contents. The page can load nothing: what it shows is within it.
 std::string HtmlHead(std::string_view title, std::string_view style);
 

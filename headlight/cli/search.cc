@@ -17,6 +17,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/resize.h"
 #include "headlight/tasks/vector_index.h"
+#include "headlight/text/html.h"
 
 namespace headlight {
 namespace {

@@ -11,31 +11,11 @@
 #include "headlight/image/resize.h"
 #include "headlight/inspect/color_ramp.h"
 #include "headlight/inspect/page_files.h"
+#include "headlight/text/html.h"
 #include "headlight/text/token_label.h"
 
 namespace headlight {
 namespace {
-
-// Text for HTML, between tags.
-std::string EscapeHtml(std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      default:
-        escaped += letter;
-    }
-  }
-  return escaped;
-}
 
 // JSON for a script element, in which "</script" and "<!--" have a meaning: every '<', which JSON only has in strings,
 // is escaped.
