@@ -3,13 +3,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/answer_pictures.h"
-#include "headlight/cli/answer_regions.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
@@ -28,11 +28,9 @@ namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
 
-struct Options : LineOptions {
-  std::string folder, question, context, picture, detector;
+struct Options : PictureQuestionOptions {
+  std::string context;
   const CLI::Option* question_given = nullptr;
-  std::optional<std::int64_t> max_length;
-  std::optional<Compute> compute;
   bool always = false;
 };
 
@@ -115,16 +113,14 @@ void Run(const Options& options) {
           options.folder);
     Check(options.detector.empty(), "--detector is for models that read regions; this one reads the whole picture");
     Check(!options.always, "--always is for models that find an answer or none; this one writes one always");
-    return AnswerPictures(
-        {options, options.folder, options.question, options.picture, options.max_length, options.compute});
+    return AnswerPictures(options);
   }
   if (kind == RegionTextEncoder::kKind) {
     Check(options.context.empty(), "{}: --context is for models that read passages, and this one reads pictures",
           options.folder);
     Check(!options.always && !options.max_length,
           "--always and --max-length are for models that read passages; this one chooses one of the answers it knows");
-    return AnswerRegions(
-        {options, options.folder, options.question, options.picture, options.detector, options.compute});
+    return AnswerRegions(options);
   }
   Check(options.picture.empty() && options.detector.empty(),
         "{}: --picture and --detector are for models that read pictures, and this one reads passages", options.folder);
@@ -139,11 +135,8 @@ void Run(const Options& options) {
   const auto rows = [&](const LineBatch& batch) {
     std::vector<Question> questions;
     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-      const std::string& text = batch.lines[line];
-      const std::size_t tab = text.find('\t');
-      Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
-            "{}: a line is a question and a passage with a tab between them", batch.name_of(line));
-      questions.push_back({text.substr(0, tab), text.substr(tab + 1)});
+      auto [question, passage] = TwoColumns(batch, line, "a question and a passage");
+      questions.push_back({std::move(question), std::move(passage)});
     }
     return reply(questions, batch.first, batch.name_of);
   };

@@ -1,6 +1,7 @@
 #include "headlight/cli/answer_pictures.h"
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -21,7 +22,7 @@ std::string Row(std::int64_t line, const Caption& answer, bool json) {
 
 }  // namespace
 
-void AnswerPictures(const AnswerPicturesOptions& options) {
+void AnswerPictures(const PictureQuestionOptions& options) {
   const PictureAnswerer answerer =
       Loaded([&] { return PictureAnswerer::Load(options.folder, {.compute = options.compute}); });
   CaptionOptions how;
@@ -43,11 +44,7 @@ void AnswerPictures(const AnswerPicturesOptions& options) {
     std::vector<PictureQuestion> questions;
     std::map<std::string, std::size_t> read;  // by path
     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-      const std::string& text = batch.lines[line];
-      const std::size_t tab = text.find('\t');
-      Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
-            "{}: a line is a question and a picture's path with a tab between them", batch.name_of(line));
-      const std::string path = text.substr(tab + 1);
+      auto [question, path] = QuestionAndPicture(batch, line);
       const auto [known, is_new] = read.emplace(path, pictures.size());
       if (is_new) {
         try {
@@ -55,9 +52,9 @@ void AnswerPictures(const AnswerPicturesOptions& options) {
         } catch (const Error& error) {
           throw Error(batch.name_of(line) + ": " + error.what(), error.blame());
         }
-        paths.push_back(path);
+        paths.push_back(std::move(path));
       }
-      questions.push_back({known->second, text.substr(0, tab)});
+      questions.push_back({known->second, std::move(question)});
     }
     how.name_of = [&](std::size_t picture) { return paths[picture]; };
     const auto answers = [&] {
@@ -73,8 +70,7 @@ void AnswerPictures(const AnswerPicturesOptions& options) {
       printed.push_back(Row(batch.first + std::ssize(printed), answer[0], options.json));
     return printed;
   };
-  constexpr std::size_t ahead = 1 << 12;  // bytes: some fifty questions, whose pictures are held at once
-  ForEachLineBatch(options, "lines answered", ahead, rows);
+  ForEachLineBatch(options, "lines answered", kQuestionsAhead, rows);
 }
 
 }  // namespace headlight

@@ -1,11 +1,11 @@
-#include "headlight/cli/answer_regions.h"
-
+// `answer` with a model that reads the regions of a picture.
 #include <map>
 #include <span>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/answer_pictures.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/image/decoding/decode.h"
@@ -36,7 +36,7 @@ std::string Row(std::int64_t line, const ScoredAnswer& answer, bool json) {
 
 }  // namespace
 
-void AnswerRegions(const AnswerRegionsOptions& options) {
+void AnswerRegions(const PictureQuestionOptions& options) {
   Check(!options.detector.empty(), "{}: this model reads regions of a picture; --detector DIR names what finds them",
         options.folder);
   const Detector detector = Loaded([&] { return Detector::Load(options.detector); });
@@ -50,25 +50,20 @@ void AnswerRegions(const AnswerRegionsOptions& options) {
     std::vector<std::string> printed;
     std::map<std::string, SeenPicture> seen;  // by path
     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-      const std::string& text = batch.lines[line];
-      const std::size_t tab = text.find('\t');
-      Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
-            "{}: a line is a question and a picture's path with a tab between them", batch.name_of(line));
-      const std::string path = text.substr(tab + 1);
+      const auto [question, path] = QuestionAndPicture(batch, line);
       try {
         auto known = seen.find(path);
         if (known == seen.end()) known = seen.emplace(path, See(detector, path)).first;
         const auto& [picture, boxes] = known->second;
         printed.push_back(Row(batch.first + static_cast<std::int64_t>(line),
-                              answerer.Answer(picture, boxes, text.substr(0, tab)).front(), options.json));
+                              answerer.Answer(picture, boxes, question).front(), options.json));
       } catch (const Error& error) {
         throw Error(batch.name_of(line) + ": " + error.what(), error.blame());
       }
     }
     return printed;
   };
-  constexpr std::size_t ahead = 1 << 12;  // bytes: some fifty questions, whose pictures are held at once
-  ForEachLineBatch(options, "lines answered", ahead, rows);
+  ForEachLineBatch(options, "lines answered", kQuestionsAhead, rows);
 }
 
 }  // namespace headlight

@@ -66,15 +66,6 @@ void AddMissing(Json::Object& description, const char* name, Json value) {
     description.push_back({name, std::move(value)});
 }
 
-// Of a tower, whose names begin with `tower`.
-void AddSizes(const JsonView& config, const std::string& tower, Json::Object& description) {
-  if (!config.present()) return;
-  for (const Size& size : kSizes)
-    for (const char* key : size.keys)
-      if (const JsonView value = config[key]; value.present())
-        AddMissing(description, (tower + size.name).c_str(), value.value());
-}
-
 void AddSizes(const JsonView& config, Json::Object& description) {
   const bool two_stacks = config.Get("is_encoder_decoder", false).Bool();
   for (const Size& size : kSizes)
@@ -163,7 +154,9 @@ Json Describe(const std::string& folder) {
                               {"stored", Stored(files.weights)}};
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
   AddSizes(files.config, description);
-  if (dynamic_cast<const CaptionModel*>(model.get()) != nullptr) AddPartSizes(files.config, description);
+  if (dynamic_cast<const CaptionModel*>(model.get()) != nullptr ||
+      dynamic_cast<const DualEncoder*>(model.get()) != nullptr)
+    AddPartSizes(files.config, description);
   if (const auto* encoder = dynamic_cast<const TextEncoder*>(model.get())) AddUses(folder, *encoder, description);
   if (dynamic_cast<const RegionTextEncoder*>(model.get()) != nullptr) AddPictureSizes(files.config, description);
   if (const auto* pictures = dynamic_cast<const ImageGpt*>(model.get())) {
@@ -171,8 +164,6 @@ Json Describe(const std::string& folder) {
     return description;
   }
   if (const auto* dual = dynamic_cast<const DualEncoder*>(model.get())) {
-    AddSizes(files.config["text_config"], "text_", description);
-    AddSizes(files.config["vision_config"], "picture_", description);
     if (dual->limits().has_texts()) description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
     return description;
   }

@@ -93,6 +93,14 @@ std::string OneInput(const std::string& folder, const std::vector<std::string>& 
   return inputs.empty() ? "-" : inputs[0];
 }
 
+std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size_t line, std::string_view columns) {
+  const std::string& text = batch.lines[line];
+  const std::size_t tab = text.find('\t');
+  Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
+        "{}: a line is {} with a tab between them", batch.name_of(line), columns);
+  return {text.substr(0, tab), text.substr(tab + 1)};
+}
+
 LineCount ForEachLineBatch(const LineOptions& options, const std::string& progress, std::size_t bytes_ahead,
                            const LineRows& rows, const std::string& error_row) {
   CheckOutputs({}, {options.input});

@@ -6,6 +6,8 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -35,6 +37,10 @@ struct LineBatch {
   std::int64_t first = 1;                           // number of the first line
   std::function<std::string(std::size_t)> name_of;  // "FILE: line 7" for a line by its index in the batch
 };
+
+// What stands before a line's tab, and after it. Throws Error naming the line where it has not just one; `columns` is for
+// that error, such as "a question and a passage".
+std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size_t line, std::string_view columns);
 
 struct LineCount {
   std::int64_t lines = 0, skipped = 0;

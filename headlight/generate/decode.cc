@@ -1,8 +1,10 @@
 #include "headlight/generate/decode.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -66,7 +68,6 @@ class Decoding {
                                            std::span<const std::int32_t> source_ids = {}) {
     const Sequences& sources = memory.sentences;
     std::vector<std::vector<Hypothesis>> results(sources.size());
-    if (sources.empty()) return results;
     std::vector<Search> searches(sources.size());
     for (std::size_t i = 0; i < searches.size(); ++i) {
       Search& search = searches[i];
@@ -321,6 +322,26 @@ std::vector<std::size_t> At(const std::vector<std::size_t>& which, std::span<con
   return some;
 }
 
+// Some entries of a memory, with the rows that they name. Entries that share rows, as samples do, share them here, too,
+// and with them their keys and values.
+Memory EntriesOf(const Memory& memory, std::span<const std::size_t> which) {
+  Memory some;
+  std::map<std::array<std::int32_t, 3>, std::int32_t> begins;  // by begin, length and step
+  std::vector<std::int32_t> rows;
+  for (const std::size_t i : which) {
+    const Sequence& source = memory.sentences[i];
+    const auto [known, is_new] =
+        begins.emplace(std::array{source.begin, source.length, source.step}, static_cast<std::int32_t>(rows.size()));
+    if (is_new)
+      for (std::int32_t row = 0; row < source.length; ++row) rows.push_back(source.row(row));
+    some.sentences.push_back({known->second, source.length});
+  }
+  std::vector<std::int32_t> all(static_cast<std::size_t>(memory.rows.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  some.rows = rows == all ? memory.rows : ops::Embedding(memory.rows, rows);
+  return some;
+}
+
 }  // namespace
 
 std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
@@ -350,18 +371,12 @@ std::vector<std::vector<Hypothesis>> Decode(const ConditionalDecoder& model, con
                                             const DecodingOptions& options, std::span<const std::size_t> which) {
   Ensure(options.shortlist == nullptr, "Decode: a shortlist is of a source's tokens");
   const std::vector<std::size_t> indices = IndicesOf(which, memory.sentences.size());
-  return OnThreads(
-      memory.sentences.size(), options, [&](std::span<const std::size_t> some, const DecodingOptions& shared) {
-        Decoding decoding(model, shared);
-        if (some.size() == memory.sentences.size()) return decoding.Run(memory, indices);
-        std::vector<std::int32_t> rows, lengths;
-        for (const std::size_t i : some) {
-          const Sequence& source = memory.sentences[i];
-          lengths.push_back(source.length);
-          for (std::int32_t row = 0; row < source.length; ++row) rows.push_back(source.row(row));
-        }
-        return decoding.Run({ops::Embedding(memory.rows, rows), PackedSequences(lengths)}, At(indices, some));
-      });
+  return OnThreads(memory.sentences.size(), options,
+                   [&](std::span<const std::size_t> some, const DecodingOptions& shared) {
+                     Decoding decoding(model, shared);
+                     if (some.empty()) return std::vector<std::vector<Hypothesis>>();
+                     return decoding.Run(EntriesOf(memory, some), At(indices, some));
+                   });
 }
 
 }  // namespace headlight

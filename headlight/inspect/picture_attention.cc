@@ -225,28 +225,22 @@ AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor&
 
 AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& processor, const Picture& picture,
                             const CaptionLook& look) {
-  const PictureEncoder::Limits& limits = model.picture_limits();
-  const Picture fitted = processor.Fit(picture);
-  const Tensor values = processor.Values(fitted);
-  const Grid grid = GridOf(values, limits.patch);
-  AttentionRecord record;
-  MapCollector maps(record, limits.special + grid.cells(), look.layer);
-  AddPatches(record, limits, fitted, grid);
+  const auto encode = [&](Context& context, const Tensor& values) {
+    const Memory memory = model.MemoryOf(context, model.EncodePictures(context, {&values, 1}));
+    context.sink = [all = context.sink](const LayerAttention& one) {
+      if (one.kind == AttentionKind::cross) all(one);
+    };
+    const Sequences texts = {{0, static_cast<std::int32_t>(look.inputs.size())}};
+    if (look.reads) {
+      model.ReadTexts(context, look.inputs, texts, &memory);
+    } else {
+      model.Decode(context, look.inputs, texts, memory);
+    }
+  };
+  AttentionRecord record =
+      AttentionOfPatches(model, model.picture_limits(), processor, picture, look.layer, encode);
   record.target_tokens = look.labels;
   record.target_special = look.special;
-  const Sequences texts = {{0, static_cast<std::int32_t>(look.inputs.size())}};
-  Context context;
-  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
-  const Memory memory = model.MemoryOf(context, model.EncodePictures(context, {&values, 1}));
-  context.sink = [&](const LayerAttention& one) {
-    if (one.kind == AttentionKind::cross) maps.Add(one);
-  };
-  if (look.reads) {
-    model.ReadTexts(context, look.inputs, texts, &memory);
-  } else {
-    model.Decode(context, look.inputs, texts, memory);
-  }
-  maps.CheckLayer();
   std::stable_partition(record.maps.begin(), record.maps.end(),
                         [](const AttentionMap& map) { return map.kind == AttentionKind::cross; });
   return record;

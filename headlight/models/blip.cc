@@ -7,11 +7,10 @@
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/dual_encoder_files.h"
 #include "headlight/models/files/picture_settings.h"
 #include "headlight/models/files/stacks.h"
-#include "headlight/nn/decoder_cache.h"
-#include "headlight/ops/embedding.h"
+#include "headlight/nn/heads.h"
 
 namespace headlight {
 
@@ -95,12 +94,7 @@ BlipText::BlipText(const Scope& scope, const BlipConfig& config, bool writes)
 
 Tensor BlipText::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                             const Memory* memory) const {
-  std::vector<std::int32_t> first_positions;
-  if (context.cache != nullptr) {
-    if (memory != nullptr && context.cache->memory.empty()) context.cache->memory = memory->sentences;
-    first_positions = context.cache->Append(texts);
-    context.cache->layers.resize(layers_.size());
-  }
+  const std::vector<std::int32_t> first_positions = BeginPass(context, texts, memory, layers_.size());
   Tensor hidden = embeddings_(context, ids, {}, texts, first_positions);
   for (const BlipTextLayer& layer : layers_) hidden = layer(context, hidden, texts, memory);
   return hidden;
@@ -178,18 +172,8 @@ Tensor Blip::ReadTexts(Context& context, std::span<const std::int32_t> ids, cons
   return (*encoder_)(context, ids, texts, pictures);
 }
 
-namespace {
-
-Tensor FirstRows(const Tensor& states, const Sequences& texts) {
-  std::vector<std::int32_t> rows;
-  for (const Sequence& text : texts) rows.push_back(text.begin);
-  return ops::Embedding(states, rows);
-}
-
-}  // namespace
-
 Tensor Blip::MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const {
-  return match_ ? (*match_)(context, FirstRows(states, texts)) : CaptionModel::MatchLogits(context, states, texts);
+  return match_ ? (*match_)(context, FirstStates(states, texts)) : CaptionModel::MatchLogits(context, states, texts);
 }
 
 Tensor Blip::PictureVectors(Context& context, const EncodedPictures& encoded) const {
@@ -201,7 +185,7 @@ Tensor Blip::PictureVectors(Context& context, const EncodedPictures& encoded) co
 
 Tensor Blip::TextVectors(Context& context, const Tensor& states, const Sequences& texts) const {
   if (!text_vectors_) return CaptionModel::TextVectors(context, states, texts);
-  const Tensor first = FirstRows(states, texts);
+  const Tensor first = FirstStates(states, texts);
   return (*text_vectors_)(context, pooler_ ? (*pooler_)(context, first, Activation::tanh) : first);
 }
 

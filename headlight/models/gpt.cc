@@ -6,7 +6,6 @@
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
 #include "headlight/models/files/gpt2_stack.h"
-#include "headlight/nn/decoder_cache.h"
 
 namespace headlight {
 namespace {
@@ -97,12 +96,7 @@ GptStack::GptStack(const Scope& scope, const GptConfig& config) {
 // after the final self-attention block" (GPT-2, 2.3); the softmax over h_n W_e^T is the caller's.
 Tensor GptStack::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                             const Memory* memory) const {
-  std::vector<std::int32_t> first_positions;
-  if (context.cache != nullptr) {
-    if (memory != nullptr && context.cache->memory.empty()) context.cache->memory = memory->sentences;
-    first_positions = context.cache->Append(texts);
-    context.cache->layers.resize(layers_.size());
-  }
+  const std::vector<std::int32_t> first_positions = BeginPass(context, texts, memory, layers_.size());
   Tensor hidden = (*embedding_)(context, ids, texts, first_positions);
   for (const GptLayer& layer : layers_) hidden = layer(context, hidden, texts, memory);
   return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
@@ -228,10 +222,10 @@ std::unique_ptr<Gpt> Load(const ModelFolder& files, const LoadModelOptions& opti
   const std::string table = NamesOf(config).token_table + std::string(".weight");
   if (!files.weights.contains("transformer." + table)) config.scope = "";
   const std::string scope = Prefix(config.scope);
-  // Checkpoints hold the tied table again.
   Check(!config.cross_attention, "{}: a GPT-2 that reads an encoder's output is not supported alone",
         files.config["add_cross_attention"].place());
   auto model = std::make_unique<Gpt>(config);
+  // Checkpoints hold the tied table again.
   LoadWeights(files, options, model->parameters(),
               {.tied = {{"lm_head.weight", scope + table}}, .unused = GptMasks(config, scope)});
   return model;

@@ -7,7 +7,6 @@
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
@@ -85,11 +84,7 @@ T5Stack::T5Stack(const Scope& scope, const T5Config& config, bool decoder)
 
 Tensor T5Stack::operator()(Context& context, const Tensor& embedded, const Sequences& sentences,
                            const Memory* memory) const {
-  if (context.cache != nullptr && memory != nullptr) {
-    if (context.cache->memory.empty()) context.cache->memory = memory->sentences;
-    context.cache->Append(sentences);
-    context.cache->layers.resize(layers_.size());
-  }
+  if (memory != nullptr) BeginPass(context, sentences, memory, layers_.size());
   const ops::AttentionBias positions = positions_(context);
   Tensor hidden = ops::Drop(embedded, context.NextDropout(dropout_));
   for (const T5Layer& layer : layers_) hidden = layer(context, hidden, sentences, positions, memory);

@@ -141,13 +141,17 @@ std::vector<std::string> TextHeads::head_names() const {
   return names;
 }
 
-Tensor TextHeads::Pooler::operator()(Context& context, const Tensor& hidden, const Sequences& texts) const {
+Tensor FirstStates(const Tensor& hidden, const Sequences& texts) {
   std::vector<std::int32_t> first;
   for (const Sequence& text : texts) {
     Check(text.length > 0, "an empty text has no first token");
     first.push_back(text.begin);
   }
-  return dense(context, ops::Drop(ops::Embedding(hidden, first), context.NextDropout(dropout)), activation);
+  return ops::Embedding(hidden, first);
+}
+
+Tensor TextHeads::Pooler::operator()(Context& context, const Tensor& hidden, const Sequences& texts) const {
+  return dense(context, ops::Drop(FirstStates(hidden, texts), context.NextDropout(dropout)), activation);
 }
 
 Tensor TextHeads::ClassHead::operator()(Context& context, const Tensor& x) const {

@@ -17,6 +17,9 @@ namespace headlight {
 
 class Safetensors;  // io/safetensors.h
 
+// The state of each text's first token, [texts, model]. Throws Error for an empty text.
+HEADLIGHT_API Tensor FirstStates(const Tensor& hidden, const Sequences& texts);
+
 // The heads that a model has.
 struct TextHeadsConfig {
   bool pooler = false;                   // a state of the whole text, from its first token's

@@ -42,6 +42,15 @@ Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int
   return attention.Cross(context, x, sentences, projected, context.cache->memory);
 }
 
+std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
+                                    std::size_t layers) {
+  if (context.cache == nullptr) return {};
+  DecoderCache& cache = *context.cache;
+  if (memory != nullptr && cache.memory.empty()) cache.memory = memory->sentences;
+  cache.layers.resize(layers);
+  return cache.Append(sentences);
+}
+
 DecoderLayer::DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer,
                            bool with_cross_attention)
     : config_(config),
@@ -91,13 +100,7 @@ Decoder::Decoder(const Scope& scope, const TransformerLayerConfig& config, int l
 
 Tensor Decoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                            const Memory* memory) const {
-  std::vector<std::int32_t> first_positions;
-  if (context.cache != nullptr) {
-    if (memory != nullptr && context.cache->memory.empty()) context.cache->memory = memory->sentences;
-    first_positions = context.cache->Append(sentences);
-    context.cache->layers.resize(layers_.size());
-  }
-  Tensor hidden = embedding_(context, ids, sentences, first_positions);
+  Tensor hidden = embedding_(context, ids, sentences, BeginPass(context, sentences, memory, layers_.size()));
   for (const DecoderLayer& layer : layers_) hidden = layer(context, hidden, sentences, memory);
   return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -93,14 +94,17 @@ std::vector<std::vector<Caption>> WriteCaptions(const CaptionFolder& folder, con
                                                 std::span<const std::size_t> which) {
   // Samples are decoded as entries of their own, which share their memory, each with a random stream.
   const std::size_t samples = decoding.sample ? static_cast<std::size_t>(options.n_best) : 1;
-  Memory entries{memory.rows, {}};
-  DecodingOptions own = decoding;
-  for (std::size_t i = 0; i < memory.sentences.size(); ++i)
-    for (std::size_t sample = 0; sample < samples; ++sample) {
-      entries.sentences.push_back(memory.sentences[i]);
-      own.sources.push_back({{}, ((options.first_stream + which[i]) << 32U) + sample});
+  constexpr std::size_t at_once = 256;  // entries, whose keys and values are held, however many are drawn
+  std::vector<std::vector<Hypothesis>> found;
+  for (std::size_t begin = 0, count = memory.sentences.size() * samples; begin < count; begin += at_once) {
+    Memory entries{memory.rows, {}};
+    DecodingOptions own = decoding;
+    for (std::size_t i = begin; i < std::min(count, begin + at_once); ++i) {
+      entries.sentences.push_back(memory.sentences[i / samples]);
+      own.sources.push_back({{}, ((options.first_stream + which[i / samples]) << 32U) + i % samples});
     }
-  const std::vector<std::vector<Hypothesis>> found = Decode(*folder.model, entries, own);
+    std::ranges::move(Decode(*folder.model, entries, own), std::back_inserter(found));
+  }
 
   std::vector<std::vector<Caption>> captions(memory.sentences.size());
   for (std::size_t i = 0; i < found.size(); ++i)

@@ -16,38 +16,19 @@
 namespace headlight {
 namespace {
 
-// Pictures' rows whose activations exist at the same time, as in image_classification.cc.
-constexpr std::int64_t kTokensOfPart = 2560;
-
-std::int64_t PicturesOfPart(const CaptionModel& model, PictureSize size, std::int64_t pictures) {
-  const PictureEncoder::Limits& limits = model.picture_limits();
-  const std::int64_t tokens = limits.special + size.height / limits.patch.height * (size.width / limits.patch.width);
-  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * tokens + kTokensOfPart / 2) / kTokensOfPart);
-  return (pictures + parts - 1) / parts;
-}
-
-std::vector<Tensor> PicturesOf(const Tensor& values) {
-  const Shape& shape = values.shape();
-  std::vector<Tensor> pictures;
-  for (std::int64_t i = 0; i < shape[0]; ++i)
-    pictures.push_back(values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}));
-  return pictures;
-}
-
-Memory MemoryOf(const CaptionModel& model, Context& context, const Tensor& values) {
-  return model.MemoryOf(context, model.EncodePictures(context, PicturesOf(values)));
-}
-
-// The pictures [count, height, width, 3] as the model reads them.
-Tensor ValuesOf(const PictureProcessor& processor, const PictureTextSet& pictures,
-                std::span<const std::int64_t> which) {
-  const PictureSize size = FixedSize(processor);
-  const Tensor values = Tensor::Empty({std::ssize(which), size.height, size.width, 3});
+// The pictures as the model reads them.
+std::vector<Tensor> ValuesOf(const PictureProcessor& processor, const PictureTextSet& pictures,
+                             std::span<const std::int64_t> which) {
+  std::vector<Tensor> values(which.size());
   ParallelFor(std::ssize(which), [&](std::int64_t i) {
-    const Tensor own = processor.Values(processor.Fit(pictures[which[static_cast<std::size_t>(i)]]));
-    values.ViewRows(i, 1).ViewAs(own.shape()).CopyFrom(own);
+    const auto index = static_cast<std::size_t>(i);
+    values[index] = processor.Values(processor.Fit(pictures[which[index]]));
   });
   return values;
+}
+
+Memory MemoryOf(const CaptionModel& model, Context& context, std::span<const Tensor> pictures) {
+  return model.MemoryOf(context, model.EncodePictures(context, pictures));
 }
 
 using Example = TokenizedCaptions::Example;
@@ -61,13 +42,13 @@ CaptionBatch BatchOf(const CaptionModel& model, const PictureProcessor& processo
     pictures.push_back(example.picture);
     AppendPair({}, example.ids, model.limits().start_id, model.limits().end_id, batch.texts);
   }
-  batch.values = ValuesOf(processor, *captions.pictures, pictures);
+  batch.pictures = ValuesOf(processor, *captions.pictures, pictures);
   return batch;
 }
 
 Tensor LossOf(const CaptionModel& model, Context& context, const CaptionBatch& batch, double label_smoothing,
               double scale) {
-  return TeacherForcedLoss(model, context, MemoryOf(model, context, batch.values), batch.texts, label_smoothing, scale);
+  return TeacherForcedLoss(model, context, MemoryOf(model, context, batch.pictures), batch.texts, label_smoothing, scale);
 }
 
 // Calls body(begin, end) for ranges of at most `most` of `count`.
@@ -102,7 +83,7 @@ double BleuOf(const std::vector<std::string>& written, const PictureTextSet& pic
 ValidationReport Validate(const CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& valid,
                           const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
                           std::int64_t validated, const CancelCheck& cancelled) {
-  const std::int64_t at_once = PicturesOfPart(model, FixedSize(processor), std::int64_t{1} << 20);
+  const std::int64_t at_once = PicturesOfPart(model.picture_limits(), FixedSize(processor), std::int64_t{1} << 20);
   double loss = 0;
   std::int64_t labels = 0;
   std::size_t longest = 0;
@@ -174,7 +155,7 @@ TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
   const auto prepare = [&model, processor, &train, size](const BatchPlan& plan) {
     TrainingBatch batch;
     const std::vector<std::int64_t> examples(plan.examples.begin(), plan.examples.end());
-    const std::int64_t of_part = PicturesOfPart(model, size, std::ssize(examples));
+    const std::int64_t of_part = PicturesOfPart(model.picture_limits(), size, std::ssize(examples));
     ForRanges(std::ssize(examples), of_part, {}, [&](std::int64_t begin, std::int64_t end) {
       const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
       CaptionBatch part = BatchOf(model, processor, train, std::span(examples).subspan(first, count));

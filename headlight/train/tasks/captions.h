@@ -40,8 +40,8 @@ struct CaptionTrainingOptions {
 
 // One of TrainingBatch::parts.
 struct CaptionBatch {
-  Tensor values;     // [pictures, height, width, 3], as the model reads them
-  TokenBatch texts;  // the targets, one for each
+  std::vector<Tensor> pictures;  // [height, width, 3], as the model reads them
+  TokenBatch texts;              // the targets, one for each
 };
 
 // Teacher forcing on captions. A validation's score is the share of greedy captions, which get no longer than the

@@ -20,14 +20,6 @@ namespace {
 // Rows of the model whose activations exist at the same time: more makes no product faster, but takes more memory.
 constexpr std::int64_t kTokensOfPart = 2560;
 
-// Pictures whose tokens are about kTokensOfPart, in parts alike in size.
-std::int64_t PicturesOfPart(const PictureEncoder& model, PictureSize size, std::int64_t pictures) {
-  const Grid patch = model.limits().patch;
-  const std::int64_t tokens = model.limits().special + size.height / patch.height * (size.width / patch.width);
-  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * tokens + kTokensOfPart / 2) / kTokensOfPart);
-  return (pictures + parts - 1) / parts;
-}
-
 std::vector<Tensor> PicturesOf(const Tensor& values) {
   const Shape& shape = values.shape();
   std::vector<Tensor> pictures;
@@ -79,7 +71,7 @@ class Preparation {
     Mix(values, targets, options_.mix, random);
     TrainingBatch batch;
     batch.labels = count;
-    const std::int64_t of_part = PicturesOfPart(model_, size, count);
+    const std::int64_t of_part = PicturesOfPart(model_.limits(), size, count);
     for (std::int64_t begin = 0; begin < count; begin += of_part) {
       const std::int64_t in_part = std::min(of_part, count - begin);
       batch.parts.emplace_back(PictureBatch{values.ViewRows(begin, in_part), targets.ViewRows(begin, in_part)});
@@ -106,11 +98,17 @@ PictureSize FixedSize(const PictureProcessor& processor) {
   return {rule.edge, rule.edge};
 }
 
+std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, PictureSize size, std::int64_t pictures) {
+  const std::int64_t tokens = limits.special + size.height / limits.patch.height * (size.width / limits.patch.width);
+  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * tokens + kTokensOfPart / 2) / kTokensOfPart);
+  return (pictures + parts - 1) / parts;
+}
+
 ValidationReport ValidateImageClasses(const PictureEncoder& model, const PictureProcessor& processor,
                                       const PictureSet& valid, const PassWatch& watch) {
   CheckClasses(model, valid, "validate on");
   const PictureSize size = FixedSize(processor);
-  const std::int64_t of_part = PicturesOfPart(model, size, std::int64_t{1} << 20);
+  const std::int64_t of_part = PicturesOfPart(model.limits(), size, std::int64_t{1} << 20);
   ClassScores scores(model.labels().size());
   double loss = 0;
   for (std::int64_t begin = 0; begin < valid.size(); begin += of_part) {

@@ -33,6 +33,10 @@ struct PictureBatch {
 // depends on the picture.
 HEADLIGHT_API PictureSize FixedSize(const PictureProcessor& processor);
 
+// How many of so many pictures of one size a part has: the tokens that an encoder with these limits makes of them bound
+// the memory that their activations take, and parts are alike in size.
+std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, PictureSize size, std::int64_t pictures);
+
 // A validation's score is the accuracy, beside it the macro F1, the mean of the classes' F1, in per cent. Model and
 // sets must outlive the task. Throws Error for a model without classes, and for a picture that has no class of it.
 HEADLIGHT_API TrainingTask ImageClassificationTask(PictureEncoder& model, const PictureProcessor& processor,
