@@ -24,6 +24,7 @@ set(user_headers
   headlight/tasks/captioner.h
   headlight/tasks/classifier.h
   headlight/tasks/detector.h
+  headlight/tasks/draw_options.h
   headlight/tasks/drawer.h
   headlight/tasks/dual_embedder.h
   headlight/tasks/embedder.h

@@ -331,7 +331,7 @@ TEST(Dalle, RefusesWhatDoesNotFit) {
     return ErrorOf([&] { LoadModel<Dalle>(folder.path()); });
   };
   EXPECT_THAT(with("\"column\"", "\"diagonal\""), HasSubstr("attention_types"));
-  EXPECT_THAT(with("    \"full\",\n", ""), HasSubstr("attention_types says what 3 layers are, and the model has 4"));
+  EXPECT_THAT(with("    \"full\",\n", ""), HasSubstr("attention_types has 3 layers, and the model 4"));
   EXPECT_THAT(with("\"num_codes\": 13", "\"num_codes\": 1"), HasSubstr("num_codes"));
   EXPECT_THAT(with("\"head_dim\": 5", "\"head_dim\": 5, \"rotary_emb\": true"), HasSubstr("rotary_emb"));
 }

@@ -1,7 +1,7 @@
 // headlight draw: pictures from texts by a DALL-E.
-#include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -9,20 +9,19 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_batches.h"
+#include "headlight/cli/picture_sheet.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
-#include "headlight/image/decoding/decode.h"
-#include "headlight/image/decoding/encode.h"
-#include "headlight/image/sheet.h"
 #include "headlight/tasks/drawer.h"
 
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder, out, from;
+struct Options : SheetOptions {
+  std::string folder, from;
   std::vector<std::string> texts;
-  std::optional<std::int64_t> rows, columns;
+  std::optional<std::int64_t> rows;
   std::int64_t count = 1;
   bool json = false;
   std::optional<Compute> compute;
@@ -32,22 +31,19 @@ struct Options {
 void Run(const Options& options) {
   Check(!options.out.empty() || options.json, "--out FILE.png is required unless --json prints the codes");
   if (!options.out.empty()) {
-    Check(options.out.ends_with(".png"), "--out {}: pictures are written as PNG: the name must end in .png",
-          options.out);
     std::vector<std::string> inputs = {options.folder};
     if (!options.from.empty()) inputs.push_back(options.from);
-    CheckOutputs({{"--out", options.out}}, inputs);
-    CheckWritable(options.out);
+    CheckSheet(options, std::move(inputs));
   }
   const Drawer drawer = Loaded([&] { return Drawer::Load(options.folder, {.compute = options.compute}); });
   Check(!options.rows || *options.rows < drawer.rows(),
         "--rows {}: a picture has {} rows of codes, of which at least one is drawn", options.rows.value_or(0),
         drawer.rows());
-  const std::int64_t all = options.count * std::ssize(options.texts);
-  Check(options.columns.value_or(1) <= all, "--columns {}: there {} to draw", options.columns.value_or(1),
-        all == 1 ? "is 1 picture" : fmt::format("are {} pictures", all));
+  std::optional<PictureSheet> sheet;
+  if (!options.out.empty())
+    sheet.emplace(options, std::ssize(options.texts), options.count, PictureSize{drawer.side(), drawer.side()});
   std::optional<Picture> begun;
-  if (!options.from.empty()) begun = ReadPicture(Input(options.from));
+  if (!options.from.empty()) begun = ReadOnePicture(Input(options.from));
 
   Progress progress("codes drawn");
   DrawOptions draw = options.draw;
@@ -64,11 +60,10 @@ void Run(const Options& options) {
                       .Line() +
                   "\n");
     }
-  if (options.out.empty()) return;
+  if (!sheet) return;
   std::vector<Picture> pictures;
   for (const Drawing& drawing : drawings) pictures.push_back(drawing.picture);
-  const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(pictures.size()))));
-  WritePng(options.out, SheetOf(pictures, options.columns.value_or(options.texts.size() > 1 ? options.count : square)));
+  sheet->Write(pictures);
 }
 
 }  // namespace
@@ -76,19 +71,21 @@ void Run(const Options& options) {
 void AddDraw(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "draw", "Draw pictures from texts with a DALL-E", Run);
   AddFolder(command, options.folder, "Folder of a DALL-E, with its coder of pictures in the folder vae");
-  command.add_option("TEXT", options.texts, "What to draw; several texts are drawn one after another")
+  command.add_option("TEXT", options.texts, "Text to draw; several are drawn one after another")
       ->required()
       ->check(NotEmpty());
-  AddFile(command, "--out", options.out, "PNG file to write: the picture, or a sheet of all", "FILE");
+  CLI::Option* out =
+      AddFile(command, "--out", options.out, "PNG file to write: the picture, or a sheet of all", "FILE");
   CLI::Option* from = AddFile(command, "--from", options.from,
-                              "Complete this picture, of which the upper half stays: JPEG, PNG or WebP; - is standard "
-                              "input");
+                              "Complete this picture, of which the upper half stays: JPEG, PNG or WebP, or of an IDX "
+                              "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
   AddNumber(command, "--rows", options.rows, AtLeast(1), "Rows of codes to keep of it [half of the picture's]")
       ->needs(from);
   AddNumber(command, "--count", options.count, Between(1, 10'000), "Pictures to draw of each text")
       ->capture_default_str();
   AddNumber(command, "--columns", options.columns, Between(1, 10'000),
-            "Columns of the sheet [as many as rows; of several texts --count]");
+            "Columns of the sheet [as many as rows; of several texts --count]")
+      ->needs(out);
   AddNumber(command, "--temperature", options.draw.temperature, NumberAbove(0),
             "Divide the logits by X before sampling")
       ->capture_default_str();

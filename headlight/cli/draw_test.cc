@@ -86,9 +86,16 @@ TEST_F(Draw, CompletesAPicture) {
 }
 
 TEST_F(Draw, RefusesWhatItCannotDraw) {
+  const std::string idx = files.File("halves-idx3-ubyte");  // two grey pictures of 2 x 2 pixels
+  WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
   EXPECT_THAT(RefusalOf({"draw", model, "dog"}), HasSubstr("--out FILE.png is required"));
   EXPECT_THAT(RefusalOf({"draw", model, "--out", out}), HasSubstr("TEXT"));
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--rows", "1", "--out", out}), HasSubstr("--rows needs --from"));
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--columns", "2", "--json"}), HasSubstr("--columns needs --out"));
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--count", "3", "--columns", "4", "--out", out}),
+              HasSubstr("--columns 4: there are 3 pictures to draw"));
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--from", idx, "--out", out}),
+              HasSubstr("it has 2 pictures, where one is asked for"));
   EXPECT_THAT(RefusalOf({"draw", model + "/vae", "dog", "--out", out}), HasSubstr("a drawer of texts is needed"));
   EXPECT_THAT(RefusalOf({"generate", model, "dog"}), HasSubstr("a language model is needed"));
   DamageWeights(model);

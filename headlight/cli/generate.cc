@@ -121,7 +121,7 @@ void CheckOptions(const Options& options, bool pictures) {
 // Of the options on texts, those of the sampling of tokens are for pixels, too.
 void DrawPictures(const Options& options) {
   const GenerateOptions& generate = options.generate;
-  GenerateImageOptions images;
+  DrawOptions images;
   images.temperature = generate.temperature.value_or(images.temperature);
   images.top_k = generate.top_k.value_or(images.top_k);
   images.top_p = generate.top_p.value_or(images.top_p);

@@ -1,15 +1,13 @@
 #include "headlight/cli/generate_images.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
-#include "headlight/image/decoding/encode.h"
-#include "headlight/image/sheet.h"
 
 namespace headlight {
 
@@ -35,31 +33,24 @@ void AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options)
 }
 
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
-                    GenerateImageOptions generate) {
+                    DrawOptions generate) {
   Check(!options.out.empty(), "{}: --out FILE.png is required for a model of pictures", folder);
-  Check(options.out.ends_with(".png") || options.out.ends_with(".PNG"),
-        "--out {}: pictures are written as PNG: the name must end in .png", options.out);
   std::vector<std::string> inputs = options.from;
   inputs.push_back(folder);
-  CheckOutputs({{"--out", options.out}}, inputs);
-  CheckWritable(options.out);
+  CheckSheet(options, std::move(inputs));
   const ImageGenerator generator = Loaded([&] { return ImageGenerator::Load(folder, {.compute = compute}); });
   Check(!options.rows || *options.rows < generator.height(),
         "--rows {}: a picture has {}, of which at least one is drawn", options.rows.value_or(0), generator.height());
   const std::int64_t count = options.count.value_or(1);
-  const std::int64_t all = count * std::max<std::int64_t>(1, std::ssize(options.from));
-  Check(options.columns.value_or(1) <= all, "--columns {}: there {} to draw", options.columns.value_or(1),
-        all == 1 ? "is 1 picture" : fmt::format("are {} pictures", all));
+  const PictureSheet sheet(options, std::max<std::int64_t>(1, std::ssize(options.from)), count,
+                           {generator.height(), generator.width()});
   std::vector<Picture> begun;
   for (const std::string& path : options.from) begun.push_back(ReadOnePicture(Input(path)));
 
   Progress progress("pixels drawn");
   generate.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
-  const std::vector<Picture> pictures =
-      begun.empty() ? generator.Generate(count, generate) : generator.Complete(begun, options.rows, count, generate);
-  const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(pictures.size()))));
-  const std::int64_t columns = options.columns.value_or(begun.size() > 1 ? count : square);
-  WritePng(options.out, SheetOf(pictures, columns));
+  sheet.Write(begun.empty() ? generator.Generate(count, generate)
+                            : generator.Complete(begun, options.rows, count, generate));
 }
 
 }  // namespace headlight

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "headlight/base/compute.h"
+#include "headlight/cli/picture_sheet.h"
 #include "headlight/tasks/image_generator.h"
 
 namespace headlight {
 
-struct GenerateImagesOptions {
-  std::string out;
+struct GenerateImagesOptions : SheetOptions {
   std::vector<std::string> from;
-  std::optional<std::int64_t> rows, count, columns;
+  std::optional<std::int64_t> rows, count;
 };
 
 // The group of the options that only models of pictures have.
@@ -26,6 +26,6 @@ void AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options)
 
 // Writes a sheet of pictures.
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
-                    GenerateImageOptions generate);
+                    DrawOptions generate);
 
 }  // namespace headlight

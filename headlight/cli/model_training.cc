@@ -49,6 +49,15 @@ CLI::Option* AddModelTrainingOptions(CLI::App& command, ModelTrainingOptions& op
   return from;
 }
 
+ModelTrainingWords WordsOfPictures(std::string from) {
+  return {.train =
+              "Pictures to train on: files, folders of them at any depth, IDX files, or .csv, .jsonl and .tsv "
+              "files of paths",
+          .valid = "Pictures to validate on, likewise",
+          .from = std::move(from),
+          .unit = {"--batch-size", "Pictures per batch"}};
+}
+
 void Describe(CLI::App& command, const std::string& option, const std::string& description) {
   command.get_option(option)->default_str("")->description(description);
 }

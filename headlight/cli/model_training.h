@@ -72,6 +72,19 @@ struct ModelTrainingWords {
 // Binds the options to variables that must outlive the command, whose values are the defaults. Returns --from.
 CLI::Option* AddModelTrainingOptions(CLI::App& command, ModelTrainingOptions& options, const ModelTrainingWords& words);
 
+// The words of a training on pictures without labels or texts.
+ModelTrainingWords WordsOfPictures(std::string from);
+
+// Adds a number of a model from scratch, for a command that has --from.
+template <typename Value>
+CLI::Option* AddModelNumber(CLI::App& command, const std::string& name, Value& value, const CLI::Validator& check,
+                            const std::string& description) {
+  return AddNumber(command, name, value, check, description)
+      ->excludes(command.get_option("--from"))
+      ->group(kModelGroup)
+      ->capture_default_str();
+}
+
 // Replaces an option's description, in which its default is said.
 void Describe(CLI::App& command, const std::string& option, const std::string& description);
 

@@ -137,6 +137,11 @@ TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
   MustRun(NewDraws("parts", {"--steps", "4", "--threads", "1", "--dropout", "0.1"}));
   MustRun(NewDraws("parts", {"--steps", "7", "--threads", "1", "--dropout", "0.1", "--resume"}));
   EXPECT_EQ(Values<DrawingModel>("parts"), Values<DrawingModel>("whole"));
+  // A coder that codes the same pictures in another way makes another corpus.
+  std::filesystem::remove_all(folder.File("vae"));
+  MustRun(NewCodes("vae", {"--steps", "2", "--seed", "2"}));
+  EXPECT_THAT(RefusalOf(NewDraws("parts", {"--steps", "9", "--dropout", "0.1", "--resume", "--quiet"})),
+              HasSubstr("corpus_hash"));
 }
 
 TEST_F(TrainDrawing, RefusesWhatItCannotLearnFrom) {

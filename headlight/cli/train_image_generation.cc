@@ -116,21 +116,11 @@ void AddTrainImageGeneration(CLI::App& train) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
       *train.add_subcommand("image-generation", "Train a generator of pictures, pixel by pixel (an ImageGPT)");
-  CLI::Option* from = AddModelTrainingOptions(
-      command, *options,
-      {.train = "Pictures to train on: files, folders of them at any depth, IDX files, or .csv, .jsonl and .tsv files "
-                "of paths",
-       .valid = "Pictures to validate on, likewise",
-       .from = "Folder of an ImageGPT to train further",
-       .unit = {"--batch-size", "Pictures per batch"}});
-  const auto add = [&](const char* name, auto& value, int most, const char* description) {
-    AddNumber(command, name, value, Between(1, most), description)
-        ->excludes(from)
-        ->group(kModelGroup)
-        ->capture_default_str();
-  };
-  add("--image-size", options->side, 1024, "Resize pictures to this many pixels per side");
-  add("--clusters", options->colours, kMostColours, "Colours, learned from the pictures by k-means");
+  AddModelTrainingOptions(command, *options, WordsOfPictures("Folder of an ImageGPT to train further"));
+  AddModelNumber(command, "--image-size", options->side, Between(1, 1024),
+                 "Resize pictures to this many pixels per side");
+  AddModelNumber(command, "--clusters", options->colours, Between(1, kMostColours),
+                 "Colours, learned from the pictures by k-means");
   AddMostPixels(command);
   command.add_flag("--flip", options->flip, "Mirror a random half of the pictures, left to right, in each epoch")
       ->group("Training");

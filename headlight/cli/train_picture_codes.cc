@@ -99,27 +99,18 @@ void AddTrainPictureCodes(CLI::App& train) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
       *train.add_subcommand("picture-codes", "Train a coder of pictures, a discrete variational autoencoder");
-  CLI::Option* from = AddModelTrainingOptions(
-      command, *options,
-      {.train = "Pictures to train on: files, folders of them at any depth, IDX files, or .csv, .jsonl and .tsv files "
-                "of paths",
-       .valid = "Pictures to validate on, likewise",
-       .from = "Folder of a coder of pictures to train further",
-       .unit = {"--batch-size", "Pictures per batch"}});
+  CLI::Option* from =
+      AddModelTrainingOptions(command, *options, WordsOfPictures("Folder of a coder of pictures to train further"));
   for (const char* name : {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // which it does not have
     command.remove_option(command.get_option(name));
   Describe(command, "--layers", "Convolutions that halve a picture [3]");
   Describe(command, "--model-dim", "Channels [64]");
-  const auto add = [&](const char* name, auto& value, int least, int most, const char* description) {
-    return AddNumber(command, name, value, Between(least, most), description)
-        ->excludes(from)
-        ->group(kModelGroup)
-        ->capture_default_str();
-  };
-  add("--image-size", options->vae.picture, 2, 4096, "Pixels of a side, to which the centre of a picture is resized");
-  add("--codes", options->vae.codes, 2, 1 << 16, "Codes");
-  add("--code-dim", options->vae.code_width, 1, 1 << 15, "Numbers of a code's vector");
-  add("--blocks", options->vae.blocks, 0, 1024, "Residual blocks between the halved picture and the codes");
+  AddModelNumber(command, "--image-size", options->vae.picture, Between(2, 4096),
+                 "Pixels of a side, to which the centre of a picture is resized");
+  AddModelNumber(command, "--codes", options->vae.codes, Between(2, 1 << 16), "Codes");
+  AddModelNumber(command, "--code-dim", options->vae.code_width, Between(1, 1 << 15), "Numbers of a code's vector");
+  AddModelNumber(command, "--blocks", options->vae.blocks, Between(0, 1024),
+                 "Residual blocks between the halved picture and the codes");
   command
       .add_option("--loss", options->loss,
                   "Of the pixels: the squared error, or the logit-Laplace of DALL-E's authors, which gives each pixel "

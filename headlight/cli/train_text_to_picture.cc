@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/hash.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
@@ -47,7 +48,6 @@ struct Options : ModelTrainingOptions {
 // The names repeated for all layers; without any those of the paper: "column attention where (i - 2) mod 4 = 0 and row
 // attention otherwise, the last self-attention layer uses the convolutional" one (appendix B.1), i from 1.
 std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, int layers) {
-  constexpr std::string_view known[] = {"full", "row", "column", "convolution"};
   std::vector<GridAttentionKind> kinds;
   for (int layer = 0; layer < layers; ++layer) {
     if (names.empty()) {
@@ -56,7 +56,7 @@ std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, in
                                           : GridAttentionKind::row);
     } else {
       const std::string& name = names[static_cast<std::size_t>(layer) % names.size()];
-      kinds.push_back(static_cast<GridAttentionKind>(std::ranges::find(known, name) - std::begin(known)));
+      kinds.push_back(std::ranges::find(kGridAttentionNames, name, &ConfigName<GridAttentionKind>::name)->value);
     }
   }
   return kinds;
@@ -88,7 +88,7 @@ std::unique_ptr<DrawingModel> ModelOf(const Options& options, const PipelineToke
 // The pictures in the coder's codes, and the texts in the tokenizer's ids.
 DrawnTexts InCodes(const PictureTextSet& pairs, const PictureCoder& coder, const PipelineTokenizer& tokenizer,
                    std::int32_t positions) {
-  constexpr std::int64_t at_once = 64;
+  const std::int64_t at_once = PicturesAtOnce(coder);
   const PictureProcessor processor = CentreSquare(coder.limits().picture);
   DrawnTexts drawn = {.cells = coder.limits().grid().cells()};
   for (std::int64_t begin = 0; begin < pairs.size(); begin += at_once) {
@@ -96,9 +96,7 @@ DrawnTexts InCodes(const PictureTextSet& pairs, const PictureCoder& coder, const
     ParallelFor(std::ssize(pictures), [&](std::int64_t i) {
       pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(pairs[begin + i]));
     });
-    Context context;
-    const std::vector<std::int32_t> codes =
-        LikeliestCodes(coder, coder.Encode(context, MapsOf(pictures, 3, DType::float32)).rows);
+    const std::vector<std::int32_t> codes = CodesOf(coder, pictures);
     drawn.codes.insert(drawn.codes.end(), codes.begin(), codes.end());
     for (std::int64_t i = begin; i < begin + std::ssize(pictures); ++i) {
       std::vector<std::vector<std::int32_t>>& texts = drawn.texts.emplace_back();
@@ -107,6 +105,22 @@ DrawnTexts InCodes(const PictureTextSet& pairs, const PictureCoder& coder, const
     }
   }
   return drawn;
+}
+
+// Of all that is learned from: another coder or tokenizer than the one that a training began with is another corpus.
+std::uint64_t HashOf(const DrawnTexts& pairs) {
+  Hash64 hash;
+  const auto add = [&](const std::vector<std::int32_t>& numbers) {
+    const std::int64_t size = std::ssize(numbers);
+    hash.Update({reinterpret_cast<const char*>(&size), sizeof(size)});
+    hash.Update({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(numbers[0])});
+  };
+  add(pairs.codes);
+  for (const std::vector<std::vector<std::int32_t>>& texts : pairs.texts) {
+    add({static_cast<std::int32_t>(texts.size())});
+    for (const std::vector<std::int32_t>& text : texts) add(text);
+  }
+  return hash.value();
 }
 
 void Run(Options& options) {
@@ -119,21 +133,17 @@ void Run(Options& options) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.text_folder());
   const auto coder = LoadModel<PictureCoder>(options.coder_folder(), {.purpose = LoadFor::computing});
   const std::unique_ptr<DrawingModel> model = ModelOf(options, tokenizer, *coder);
-  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
-                        std::uint64_t* hash) {
+  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
     const PictureTextSet pairs(
         ListPictureTexts(paths, options.images),
         [](std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name); }, share);
     CheckNotEmpty(static_cast<std::size_t>(pairs.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures with {} texts to {}", fmt::join(paths, ", "), pairs.size(),
                               pairs.text_count(), purpose));
-    if (hash != nullptr) *hash = pairs.hash();
     return InCodes(pairs, *coder, tokenizer, model->drawing().text_positions);
   };
-  std::uint64_t hash = 0;
-  DrawnTextSets pairs;
-  pairs.train = read(options.train, options.learned(), "learn from", &hash);
-  pairs.valid = read(options.validation(), options.validated(), "validate on", nullptr);
+  const DrawnTextSets pairs = {read(options.train, options.learned(), "learn from"),
+                               read(options.validation(), options.validated(), "validate on")};
   const TrainingTask task = TextToPictureTask(*model, pairs, options.batches);
   Json of = Json::Object{{"batch_size", options.batches.batch_tokens}};
   if (options.from_scratch()) {
@@ -149,7 +159,8 @@ void Run(Options& options) {
       CopyBesideModel(options.from, to);
     }
   };
-  RunModelTraining(task, options, "text-to-picture", "headlight draw", hash, std::move(of), save, progress);
+  RunModelTraining(task, options, "text-to-picture", "headlight draw", HashOf(pairs.train), std::move(of), save,
+                   progress);
 }
 
 }  // namespace
@@ -172,17 +183,17 @@ void AddTrainTextToPicture(CLI::App& train) {
   };
   folder("--vae", options->vae, "Folder of the coder of pictures of a model from scratch");
   folder("--tokenizer", options->tokenizer, "Folder of its tokenizer");
-  AddNumber(command, "--text-positions", options->text_positions, Between(1, 1 << 14), "Tokens of the longest text")
-      ->excludes(from)
-      ->group(kModelGroup)
-      ->capture_default_str();
+  AddModelNumber(command, "--text-positions", options->text_positions, Between(1, 1 << 14),
+                 "Tokens of the longest text");
+  std::vector<std::string> kinds;
+  for (const ConfigName<GridAttentionKind>& kind : kGridAttentionNames) kinds.emplace_back(kind.name);
   command
       .add_option("--attention", options->attention,
                   "Which earlier codes the layers see, repeated for all layers: all, or those of a row, of a column or "
                   "of a square [as DALL-E's: row column row row, and last convolution]")
-      ->check(OneOf({"full", "row", "column", "convolution"}))
+      ->check(OneOf(kinds))
       ->excludes(from)
-      ->type_name("full|row|column|convolution")
+      ->type_name(fmt::format("{}", fmt::join(kinds, "|")))
       ->group(kModelGroup);
   command.footer(
       "\nA picture's codes are those of the coder (`headlight train picture-codes`), whose folder is copied into the "

@@ -6,20 +6,33 @@
 
 namespace headlight {
 
+namespace {
+
+constexpr std::int64_t kGap = 2;
+
+}  // namespace
+
+PictureSize SheetSize(PictureSize picture, std::int64_t count, std::int64_t columns) {
+  constexpr std::int64_t kMost = 100'000'000;
+  Check(count >= 1 && columns >= 1, "a sheet of {} pictures cannot have {} columns", count, columns);
+  if (count == 1) return picture;
+  columns = std::min(columns, count);
+  const std::int64_t rows = (count - 1) / columns + 1, height = picture.height + kGap, width = picture.width + kGap;
+  Check(height <= kMost / rows && width <= kMost / columns && height * rows + kGap <= kMost / (width * columns + kGap),
+        "a sheet of {} pictures of {} x {} has more than {} pixels", count, picture.width, picture.height, kMost);
+  return {height * rows + kGap, width * columns + kGap};
+}
+
 Picture SheetOf(std::span<const Picture> pictures, std::int64_t columns) {
-  constexpr std::int64_t kGap = 2, kMost = 100'000'000;
-  Check(!pictures.empty() && columns >= 1, "a sheet of {} pictures cannot have {} columns", pictures.size(), columns);
+  Check(!pictures.empty(), "a sheet of 0 pictures");
   const std::int64_t count = std::ssize(pictures), height = pictures.front().height, width = pictures.front().width;
-  if (count == 1) return pictures.front();
   for (const Picture& picture : pictures)
     Check(picture.height == height && picture.width == width, "pictures of {} x {} and of {} x {} fit no sheet", width,
           height, picture.width, picture.height);
+  const PictureSize size = SheetSize({height, width}, count, columns);
+  if (count == 1) return pictures.front();
   columns = std::min(columns, count);
-  const std::int64_t rows = (count + columns - 1) / columns;
-  Check(height + kGap <= kMost / rows && width + kGap <= kMost / columns &&
-            (height + kGap) * rows + kGap <= kMost / ((width + kGap) * columns + kGap),
-        "a sheet of {} pictures of {} x {} has more than {} pixels", count, width, height, kMost);
-  Picture sheet{.height = (height + kGap) * rows + kGap, .width = (width + kGap) * columns + kGap};
+  Picture sheet{.height = size.height, .width = size.width};
   sheet.pixels.assign(static_cast<std::size_t>(sheet.height * sheet.width * 3), 255);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t top = kGap + i / columns * (height + kGap), left = kGap + i % columns * (width + kGap);

@@ -82,6 +82,9 @@ class HEADLIGHT_API ConfigTable {
               std::initializer_list<ConfigName<std::type_identity_t<Value>>> names) {
     Choice(key, value, std::span(names.begin(), names.size()));
   }
+  // The value of this name.
+  template <typename Value>
+  static Value Named(const JsonView& given, std::span<const ConfigName<Value>> names);
 
   // A setting of which only one value is supported; it is not written. `why`: the meaning of other values, for errors.
   void Only(std::string_view key, const Json& value, std::string_view why = "");
@@ -125,6 +128,15 @@ class HEADLIGHT_API ConfigTable {
 };
 
 template <typename Value>
+Value ConfigTable::Named(const JsonView& given, std::span<const ConfigName<Value>> names) {
+  const auto found = std::ranges::find(names, given.String(), &ConfigName<Value>::name);
+  std::vector<std::string_view> known;
+  for (const ConfigName<Value>& one : names) known.push_back(one.name);
+  if (found == names.end()) RefuseName(given, known);
+  return found->value;
+}
+
+template <typename Value>
 void ConfigTable::Choice(std::string_view key, Value& value,
                          std::span<const ConfigName<std::type_identity_t<Value>>> names) {
   const auto own = std::ranges::find(names, value, &ConfigName<Value>::value);
@@ -133,11 +145,7 @@ void ConfigTable::Choice(std::string_view key, Value& value,
   if (writes()) Note(key, name);
   if (!reads()) return;
   const JsonView given = Given(key, name);
-  const auto found = std::ranges::find(names, given.String(), &ConfigName<Value>::name);
-  std::vector<std::string_view> known;
-  for (const ConfigName<Value>& one : names) known.push_back(one.name);
-  if (found == names.end()) RefuseName(given, known);
-  value = found->value;
+  value = Named<Value>(given, names);
 }
 
 // Throws Error naming the hyperparameter and the rule where there can be no model of this configuration.

@@ -242,8 +242,8 @@ const bool registered = [] {
         .head_dim = 64,
         .mask = {.stride = 512}},
         // 64 words and their start, then 32 x 32 codes (DALL-E's attention): all, the mask alone of rows, of columns
-        // (which rows of the transposed picture serve, nn/grid_attention.h) and of squares. They see a mean of 545, 80,
-        // 80 and 79 keys.
+        // (which rows of the transposed picture serve, nn/grid_attention.h) and of squares. A query sees a mean of 545,
+        // 79, 79 and 84 keys.
         Shape{.name = "65 + 32x32 12x64, all",
         .lengths = Lengths(1, {1089, 1089}),
         .heads = 12,

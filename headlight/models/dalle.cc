@@ -18,11 +18,6 @@ namespace {
 
 constexpr double kDeviation = 0.02;  // of embeddings at the start of a training, as GPT's
 
-constexpr ConfigName<GridAttentionKind> kKindNames[] = {{"full", GridAttentionKind::full},
-                                                        {"row", GridAttentionKind::row},
-                                                        {"column", GridAttentionKind::column},
-                                                        {"convolution", GridAttentionKind::convolution}};
-
 // "0.1 until depth 18, 10^-5 for depth 24 and 10^-6 for deeper networks" (Touvron et al., section 2).
 double ScaleAtStart(int layer) { return layer < 18 ? 0.1 : layer < 24 ? 1e-5 : 1e-6; }
 
@@ -63,7 +58,8 @@ Dalle::Dalle(const DalleConfig& config, DType dtype)
     : DrawingModel(dtype),
       config_((CheckConfig(config), config)),
       layout_{config.text_positions + 1, {config.side, config.side}} {
-  drawing_ = {config.text_vocabulary, config.text_positions, config.codes, layout_.grid};
+  drawing_ = {config.text_vocabulary, config.text_positions, config.codes, layout_.grid,
+              2 * config.layers * config.heads * config.head_dim};
   limits_ = {config.codes + drawing_.text_ids(), config.text_positions + config.cells(), /*end_id=*/-1};
   const Scope root(parameters_);
   const auto table = [&](const char* name, std::int64_t ids) {
@@ -152,36 +148,21 @@ void Describe(ConfigTable& table, DalleConfig& config) {
   if (table.reads()) {
     table.Require({"attention_types"});
     config.kinds.clear();
-    for (const JsonView& kind : table.json()["attention_types"].Items()) {
-      const auto found = std::ranges::find(kKindNames, kind.String({"full", "row", "column", "convolution"}),
-                                           &ConfigName<GridAttentionKind>::name);
-      config.kinds.push_back(found->value);
-    }
+    for (const JsonView& kind : table.json()["attention_types"].Items())
+      config.kinds.push_back(ConfigTable::Named<GridAttentionKind>(kind, kGridAttentionNames));
   }
   if (table.writes()) {
     Json::Array kinds;
     for (const GridAttentionKind kind : config.kinds)
-      kinds.push_back(std::ranges::find(kKindNames, kind, &ConfigName<GridAttentionKind>::value)->name);
+      kinds.push_back(std::ranges::find(kGridAttentionNames, kind, &ConfigName<GridAttentionKind>::value)->name);
     table.Note("attention_types", std::move(kinds));
   }
-  table.Rule(std::ssize(config.kinds) == config.layers, "attention_types says what {} layers are, and the model has {}",
+  table.Rule(std::ssize(config.kinds) == config.layers, "attention_types has {} layers, and the model {}",
              config.kinds.size(), config.layers);
 }
 
-namespace {
-
-std::unique_ptr<Dalle> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  DalleConfig config;
-  ReadConfig(files.config, config, options.dropout);
-  auto model = std::make_unique<Dalle>(config);
-  LoadWeights(files, options, model->parameters(), {});
-  return model;
-}
-
-}  // namespace
-
 namespace families {
-extern const Family dalle = MakeFamily<Dalle, Load>({"dalle"});
+extern const Family dalle = MakeFamily<Dalle, LoadWhole<Dalle>>({"dalle"});
 }  // namespace families
 
 void Dalle::Save(const std::string& folder, Compute compute) const {

@@ -1,7 +1,5 @@
 #include "headlight/models/discrete_vae.h"
 
-#include <memory>
-
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
@@ -81,20 +79,8 @@ void Describe(ConfigTable& table, DiscreteVaeConfig& config) {
              std::int64_t{1} << config.layers);
 }
 
-namespace {
-
-std::unique_ptr<DiscreteVae> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  DiscreteVaeConfig config;
-  ReadConfig(files.config, config, options.dropout);
-  auto model = std::make_unique<DiscreteVae>(config);
-  LoadWeights(files, options, model->parameters(), {});
-  return model;
-}
-
-}  // namespace
-
 namespace families {
-extern const Family discrete_vae = MakeFamily<DiscreteVae, Load>({"discrete_vae"});
+extern const Family discrete_vae = MakeFamily<DiscreteVae, LoadWhole<DiscreteVae>>({"discrete_vae"});
 }  // namespace families
 
 void DiscreteVae::Save(const std::string& folder, Compute compute) const {

@@ -34,6 +34,16 @@ Family MakeFamily(std::vector<std::string> model_types) {
           }};
 }
 
+// `load` of a family whose folders say all in config.json and hold nothing but its parameters.
+template <typename M>
+std::unique_ptr<M> LoadWhole(const ModelFolder& files, const LoadModelOptions& options) {
+  std::remove_cvref_t<decltype(std::declval<const M&>().config())> config;
+  ReadConfig(files.config, config, options.dropout);
+  auto model = std::make_unique<M>(config);
+  LoadWeights(files, options, model->parameters(), {});
+  return model;
+}
+
 std::vector<const Family*> Families();
 
 // The family of a folder. Throws Error that lists the known ones where it is none of them.

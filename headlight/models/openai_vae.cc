@@ -1,6 +1,5 @@
 #include "headlight/models/openai_vae.h"
 
-#include <memory>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -107,20 +106,8 @@ void Describe(ConfigTable& table, OpenAiVaeConfig& config) {
   table.Rule(config.hidden % 4 == 0, "the number of channels, {}, must be a multiple of 4", config.hidden);
 }
 
-namespace {
-
-std::unique_ptr<OpenAiVae> Load(const ModelFolder& files, const LoadModelOptions& options) {
-  OpenAiVaeConfig config;
-  ReadConfig(files.config, config, options.dropout);
-  auto model = std::make_unique<OpenAiVae>(config);
-  LoadWeights(files, options, model->parameters(), {});
-  return model;
-}
-
-}  // namespace
-
 namespace families {
-extern const Family openai_vae = MakeFamily<OpenAiVae, Load>({"openai_vae"});
+extern const Family openai_vae = MakeFamily<OpenAiVae, LoadWhole<OpenAiVae>>({"openai_vae"});
 }  // namespace families
 
 void OpenAiVae::Save(const std::string& folder, Compute compute) const {

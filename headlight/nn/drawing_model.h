@@ -28,7 +28,8 @@ class HEADLIGHT_API DrawingModel : public LanguageModel {
     std::int64_t text_vocabulary = 0;  // the tokenizer's
     std::int32_t text_positions = 0;   // of every text, without the start; shorter ones are padded
     std::int64_t codes = 0;
-    Grid grid;  // of a picture's codes
+    Grid grid;                     // of a picture's codes
+    std::int64_t cache_width = 0;  // keys' and values' numbers of one token, of all layers
 
     // Each position of a text has a padding token of its own, behind the vocabulary.
     std::int64_t text_ids() const { return text_vocabulary + text_positions; }

@@ -11,6 +11,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/grid.h"
 #include "headlight/base/sequences.h"
+#include "headlight/io/config_table.h"
 #include "headlight/nn/attention.h"
 
 namespace headlight {
@@ -22,6 +23,12 @@ enum class GridAttentionKind {
   column,       // of its column
   convolution,  // of a square of 5 x 5 whose lower right corner it is
 };
+
+inline constexpr ConfigName<GridAttentionKind> kGridAttentionNames[] = {
+    {"full", GridAttentionKind::full},
+    {"row", GridAttentionKind::row},
+    {"column", GridAttentionKind::column},
+    {"convolution", GridAttentionKind::convolution}};
 
 // Where a text of fixed length ends and the grid begins.
 struct GridLayout {

@@ -35,6 +35,11 @@ FeatureMaps PictureCoder::Input(const FeatureMaps& pixels, double factor, double
   return {Moved(pixels.rows, factor, shift), pixels.grids};
 }
 
+std::int64_t PicturesAtOnce(const PictureCoder& model) {
+  constexpr std::int64_t pixels = 1 << 16;
+  return std::max<std::int64_t>(1, pixels / (model.limits().picture * model.limits().picture));
+}
+
 std::vector<std::int32_t> LikeliestCodes(const PictureCoder& model, const Tensor& scores) {
   std::vector<std::int32_t> codes;
   Dispatch(scores.dtype(), [&]<typename T>(T) {
@@ -47,6 +52,11 @@ std::vector<std::int32_t> LikeliestCodes(const PictureCoder& model, const Tensor
     }
   });
   return codes;
+}
+
+std::vector<std::int32_t> CodesOf(const PictureCoder& model, std::span<const Tensor> pictures) {
+  Context context;
+  return LikeliestCodes(model, model.Encode(context, MapsOf(pictures, 3, model.parameters().dtype())).rows);
 }
 
 FeatureMaps WeightsOf(const PictureCoder& model, std::span<const std::int32_t> codes, std::vector<Grid> grids) {

@@ -19,9 +19,8 @@ enum class PixelDistribution {
   logit_laplace,  // its location and the logarithm of its scale (ops/logit_laplace.h)
 };
 
-// A logit-Laplace's pixels are moved from 0 to 1 to what lies between these margins, "phi : x -> (1 - 2 epsilon) / 255
-// x
-// + epsilon", so that their logits are finite (appendix A.3).
+// Pixels of a logit-Laplace are moved from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin], so that their logits are
+// finite (appendix A.3, epsilon).
 inline constexpr double kLaplaceMargin = 0.1;
 
 class HEADLIGHT_API PictureCoder : public Model {
@@ -56,9 +55,16 @@ class HEADLIGHT_API PictureCoder : public Model {
   Limits limits_;
 };
 
+// Pictures of the model's size that are encoded or decoded at once, at least one: their activations are what takes the
+// memory, and more of them make no product faster.
+HEADLIGHT_API std::int64_t PicturesAtOnce(const PictureCoder& model);
+
 // The likeliest code of each cell by Encode's scores, the first of equals. Throws Error where a score is not finite, as
 // with damaged weights.
 HEADLIGHT_API std::vector<std::int32_t> LikeliestCodes(const PictureCoder& model, const Tensor& scores);
+
+// The same of pictures [height, width, 3], from 0 to 1, one after another.
+HEADLIGHT_API std::vector<std::int32_t> CodesOf(const PictureCoder& model, std::span<const Tensor> pictures);
 
 // Weights for PictureCoder::Decode that are 1 for these codes, one of each cell of the grids. Throws Error for a code
 // that the model does not have.

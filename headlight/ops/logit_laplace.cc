@@ -1,8 +1,11 @@
 #include "headlight/ops/logit_laplace.h"
 
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "headlight/autograd/tape.h"
+#include "headlight/base/parallel.h"
 #include "headlight/ops/loss_gradient.h"
 
 namespace headlight::ops {
@@ -15,10 +18,11 @@ Tensor LogitLaplace(const Tensor& parameters, const Tensor& targets, double scal
   const Tensor loss = Tensor::Empty({1}, parameters.dtype());
   const Tensor gradient =  // for an incoming gradient of 1
       parameters.node() != nullptr ? Tensor::Empty(parameters.shape(), parameters.dtype()) : Tensor();
+  std::vector<double> sums(static_cast<std::size_t>(targets.rows()));
   Dispatch(parameters.dtype(), [&]<typename T>(T) {
-    double sum = 0;
-    for (std::int64_t row = 0; row < targets.rows(); ++row) {
+    ParallelFor(targets.rows(), [&](std::int64_t row) {
       const T *const mu = parameters.matrix<T>().row(row), *const log_b = mu + channels;
+      double& sum = sums[static_cast<std::size_t>(row)];
       for (std::int64_t i = 0; i < channels; ++i) {
         const double x = targets.matrix<T>().row(row)[i];
         Check(x > 0 && x < 1, "LogitLaplace: target {} of row {} is {}, and must be above 0 and below 1", i, row, x);
@@ -30,8 +34,8 @@ Tensor LogitLaplace(const Tensor& parameters, const Tensor& targets, double scal
         d_mu[i] = static_cast<T>(scale * (distance > 0 ? -inverse_b : distance < 0 ? inverse_b : 0));
         d_mu[channels + i] = static_cast<T>(scale * (1 - std::abs(distance) * inverse_b));
       }
-    }
-    loss.data<T>()[0] = static_cast<T>(scale * sum);
+    });
+    loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(sums.begin(), sums.end(), 0.0));
   });
   return Record(loss, {&parameters}, [node = parameters.node(), gradient](const Tensor& incoming) {
     ScaleByIncoming(gradient, incoming);

@@ -1,6 +1,7 @@
 #include "headlight/ops/uniform_divergence.h"
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "headlight/autograd/tape.h"
@@ -29,9 +30,7 @@ Tensor UniformDivergence(const Tensor& logits, double scale) {
       for (std::int64_t i = 0; i < p.columns(); ++i)
         to[i] = static_cast<T>(scale) * of[i] * (logarithm(of[i]) - static_cast<T>(sum));
     });
-    double total = 0;
-    for (const double divergence : divergences) total += divergence;
-    loss.data<T>()[0] = static_cast<T>(scale * total);
+    loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(divergences.begin(), divergences.end(), 0.0));
   });
   return Record(loss, {&logits}, [node = logits.node(), gradient](const Tensor& incoming) {
     ScaleByIncoming(gradient, incoming);

@@ -1,14 +1,13 @@
 #include "headlight/tasks/drawer.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/generate.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/picture_coder.h"
+#include "headlight/tasks/draw_tokens.h"
 #include "headlight/tasks/drawer_text.h"
 #include "headlight/text/utf8.h"
 
@@ -56,8 +55,7 @@ const PipelineTokenizer& Drawer::tokenizer() const { return state_->tokenizer; }
 std::vector<std::int32_t> Drawer::Encode(const Picture& picture) const {
   const PictureProcessor processor = CentreSquare(side());
   const Tensor values = processor.Values(processor.Fit(picture));
-  Context context;
-  return LikeliestCodes(*state_->coder, state_->coder->Encode(context, MapsOf({&values, 1}, 3, DType::float32)).rows);
+  return CodesOf(*state_->coder, {&values, 1});
 }
 
 Picture Drawer::Decode(std::span<const std::int32_t> codes) const {
@@ -72,59 +70,25 @@ Picture Drawer::Decode(std::span<const std::int32_t> codes) const {
   return picture;
 }
 
-namespace {
-
-// Pictures whose keys and values take about 256 MB, at least one: more at once are hardly faster.
-std::int64_t PicturesAtOnce(const DrawingModel& model) {
-  constexpr std::int64_t most = 64, memory = 1 << 28;
-  // The weights of a token's keys and values are at most half of all.
-  std::int64_t bytes = 0;
-  for (const Parameter& parameter : model.parameters().all())
-    if (parameter.names.front().ends_with("query_key_value.weight"))
-      bytes += parameter.shape[0] * 2 / 3 * std::int64_t{sizeof(float)} * model.limits().positions;
-  return std::clamp<std::int64_t>(memory / std::max<std::int64_t>(1, bytes), 1, most);
-}
-
-}  // namespace
-
 std::vector<Drawing> Drawer::DrawFrom(std::span<const std::string> texts, std::span<const std::int32_t> begun,
                                       std::int64_t count, const DrawOptions& options) const {
   Check(count >= 1, "at least one picture is drawn, not {}", count);
-  const std::int64_t cells = model().drawing().grid.cells(), rest = cells - std::ssize(begun);
-  std::vector<std::vector<std::int32_t>> prompts;
+  const DrawingModel::Drawing& drawing = model().drawing();
+  TokensToDraw wanted = {
+      .prompts = {}, .count = drawing.grid.cells() - std::ssize(begun), .cache_width = drawing.cache_width};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::vector<std::int32_t> ids =
-        DrawingIds(tokenizer(), texts[i], model().drawing().text_positions, fmt::format("text {}", i + 1));
+        DrawingIds(tokenizer(), texts[i], drawing.text_positions, fmt::format("text {}", i + 1));
     std::vector<std::int32_t> prompt = model().Prompt(ids);
     prompt.insert(prompt.end(), begun.begin(), begun.end());
-    prompts.insert(prompts.end(), static_cast<std::size_t>(count), prompt);
+    wanted.prompts.insert(wanted.prompts.end(), static_cast<std::size_t>(count), prompt);
   }
-  const std::int64_t all = rest * std::ssize(prompts), at_once = PicturesAtOnce(model());
-  std::int64_t done = 0;
-  GenerationOptions generation{.sample = true,
-                               .temperature = options.temperature,
-                               .top_k = options.top_k,
-                               .top_p = options.top_p,
-                               .seed = options.seed,
-                               .max_new_tokens = static_cast<std::int32_t>(rest),
-                               .batch_tokens = at_once * model().limits().positions,
-                               .cancelled = options.cancelled};
-  generation.on_token = [&](std::size_t, std::int32_t) {
-    if (options.progress) options.progress(++done, all);
-    return true;
-  };
   std::vector<Drawing> drawings;
-  for (std::size_t first = 0; first < prompts.size(); first += static_cast<std::size_t>(at_once)) {
-    const auto begin = prompts.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::vector<std::vector<std::int32_t>> some(begin,
-                                                      begin + std::min<std::ptrdiff_t>(at_once, prompts.end() - begin));
-    generation.first_stream = first;
-    for (const std::vector<Hypothesis>& drawn : Generate(model(), some, generation)) {
-      std::vector<std::int32_t> codes(begun.begin(), begun.end());
-      codes.insert(codes.end(), drawn.front().ids.begin(), drawn.front().ids.end());
-      Picture picture = Decode(codes);
-      drawings.push_back({std::move(picture), std::move(codes)});
-    }
+  for (const std::vector<std::int32_t>& drawn : DrawTokens(model(), wanted, options)) {
+    std::vector<std::int32_t> codes(begun.begin(), begun.end());
+    codes.insert(codes.end(), drawn.begin(), drawn.end());
+    Picture picture = Decode(codes);
+    drawings.push_back({std::move(picture), std::move(codes)});
   }
   return drawings;
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/image/picture.h"
+#include "headlight/tasks/draw_options.h"
 #include "headlight/tasks/load_options.h"
 
 namespace headlight {
@@ -22,19 +22,6 @@ namespace headlight {
 class DrawingModel;       // nn/drawing_model.h
 class PictureCoder;       // nn/picture_coder.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
-
-// Each code is drawn from softmax(logits / temperature), of the top_k likeliest, or all where that is 0, and of those
-// of the likeliest whose probabilities sum to top_p.
-struct DrawOptions {
-  double temperature = 1;  // above 0
-  std::int32_t top_k = 0;
-  double top_p = 1;        // above 0 to 1
-  std::uint64_t seed = 0;  // the same seed draws the same pictures; picture i draws from a random stream of its own
-  // Called between codes; where it returns true, the call throws Cancelled.
-  std::function<bool()> cancelled = {};
-  // Called with the number of codes that are drawn, and of those that will be.
-  std::function<void(std::int64_t done, std::int64_t all)> progress = {};
-};
 
 struct Drawing {
   Picture picture;

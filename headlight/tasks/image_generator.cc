@@ -1,15 +1,14 @@
 #include "headlight/tasks/image_generator.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/generate.h"
 #include "headlight/image/colours.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/tasks/draw_tokens.h"
 
 namespace headlight {
 
@@ -43,73 +42,40 @@ ImageGenerator ImageGenerator::Load(const std::string& folder, const LoadOptions
 std::int64_t ImageGenerator::height() const { return state_->size.height; }
 std::int64_t ImageGenerator::width() const { return state_->size.width; }
 
-namespace {
-
-// Pictures whose keys and values take about 256 MB, at least one: more at once are hardly faster.
-std::int64_t PicturesAtOnce(const ImageGptConfig& config) {
-  constexpr std::int64_t most = 64, memory = 1 << 28;
-  const std::int64_t bytes = 2 * 4 * config.layers * config.model * config.positions;
-  return std::clamp<std::int64_t>(memory / bytes, 1, most);
-}
-
-}  // namespace
-
 // The rest of each list of colours.
 std::vector<Picture> ImageGenerator::Draw(const std::vector<std::vector<std::int32_t>>& begun,
-                                          const GenerateImageOptions& options) const {
+                                          const DrawOptions& options) const {
   const ImageGpt& model = *state_->model;
+  if (begun.empty()) return {};
   const std::int64_t pixels = height() * width();
-  std::int64_t done = 0, all = 0;
-  for (const std::vector<std::int32_t>& colours : begun) all += pixels - std::ssize(colours);
-  GenerationOptions generation{.sample = true,
-                               .temperature = options.temperature,
-                               .top_k = options.top_k,
-                               .top_p = options.top_p,
-                               .seed = options.seed,
-                               .cancelled = options.cancelled};
-  generation.on_token = [&](std::size_t, std::int32_t) {
-    if (options.progress) options.progress(++done, all);
-    return true;
-  };
-  const std::int64_t at_once = PicturesAtOnce(model.config());
+  TokensToDraw wanted = {.prompts = {},
+                         .count = pixels - std::ssize(begun.front()),
+                         .cache_width = 2 * model.config().layers * model.config().model};
+  if (model.outputs() > model.config().start_id()) wanted.never = model.config().start_id();
+  for (const std::vector<std::int32_t>& colours : begun) {
+    std::vector<std::int32_t>& prompt = wanted.prompts.emplace_back(1, model.config().start_id());
+    prompt.insert(prompt.end(), colours.begin(), colours.end());
+  }
+  const std::vector<std::vector<std::int32_t>> drawn = DrawTokens(model, wanted, options);
   std::vector<Picture> pictures;
-  for (std::size_t first = 0; first < begun.size(); first += static_cast<std::size_t>(at_once)) {
-    const std::size_t last = std::min(begun.size(), first + static_cast<std::size_t>(at_once));
-    std::vector<std::vector<std::int32_t>> prompts;
-    for (std::size_t i = first; i < last; ++i) {
-      std::vector<std::int32_t>& prompt = prompts.emplace_back(1, model.config().start_id());
-      prompt.insert(prompt.end(), begun[i].begin(), begun[i].end());
-    }
-    generation.first_stream = first;
-    generation.max_new_tokens = static_cast<std::int32_t>(pixels - std::ssize(begun[first]));
-    generation.batch_tokens = at_once * (pixels + 1);
-    if (model.outputs() > model.config().start_id()) {  // the start has a score, too
-      generation.end_ids = {model.config().start_id()};
-      generation.min_new_tokens = generation.max_new_tokens;
-    }
-    const std::vector<std::vector<Hypothesis>> drawn = headlight::Generate(model, prompts, generation);
-    for (std::size_t i = first; i < last; ++i) {
-      std::vector<std::int32_t> colours = begun[i];
-      const std::vector<std::int32_t>& rest = drawn[i - first].front().ids;
-      colours.insert(colours.end(), rest.begin(), rest.end());
-      Ensure(std::ssize(colours) == pixels, "a picture of {} pixels has {}", pixels, colours.size());
-      Picture& picture = pictures.emplace_back(Picture{.height = height(), .width = width()});
-      for (const std::int32_t colour : colours) {
+  for (std::size_t i = 0; i < begun.size(); ++i) {
+    Picture& picture = pictures.emplace_back(Picture{.height = height(), .width = width()});
+    for (const std::vector<std::int32_t>& part : {begun[i], drawn[i]})
+      for (const std::int32_t colour : part) {
         const std::array<std::uint8_t, 3>& bytes = state_->colours[static_cast<std::size_t>(colour)];
         picture.pixels.insert(picture.pixels.end(), bytes.begin(), bytes.end());
       }
-    }
   }
   return pictures;
 }
 
-std::vector<Picture> ImageGenerator::Generate(std::int64_t count, const GenerateImageOptions& options) const {
+std::vector<Picture> ImageGenerator::Generate(std::int64_t count, const DrawOptions& options) const {
   Check(count >= 1, "at least one picture is generated, not {}", count);
   return Draw(std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(count)), options);
 }
 
 std::vector<Picture> ImageGenerator::Complete(std::span<const Picture> pictures, std::optional<std::int64_t> rows,
-                                              std::int64_t count, const GenerateImageOptions& options) const {
+                                              std::int64_t count, const DrawOptions& options) const {
   Check(count >= 1, "at least one picture is generated, not {}", count);
   const std::int64_t kept = rows.value_or(height() / 2);
   Check(kept >= 0 && kept < height(), "from 0 to {} rows of a picture of {} can be kept, not {}", height() - 1,

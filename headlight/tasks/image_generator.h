@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,22 +13,10 @@
 
 #include "headlight/base/export.h"
 #include "headlight/image/picture.h"
+#include "headlight/tasks/draw_options.h"
 #include "headlight/tasks/load_options.h"
 
 namespace headlight {
-
-// Each pixel's colour is drawn from softmax(logits / temperature), of the top_k likeliest, or all where that is 0, and
-// of those of the likeliest whose probabilities sum to top_p.
-struct GenerateImageOptions {
-  double temperature = 1;  // above 0
-  std::int32_t top_k = 0;
-  double top_p = 1;        // above 0 to 1
-  std::uint64_t seed = 0;  // the same seed draws the same pictures; picture i draws from a random stream of its own
-  // Called between pixels; where it returns true, the call throws Cancelled.
-  std::function<bool()> cancelled = {};
-  // Called with the number of pixels that are drawn, and of those that will be.
-  std::function<void(std::int64_t done, std::int64_t all)> progress = {};
-};
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A picture does not depend on the
 // others of the call.
@@ -40,12 +27,12 @@ class HEADLIGHT_API ImageGenerator {
   static ImageGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
   // `count` pictures of the model's size. Throws Error for impossible options, naming them.
-  std::vector<Picture> Generate(std::int64_t count, const GenerateImageOptions& options = {}) const;
+  std::vector<Picture> Generate(std::int64_t count, const DrawOptions& options = {}) const;
   // Keeps the upper `rows` rows of each picture, after it was resized to the model's size and reduced to its colours,
   // and draws the rest, `count` times; those of a picture follow one another. Half of the rows unless given. Throws
   // Error for rows that leave nothing to draw, and likewise.
   std::vector<Picture> Complete(std::span<const Picture> pictures, std::optional<std::int64_t> rows, std::int64_t count,
-                                const GenerateImageOptions& options = {}) const;
+                                const DrawOptions& options = {}) const;
 
   std::int64_t height() const;  // of every picture, in pixels
   std::int64_t width() const;
@@ -53,8 +40,7 @@ class HEADLIGHT_API ImageGenerator {
  private:
   struct State;
   explicit ImageGenerator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::vector<Picture> Draw(const std::vector<std::vector<std::int32_t>>& begun,
-                            const GenerateImageOptions& options) const;
+  std::vector<Picture> Draw(const std::vector<std::vector<std::int32_t>>& begun, const DrawOptions& options) const;
 
   std::shared_ptr<const State> state_;
 };

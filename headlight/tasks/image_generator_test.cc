@@ -36,7 +36,7 @@ TEST_F(ImageGeneratorTest, DrawsPicturesInTheModelsColours) {
   EXPECT_EQ(generator.height(), 4);
   EXPECT_EQ(generator.width(), 6);
   std::vector<std::int64_t> told;
-  GenerateImageOptions options{.seed = 5};
+  DrawOptions options{.seed = 5};
   options.progress = [&](std::int64_t done, std::int64_t all) {
     EXPECT_EQ(all, 8 * 24);
     told.push_back(done);
@@ -120,7 +120,7 @@ TEST_F(ImageGeneratorTest, RefusesWhatCannotBe) {
   EXPECT_THAT(ErrorOf([&] { generator.Generate(1, {.top_p = 0}); }), HasSubstr("top_p"));
   const Picture picture{.height = 1, .width = 1, .pixels = {1, 2, 3}};
   EXPECT_THAT(ErrorOf([&] { generator.Complete({&picture, 1}, 4, 1); }), HasSubstr("from 0 to 3 rows"));
-  GenerateImageOptions options;
+  DrawOptions options;
   options.cancelled = [] { return true; };
   EXPECT_THROW(generator.Generate(1, options), Cancelled);
 

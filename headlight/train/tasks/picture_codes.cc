@@ -20,9 +20,6 @@
 namespace headlight {
 namespace {
 
-// Pixels whose activations exist at the same time: more makes no product faster, but takes more memory.
-constexpr std::int64_t kPixelsOfPart = 1 << 16;
-
 struct Part {
   FeatureMaps pixels;
   std::uint64_t seed = 0;  // of the Gumbel noise
@@ -30,8 +27,8 @@ struct Part {
 };
 
 std::int64_t PicturesOfPart(const PictureCoder& model, std::int64_t pictures) {
-  const std::int64_t pixels = model.limits().picture * model.limits().picture;
-  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * pixels + kPixelsOfPart / 2) / kPixelsOfPart);
+  const std::int64_t at_once = PicturesAtOnce(model);
+  const std::int64_t parts = std::max<std::int64_t>(1, (pictures + at_once / 2) / at_once);
   return (pictures + parts - 1) / parts;
 }
 
@@ -89,7 +86,7 @@ FeatureMaps PixelsOfPictures(std::span<const Picture> pictures, const PicturePro
 ValidationReport ValidatePictureCodes(const PictureCoder& model, const PictureSet& valid, const PassWatch& watch) {
   Check(valid.size() > 0, "there is no picture to validate on");
   const PictureProcessor processor = CentreSquare(model.limits().picture);
-  const std::int64_t at_once = PicturesOfPart(model, std::int64_t{1} << 20);
+  const std::int64_t at_once = PicturesAtOnce(model);
   std::vector<std::int64_t> used(static_cast<std::size_t>(model.limits().codes));
   ValidationReport report;
   for (std::int64_t begin = 0; begin < valid.size(); begin += at_once) {

@@ -1,0 +1,23 @@
+// How a model that writes pictures token by token draws each: pixels (tasks/image_generator.h) or codes
+// (tasks/drawer.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace headlight {
+
+// Each token is drawn from softmax(logits / temperature), of the top_k likeliest, or all where that is 0, and of those
+// of the likeliest whose probabilities sum to top_p.
+struct DrawOptions {
+  double temperature = 1;  // above 0
+  std::int32_t top_k = 0;
+  double top_p = 1;        // above 0 to 1
+  std::uint64_t seed = 0;  // the same seed draws the same pictures; picture i draws from a random stream of its own
+  // Called between tokens; where it returns true, the call throws Cancelled.
+  std::function<bool()> cancelled = {};
+  // Called with the number of tokens that are drawn, and of those that will be.
+  std::function<void(std::int64_t done, std::int64_t all)> progress = {};
+};
+
+}  // namespace headlight
