@@ -41,10 +41,7 @@ class BertParity : public testing::TestWithParam<std::tuple<const char*, DType>>
 INSTANTIATE_TEST_SUITE_P(, BertParity,
                          testing::Combine(testing::Values("gelu", "relu_odd_left", "masked_words", "pretraining_left"),
                                           testing::Values(DType::float32, DType::float64)),
-                         [](const auto& which) {
-                           return std::get<0>(which.param) +
-                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
-                         });
+                         kNameOfParity);
 
 TEST_P(BertParity, GivesWhatTransformersGives) {
   CompareWithGolden(*Load(FolderOf(name_), dtype_), FolderOf(name_), tolerance_);

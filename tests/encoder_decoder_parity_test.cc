@@ -125,10 +125,7 @@ Tensor Weighed(const Tensor& x) {
 class EncoderDecoderParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
 INSTANTIATE_TEST_SUITE_P(, EncoderDecoderParity,
                          testing::Combine(testing::ValuesIn(kFolders), testing::Values(DType::float32, DType::float64)),
-                         [](const auto& which) {
-                           return std::get<0>(which.param) +
-                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
-                         });
+                         kNameOfParity);
 
 TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
   const auto& [name, dtype] = GetParam();
@@ -161,9 +158,7 @@ TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
   }
   EXPECT_LT(Deviation(ToDouble(loss), ToDouble(golden.Read("loss"))), 10 * tolerance);
   tape.Backward(loss);
-  NamedNumbers expected;
-  for (const auto& [tensor, ignored] : golden.file.tensors())
-    if (tensor.starts_with("gradient.")) expected[tensor.substr(9)] = ToDouble(golden.Read(tensor));
+  const NamedNumbers expected = GradientsOf(golden.file);
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), tolerance);
   // The gradients of the tables of positions, which are small beside the words', by themselves.
   const NamedNumbers found = ByName(model->parameters(), &Parameter::gradient);

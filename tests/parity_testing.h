@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
 #include "headlight/nn/parameters.h"
 #include "headlight/tensor/tensor.h"
 
@@ -99,5 +102,29 @@ inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected
   EXPECT_EQ(actual.size(), expected.size());
   return Deviation(all_actual, all_expected);
 }
+
+// The gradients of a golden, by the parameters' names behind the prefix.
+inline NamedNumbers GradientsOf(const Safetensors& golden, std::string_view prefix = "gradient.") {
+  NamedNumbers gradients;
+  for (const auto& [name, tensor] : golden.tensors())
+    if (name.starts_with(prefix)) gradients[name.substr(prefix.size())] = ToDouble(golden.Read(name, DType::float64));
+  return gradients;
+}
+
+// Saves a model and loads it again, which must not change its description and its parameters.
+template <typename Kind>
+std::unique_ptr<Kind> ComesBack(const Kind& model, const std::string& folder) {
+  model.Save(folder);
+  std::unique_ptr<Kind> again = LoadModel<Kind>(folder);
+  EXPECT_EQ(again->Description(), model.Description());
+  EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model.parameters(), &Parameter::value));
+  return again;
+}
+
+// "detr_float" and "detr_double" of a test of a folder in a precision.
+inline constexpr auto kNameOfParity = [](const auto& which) {
+  const auto& [folder, dtype] = which.param;
+  return std::string(folder) + (dtype == DType::float32 ? "_float" : "_double");
+};
 
 }  // namespace headlight

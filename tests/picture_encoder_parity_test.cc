@@ -64,10 +64,7 @@ void CompareWithGolden(PictureEncoder& model, const Golden& golden, double toler
   if (golden.file.contains("pixels")) compare("pixels", model.Pixels(context, encoded));
   EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance);
   tape.Backward(loss);
-  NamedNumbers expected;
-  for (const auto& [name, tensor] : golden.file.tensors())
-    if (name.starts_with("gradient.")) expected[name.substr(std::string("gradient.").size())] = golden.Read(name);
-  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), expected), tolerance);
+  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), GradientsOf(golden.file)), tolerance);
 }
 
 class PictureEncoderParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
@@ -78,9 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "dinov2_masked", "dinov2_registers", "dinov2_registers_classes",
                                      "dinov2_registers_larger", "dinov3", "dinov3_gated", "dinov3_masked"),
                      testing::Values(DType::float32, DType::float64)),
-    [](const auto& which) {
-      return std::get<0>(which.param) + std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
-    });
+    kNameOfParity);
 
 std::unique_ptr<PictureEncoder> NewInDouble(const PictureEncoder& model) {
   if (const auto* vit = dynamic_cast<const Vit*>(&model)) return std::make_unique<Vit>(vit->config(), DType::float64);
@@ -102,10 +97,7 @@ TEST_P(PictureEncoderParity, GivesWhatTransformersGives) {
 TEST_P(PictureEncoderParity, ComesBackFromItsFolder) {
   const std::unique_ptr<PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  model->Save(folder.path());
-  const std::unique_ptr<PictureEncoder> again = LoadModel<PictureEncoder>(folder.path());
-  EXPECT_EQ(again->Description(), model->Description());
-  EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
+  ComesBack(*model, folder.path());
 }
 
 // Pictures of several sizes in one batch, without padding, give what each gives alone, to the last bit.

@@ -16,6 +16,7 @@
 #include "headlight/train/tasks/picture_text_pretraining.h"
 #include "headlight/train/tasks/visual_question_answering.h"
 #include "headlight/train/trainer.h"
+#include "tests/training_testing.h"
 
 namespace headlight {
 
@@ -140,15 +141,7 @@ inline ValidationReport LastReport(const TrainingTask& task, std::int64_t epochs
   options.adam.clip_norm = 1;
   options.epochs = epochs;
   options.log_every = 0;
-  ValidationReport last;
-  const TrainingObserver observer{.step = {},
-                                  .progress = {},
-                                  .validation = [&](const ValidationReport& report) { last = report; },
-                                  .note = {},
-                                  .stop = {}};
-  Train(task, options, {.checkpoint = checkpoint, .run = Json::Object{}, .save_best = {}, .save_last = {}}, false,
-        observer);
-  return last;
+  return LastReport(task, options, checkpoint);
 }
 
 }  // namespace headlight

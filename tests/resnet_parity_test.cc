@@ -53,11 +53,9 @@ void CompareWithGolden(Resnet& model, const Golden& golden, bool training, doubl
   if (golden.file.contains(prefix + "logits")) compare("logits", model.ClassLogits(context, encoded));
   EXPECT_LT(Deviation(ToDouble(loss), golden.Read(prefix + "loss")), tolerance);
   tape.Backward(loss);
-  NamedNumbers expected;
-  for (const auto& [name, tensor] : golden.file.tensors())
-    if (const std::string gradient = prefix + "gradient."; name.starts_with(gradient))
-      expected[name.substr(gradient.size())] = golden.Read(name);
-  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), expected), tolerance) << prefix;
+  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), GradientsOf(golden.file, prefix + "gradient.")),
+            tolerance)
+      << prefix;
   if (!training) return;
   int averages = 0;
   for (const Parameter& parameter : model.parameters().all()) {
@@ -74,10 +72,7 @@ INSTANTIATE_TEST_SUITE_P(, ResnetParity,
                          testing::Combine(testing::Values("bottleneck", "basic_classes", "downsampled_classes",
                                                           "backbone"),
                                           testing::Values(DType::float32, DType::float64)),
-                         [](const auto& which) {
-                           return std::get<0>(which.param) +
-                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
-                         });
+                         kNameOfParity);
 
 TEST_P(ResnetParity, GivesWhatTransformersGives) {
   const auto& [name, dtype] = GetParam();
@@ -98,10 +93,7 @@ TEST_P(ResnetParity, GivesWhatTransformersGives) {
 TEST_P(ResnetParity, ComesBackFromItsFolder) {
   const std::unique_ptr<PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  model->Save(folder.path());
-  const std::unique_ptr<PictureEncoder> again = LoadModel<PictureEncoder>(folder.path());
-  EXPECT_EQ(again->Description(), model->Description());
-  EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
+  ComesBack(*model, folder.path());
 }
 
 // A norm that is folded into packed weights changes nothing but rounding, in every type and from quantized folders.

@@ -15,6 +15,7 @@
 #include "headlight/train/tasks/denoising.h"
 #include "headlight/train/tasks/span_corruption.h"
 #include "headlight/train/trainer.h"
+#include "tests/training_testing.h"
 
 namespace headlight {
 namespace {
@@ -227,14 +228,7 @@ TEST(SequenceTasks, PairsAreLearnedAndCounted) {
   const TrainingOptions options = Options();
   const TrainingTask task = SequenceTask(*model, sets, kTeacherForcing);
   EXPECT_LT(task.validate({}).score, 50);
-  ValidationReport last;
-  const TrainingObserver observer{.step = {},
-                                  .progress = {},
-                                  .validation = [&](const ValidationReport& report) { last = report; },
-                                  .note = {},
-                                  .stop = {}};
-  Train(task, options, {.checkpoint = folder.File("c"), .run = Json::Object{}, .save_best = {}, .save_last = {}}, false,
-        observer);
+  const ValidationReport last = LastReport(task, options, folder.File("c"));
   EXPECT_EQ(last.score, 100);
   EXPECT_EQ(last.score_name, "exact");
   EXPECT_LT(last.loss, 0.1);

@@ -19,6 +19,7 @@
 #include "headlight/train/tasks/question_answering.h"
 #include "headlight/train/tasks/tagging.h"
 #include "headlight/train/trainer.h"
+#include "tests/training_testing.h"
 
 namespace headlight {
 namespace {
@@ -86,18 +87,6 @@ std::unique_ptr<Bert> SmallBert(const TextHeadsConfig& heads) {
   auto model = std::make_unique<Bert>(config);
   model->parameters().Initialise(5);
   return model;
-}
-
-ValidationReport LastReport(const TrainingTask& task, const TrainingOptions& options, const std::string& checkpoint) {
-  ValidationReport last;
-  const TrainingObserver observer{.step = {},
-                                  .progress = {},
-                                  .validation = [&](const ValidationReport& report) { last = report; },
-                                  .note = {},
-                                  .stop = {}};
-  Train(task, options, {.checkpoint = checkpoint, .run = Json::Object{}, .save_best = {}, .save_last = {}}, false,
-        observer);
-  return last;
 }
 
 TEST(TextTraining, ALanguageModelReachesTheLanguagesFloor) {

@@ -148,20 +148,14 @@ void CompareWithGolden(Vilbert& model, const Golden& golden, double tolerance) {
   EXPECT_EQ(outputs, golden.tasks.empty() ? 7 : 14);
   EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance);
   tape.Backward(loss);
-  NamedNumbers expected;
-  for (const auto& [name, tensor] : golden.file.tensors())
-    if (name.starts_with("gradient.")) expected[name.substr(std::string("gradient.").size())] = golden.Read(name);
-  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), expected), tolerance);
+  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), GradientsOf(golden.file)), tolerance);
 }
 
 class VilbertParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
 INSTANTIATE_TEST_SUITE_P(, VilbertParity,
                          testing::Combine(testing::Values("pretraining", "tasks"),
                                           testing::Values(DType::float32, DType::float64)),
-                         [](const auto& which) {
-                           return std::get<0>(which.param) +
-                                  std::string(std::get<1>(which.param) == DType::float32 ? "_float" : "_double");
-                         });
+                         kNameOfParity);
 
 TEST_P(VilbertParity, GivesWhatItsAuthorsProgramGives) {
   const auto& [name, dtype] = GetParam();
@@ -177,10 +171,7 @@ TEST_P(VilbertParity, GivesWhatItsAuthorsProgramGives) {
 TEST_P(VilbertParity, ComesBackFromItsFolder) {
   const std::unique_ptr<RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  model->Save(folder.path());
-  const std::unique_ptr<RegionTextEncoder> again = LoadModel<RegionTextEncoder>(folder.path());
-  EXPECT_EQ(again->Description(), model->Description());
-  EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
+  ComesBack(*model, folder.path());
 }
 
 TEST(Vilbert, ComputesInEveryPrecision) {

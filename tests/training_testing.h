@@ -1,0 +1,24 @@
+// Shared by the tests of trainings.
+#pragma once
+
+#include <string>
+
+#include "headlight/train/trainer.h"
+
+namespace headlight {
+
+// Trains, and gives the last validation's report.
+inline ValidationReport LastReport(const TrainingTask& task, const TrainingOptions& options,
+                                   const std::string& checkpoint) {
+  ValidationReport last;
+  const TrainingObserver observer{.step = {},
+                                  .progress = {},
+                                  .validation = [&](const ValidationReport& report) { last = report; },
+                                  .note = {},
+                                  .stop = {}};
+  Train(task, options, {.checkpoint = checkpoint, .run = Json::Object{}, .save_best = {}, .save_last = {}}, false,
+        observer);
+  return last;
+}
+
+}  // namespace headlight
