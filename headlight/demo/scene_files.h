@@ -22,9 +22,8 @@ void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t se
 // - NUMBER.png, and annotations.json with their boxes, as above, whose classes are a colour with a kind, "red circle";
 // - captions.en.jsonl and captions.de.jsonl (data/picture_texts.h): of each picture the full caption and up to three
 //   others, with a near miss of each as "near_misses";
-// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one of each kind where the
-// scene
-//   allows it.
+// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one of each kind where
+//   the scene allows it.
 // Throws Error for impossible options, and where a file cannot be written.
 void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, Portion portion,
                       const ShapeSceneOptions& options = {});

@@ -1,5 +1,6 @@
 #include "headlight/demo/scene_words.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 

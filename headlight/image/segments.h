@@ -34,8 +34,8 @@ struct MaskedThing {
 
 struct SegmentRules {
   double mask_threshold = 0.5;  // a candidate claims the pixels where its probability times its score is at least this
-  double overlap =
-      0.8;  // it becomes a segment if the pixels that it wins are more than this share of those that it claims
+  // It becomes a segment if the pixels that it wins are more than this share of those that it claims.
+  double overlap = 0.8;
 };
 
 // Each pixel belongs to the candidate whose probability there (bilinear between cells) times its score is the largest;

@@ -32,8 +32,8 @@ struct Asked {
 struct PretrainingPart {
   PackedPairs pairs;
   std::array<Asked, 3> asked;
-  std::array<double, 3> weights = {1, 1,
-                                   1};  // of each goal's sum, so that all parts together have its mean times pairs
+  // Of each goal's sum, so that all parts together have its mean times pairs.
+  std::array<double, 3> weights = {};
 };
 
 // A pair with masks.

@@ -29,8 +29,8 @@ struct PretrainingOptions {
   BatchOptions batches;  // tokens are pairs
   MaskingOptions masking;
   double region_share = 0.15;  // of the regions whose class is known: their features become 0, 9 times in 10
-  double other_share =
-      0.5;  // of the pairs, whose text is that of another picture: from them alignment alone is learned
+  // Of the pairs, whose text is replaced by that of another picture: from them alignment alone is learned.
+  double other_share = 0.5;
 };
 
 // The sum of three means: of the negative log-probability of masked words and of the classes of masked regions, both of
