@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <any>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -110,6 +112,50 @@ TEST(RegionTraining, PartsHaveTheLossOfTheBatch) {
   // An untrained model guesses: each mean is about that of a uniform guess.
   const double guess = std::log(static_cast<double>(words.size())) + std::log(48.0) + std::log(2.0);
   EXPECT_NEAR(loss, guess, 0.25 * guess);
+}
+
+// Nine in ten masked regions lose their pixels: then no prediction depends on them.
+TEST(RegionTraining, MaskedRegionsAreNotSeen) {
+  WordIds words;
+  PictureTextPairs pairs;
+  AddCaptions(1, 20, Portion::training, {.side = 32, .most = 1}, kSide, words, pairs);
+  const auto model = SmallVilbert(words, /*pretraining=*/true, {});
+  const TrainingTask task = PictureTextPretraining(
+      *model, pairs, pairs,
+      {.masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}, .region_share = 1, .other_share = 0});
+  const double loss = task.validate({}).loss;
+  int unseen = 0;
+  for (PictureRegions& picture : pairs.pictures) {
+    const Tensor before = picture.features.Clone();
+    picture.features.ViewRows(1, 1).Fill(3);
+    unseen += task.validate({}).loss == loss ? 1 : 0;
+    picture.features = before;
+  }
+  EXPECT_GT(unseen, 10);  // each picture has two captions
+  EXPECT_LT(unseen, 20);
+}
+
+// A text that is another picture's tells nothing of masked words and regions.
+TEST(RegionTraining, OfPairsThatDoNotBelongTogetherAlignmentAloneIsLearned) {
+  WordIds words;
+  PictureTextPairs pairs;
+  AddCaptions(1, 2, Portion::training, {.side = 32}, kSide, words, pairs);
+  pairs.pairs = {pairs.pairs[0], pairs.pairs[2]};  // one of each picture
+  const auto model = SmallVilbert(words, /*pretraining=*/true, {});
+  double least = INFINITY, most = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const TrainingTask task = PictureTextPretraining(*model, pairs, pairs,
+                                                     {.batches = {.batch_tokens = 2, .seed = seed},
+                                                      .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
+                                                      .other_share = 1});
+    Context context;
+    const TrainingBatch batch = task.batches({})();
+    const double loss = task.loss(context, batch.parts.front(), 0.5).data<float>()[0];
+    least = std::min(least, loss);
+    most = std::max(most, loss);
+  }
+  EXPECT_LT(least, 1.5);  // about log(2), where each pair has the other one's text
+  EXPECT_GT(most, 4);     // and a word of some twenty and a region of 48 where one has its own
 }
 
 TEST(RegionTraining, RefusesWhatDoesNotFit) {

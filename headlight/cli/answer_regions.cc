@@ -29,9 +29,9 @@ SeenPicture See(const Detector& detector, const std::string& path) {
   return seen;
 }
 
-std::string Row(std::int64_t line, const ScoredAnswer& answer, bool json) {
-  if (!json) return fmt::format("{:.3f}\t{}\n", answer.score, answer.answer);
-  return Json(Json::Object{{"line", line}, {"text", answer.answer}, {"score", answer.score}}).Line() + "\n";
+std::string Row(std::int64_t line, const ProbableAnswer& answer, bool json) {
+  if (!json) return fmt::format("{:.3f}\t{}\n", answer.probability, answer.answer);
+  return Json(Json::Object{{"line", line}, {"text", answer.answer}, {"probability", answer.probability}}).Line() + "\n";
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ void Run(const Options& options) {
     CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDetector(options);
   } else if (kind == DualEncoder::kKind) {
-    CheckOptions(options, kind, {"--pictures"});
+    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDualEncoder(options);
   } else if (kind == PictureEncoder::kKind) {
     CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"});

@@ -2,6 +2,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/cli/evaluate_report.h"
+#include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/data/picture_texts.h"
 #include "headlight/image/decoding/decode.h"
@@ -15,7 +16,7 @@ void EvaluateDualEncoder(const EvaluateOptions& options) {
   Check(loaded.texts && loaded.processor, "{}: a model of one tower compares no pairs", options.folder);
   const PictureTextSet pairs(
       ListPictureTexts(options.files, options.pictures),
-      [](std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name); });
+      [](std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name, MostPixels()); });
   ValidationReport report;
   {
     Progress progress("pairs evaluated");

@@ -30,9 +30,10 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
 // Which regions of each picture are seen: those where image_attention_mask is 1, or all.
 Padded ReadSeen(const Safetensors& in, const Padded& texts) {
   const Shape shape = in.At("image_feat").shape;
-  Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0,
-        "{}: image_feat has the shape {}, and must be [{}, regions, features] beside input_ids", in.path(),
-        ToString(shape), texts.batch);
+  // Without features any number of regions would take no bytes in the file.
+  Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
+        "{}: image_feat has the shape {}, and must be [{}, regions, features] beside input_ids, none of them 0",
+        in.path(), ToString(shape), texts.batch);
   constexpr const char* mask = "image_attention_mask";
   Padded seen{texts.batch, shape[1], {}, {}, {}};
   if (in.contains(mask)) {

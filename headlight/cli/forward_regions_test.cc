@@ -83,6 +83,7 @@ TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
   };
   EXPECT_THAT(refusal("image_feat", Tensor::Zeros({2, 5, 6})), HasSubstr("image_feat has the shape [2, 5, 6]"));
   EXPECT_THAT(refusal("image_feat", Tensor::Zeros({3, 5, 7})), HasSubstr("must be [2, regions, features]"));
+  EXPECT_THAT(refusal("image_feat", Tensor::Zeros({2, std::int64_t{1} << 40, 0})), HasSubstr("none of them 0"));
   EXPECT_THAT(refusal("image_feat", {}), HasSubstr("image_feat"));
   EXPECT_THAT(refusal("image_loc", Tensor::Zeros({2, 5, 4})), HasSubstr("and must be [2, 5, 5]"));
   EXPECT_THAT(refusal("image_attention_mask", ints({1, 1, 1, 1}, {2, 2})), HasSubstr("and must be [2, 5]"));

@@ -164,7 +164,7 @@ Picture ReadOnePicture(const std::string& path) {
 }
 
 void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources) {
-  CheckOutputs({{option, path}}, FilesOf(sources));
+  if (!path.empty()) CheckOutputs({{option, path}}, FilesOf(sources));
 }
 
 PictureOutputs OutputsOf(const std::string& option, const std::string& out, const std::vector<PictureSource>& sources,

@@ -48,7 +48,7 @@ std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inp
 // several.
 Picture ReadOnePicture(const std::string& path);
 
-// Throws Error where an output is one of the pictures.
+// Throws Error where an output is one of the pictures. An empty path is none.
 void CheckNoPicture(const std::string& option, const std::string& path, const std::vector<PictureSource>& sources);
 
 // Where a command writes a picture for each that it reads.

@@ -7,6 +7,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/image/colours.h"
 #include "headlight/image/decoding/decode.h"
+#include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/tasks/image_embedder.h"
 #include "headlight/tasks/picture_testing.h"
@@ -172,7 +173,12 @@ TEST_F(PictureCommands, ClassifyByAnImageGptWithClasses) {
 TEST_F(PictureCommands, RefusePicturesThatAreTooLargeAndTakeThemWhereTold) {
   const std::string table = folder.File("labels.csv"), out = folder.File("out");
   WriteFile(table, "path,label\n" + files[0] + ",a\n" + files[1] + ",b\n");
+  const std::string clip = folder.File("clip"), pairs = folder.File("pairs.tsv");
+  std::filesystem::create_directory(clip);
+  SaveTinyClip(clip);
+  WriteFile(pairs, files[0] + "\ta dog\n");
   const std::vector<std::vector<std::string>> commands = {
+      {"evaluate", clip, pairs},
       {"classify", model, files[0]},
       {"embed", model, files[0]},
       {"embed", model, "-", "--search", files[0]},

@@ -12,9 +12,7 @@
 #include "headlight/image/box_regions.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/voc.h"
-#include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
-#include "headlight/text/tokenizers/fast_tokenizer_config.h"
 
 namespace headlight {
 
@@ -64,8 +62,11 @@ PictureBoxes::PictureBoxes(const RegionTrainingOptions& options) {
     labels_ = detector_->labels();
     return;
   }
-  for (DetectionExample& example : ReadDetectionSet(options.boxes, {}, labels_, NewLabels::added, ReadVoc).examples)
-    known_[fs::weakly_canonical(example.picture).string()] = std::move(example.boxes);
+  for (DetectionExample& example : ReadDetectionSet(options.boxes, {}, labels_, NewLabels::added, ReadVoc).examples) {
+    const auto [entry, is_new] =
+        known_.emplace(fs::weakly_canonical(example.picture).string(), std::move(example.boxes));
+    Check(is_new, "{}: the files of --boxes have this picture twice", entry->first);
+  }
 }
 
 std::vector<std::vector<LabelledBox>> PictureBoxes::Of(const std::vector<Picture>& pictures,
@@ -160,15 +161,7 @@ void RunRegionTraining(const TrainingTask& task, RegionTrainingOptions& options,
     of.Set("positions", options.positions);
     of.Set("region_size", options.region_side);
   }
-  const RegionTextEncoder::Limits limits = dynamic_cast<const RegionTextEncoder&>(*task.model).limits();
-  const auto save = [&](const std::string& to) {
-    task.model->Save(to);
-    if (options.from_scratch())
-      CopyTokenizer(options.tokenizer, to);
-    else
-      CopyBesideModel(options.from, to);
-    WriteFastTokenizerConfig(to, TokenizerOfModel{.longest = limits.positions, .reads_types = limits.types > 1});
-  };
+  const auto save = [&](const std::string& to) { SaveWithTokenizer(*task.model, options, to); };
   RunModelTraining(task, options, name, use, corpus_hash, std::move(of), save, progress);
 }
 

@@ -10,6 +10,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/nn/encoder_decoder.h"
 #include "headlight/nn/language_model.h"
+#include "headlight/nn/region_text_encoder.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 
@@ -74,6 +75,8 @@ namespace {
 TokenizerOfModel ReadsAs(const Model& model) {
   if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model))
     return {.longest = encoder->limits().positions, .reads_types = encoder->limits().types > 1};
+  if (const auto* pairs = dynamic_cast<const RegionTextEncoder*>(&model))
+    return {.longest = pairs->limits().positions, .reads_types = pairs->limits().types > 1};
   if (const auto* language = dynamic_cast<const LanguageModel*>(&model))
     return {.longest = language->limits().positions, .pads_left = true};
   return {.longest = dynamic_cast<const EncoderDecoder&>(model).limits().positions};
@@ -81,18 +84,20 @@ TokenizerOfModel ReadsAs(const Model& model) {
 
 }  // namespace
 
+void SaveWithTokenizer(const Model& model, const TextTrainingOptions& options, const std::string& to) {
+  model.Save(to);
+  if (options.from_scratch())
+    CopyTokenizer(options.tokenizer, to);
+  else
+    CopyBesideModel(options.from, to);
+  WriteFastTokenizerConfig(to, ReadsAs(model));
+}
+
 void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name, const std::string& use,
                      std::uint64_t corpus_hash, Json of, TrainingProgress& progress) {
   of.Set("batch_tokens", options.batches.batch_tokens);
   if (options.from_scratch()) of.Set("positions", options.positions);
-  const auto save = [&](const std::string& to) {
-    task.model->Save(to);
-    if (options.from_scratch())
-      CopyTokenizer(options.tokenizer, to);
-    else
-      CopyBesideModel(options.from, to);
-    WriteFastTokenizerConfig(to, ReadsAs(*task.model));
-  };
+  const auto save = [&](const std::string& to) { SaveWithTokenizer(*task.model, options, to); };
   RunModelTraining(task, options, name, use, corpus_hash, std::move(of), save, progress);
 }
 

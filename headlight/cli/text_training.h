@@ -46,6 +46,9 @@ void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& fol
 void NoteTexts(TrainingProgress& progress, const std::vector<std::string>& paths, const TextShare& share,
                const TextExamples& read);
 
+// Saves a model with its tokenizer, and beside it the other files of --from.
+void SaveWithTokenizer(const Model& model, const TextTrainingOptions& options, const std::string& to);
+
 // Trains. `name` and `of` say what the run is, with the hash of what it learns from; `use` is as TrainingRun's.
 void RunTextTraining(const TrainingTask& task, TextTrainingOptions& options, const char* name, const std::string& use,
                      std::uint64_t corpus_hash, Json of, TrainingProgress& progress);

@@ -97,9 +97,11 @@ TrainingFolder Begin(Options& options) {
 DetectionSet Read(const Options& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, TrainingProgress& progress) {
   DetectionSet set = ReadDetectionSet(paths, options.pictures, labels, rule, ReadVoc);
-  std::vector<std::string> files;
-  for (const DetectionExample& example : set.examples) files.push_back(example.picture);
-  CheckOutputs({{"--show-augmented", options.show_augmented}}, std::move(files));
+  if (!options.show_augmented.empty()) {
+    std::vector<std::string> files;
+    for (const DetectionExample& example : set.examples) files.push_back(example.picture);
+    CheckOutputs({{"--show-augmented", options.show_augmented}}, std::move(files));
+  }
   std::erase_if(set.examples, [&](const DetectionExample& example) {
     return !share.Has(std::filesystem::path(example.picture).filename().string());
   });

@@ -73,6 +73,10 @@ void Run(RegionTrainingOptions& options) {
     model->parameters().Initialise(options.training.seed);
   } else {
     model = LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});
+    // The folder does not name them: another number of classes is certainly other classes.
+    Check(!model->pair_heads().regions || model->limits().region_classes == std::ssize(boxes.labels()),
+          "{}: the model was trained on {} classes of boxes, and these have {}", options.from,
+          model->limits().region_classes, boxes.labels().size());
   }
   how.batches = options.batches;
   const PictureTextPairs train = SetOf(learned, tokenizer, boxes, *model),

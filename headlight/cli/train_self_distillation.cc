@@ -105,7 +105,10 @@ void Run(Options& options) {
   std::vector<std::string> labels;
   PictureList list;
   if (!options.labelled.empty()) list = ListLabelledPictures(options.labelled, labels, NewLabels::added);
-  const PictureSet train({ListUnlabelledPictures(options.train), {}}, decode);
+  std::vector<PictureSource> unlabelled = ListUnlabelledPictures(options.train);
+  for (const std::vector<PictureSource>* sources : {&unlabelled, &list.sources})
+    CheckNoPicture("--show-augmented", options.show_augmented, *sources);
+  const PictureSet train({std::move(unlabelled), {}}, decode);
   progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
   const PictureSet labelled(list, decode);
   const PictureProcessor processor = ProcessorOf(options);

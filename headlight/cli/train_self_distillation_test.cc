@@ -7,6 +7,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/random.h"
 #include "headlight/cli/testing.h"
+#include "headlight/image/decoding/encode.h"
 #include "headlight/image/processor.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
@@ -146,6 +147,11 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
   EXPECT_THAT(refusal({"--local-share", "0.5"}), HasSubstr("more of the picture than a global one"));
   EXPECT_THAT(refusal({"--show-augmented", setting.pictures}), HasSubstr("must end in .html"));
+  // A picture that a table names is not overwritten, whatever its name is.
+  const std::string picture = setting.folder.File("p.html"), table = setting.folder.File("table.csv");
+  WriteFile(picture, EncodePng({.height = 1, .width = 1, .pixels = {1, 2, 3}}));
+  WriteFile(table, "path\np.html\n");
+  EXPECT_THAT(refusal({"--train", table, "--show-augmented", picture}), HasSubstr("reads the same file"));
 }
 
 }  // namespace

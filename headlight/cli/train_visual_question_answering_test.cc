@@ -3,9 +3,11 @@
 
 #include <filesystem>
 
+#include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/demo/scene_files.h"
 #include "headlight/image/decoding/decode.h"
+#include "headlight/tasks/detector.h"
 #include "headlight/tasks/region_answerer.h"
 
 namespace headlight {
@@ -61,10 +63,10 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   const RegionAnswerer answerer = RegionAnswerer::Load(model);
   const Picture picture = ReadPicture(setting.folder.File("valid/0.png"));
   const std::vector<Box> boxes = {{2, 3, 20, 21}, {40, 40, 50, 50}};
-  const std::vector<ScoredAnswer> answers = answerer.Answer(picture, boxes, "How many circles are there?", 3);
+  const std::vector<ProbableAnswer> answers = answerer.Answer(picture, boxes, "How many circles are there?", 3);
   ASSERT_EQ(answers.size(), 3U);
-  EXPECT_GE(answers[0].score, answers[1].score);
-  EXPECT_GT(answers[2].score, 0);
+  EXPECT_GE(answers[0].probability, answers[1].probability);
+  EXPECT_GT(answers[2].probability, 0);
   EXPECT_THAT(ErrorOf([&] { answerer.Answer({}, {}, "What is it?"); }), HasSubstr("0 x 0"));
   EXPECT_THAT(ErrorOf([&] { RegionAnswerer::Load(model, {.draft = true}); }), HasSubstr("draft"));
 
@@ -72,6 +74,32 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   const std::string int8 = setting.folder.File("int8");
   MustRun({"convert", model, int8, "--compute", "int8"});
   EXPECT_EQ(RegionAnswerer::Load(int8).Answer(picture, boxes, "How many circles are there?", 3).size(), 3U);
+
+  // The program answers from the boxes that a detector finds.
+  const std::string detector = HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr";
+  const std::string path = setting.folder.File("valid/0.png"), question = "How many circles are there?";
+  std::vector<Box> found;
+  for (const FoundBox& one : Detector::Load(detector).Detect({picture})[0]) found.push_back(one.box);
+  const ProbableAnswer best = answerer.Answer(picture, found, question).front();
+  const std::string row = fmt::format("{:.3f}\t{}\n", best.probability, best.answer);
+  const std::vector<std::string> answer = {"answer", model, "--detector", detector};
+  const auto with = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), answer.begin(), answer.end());
+    return arguments;
+  };
+  EXPECT_EQ(RunProgram(with({"--question", question, "--picture", path})).out, row);
+  const std::string line = question + "\t" + path + "\n";
+  EXPECT_EQ(RunProgram(answer, line + line).out, row + row);
+  const Json object = ParseJson(Lines(RunProgram(with({"--json"}), line + line).out).at(1), "row");
+  EXPECT_EQ(*object.Find("text")->As<std::string>(), best.answer);
+  std::vector<std::string> fields;
+  for (const Json::Member& member : *object.As<Json::Object>()) fields.push_back(member.name);
+  EXPECT_EQ(fields, (std::vector<std::string>{"line", "text", "probability"}));
+  EXPECT_THAT(RunProgram(answer, line + question + "\n").err,
+              HasSubstr("line 2: a line is a question and a picture's"));
+  EXPECT_THAT(RunProgram(answer, question + "\tnone.png\n").err, HasSubstr("line 1: none.png: "));
+  EXPECT_THAT(RefusalOf({"answer", model, "--question", question, "--picture", path}), HasSubstr("--detector DIR"));
+  EXPECT_THAT(RefusalOf(with({"--question", question, "--context", path})), HasSubstr("--context is for"));
 
   // It goes on, and keeps its answers.
   std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
@@ -106,6 +134,10 @@ TEST(TrainPictureText, AModelIsPreTrainedAndThenAnswers) {
   const Outcome further = setting.Train("model", more);
   ASSERT_EQ(further.exit_code, 0) << further.err;
   EXPECT_THAT(further.err, HasSubstr("no head for answers; a new head for "));
+  EXPECT_THAT(RefusalOf({"train", "picture-text-pretraining", "--train", setting.folder.File("train/captions.en.jsonl"),
+                         "--valid", setting.folder.File("valid/captions.en.jsonl"), "--from", model, "--detector",
+                         HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr", "--out", setting.folder.File("again")}),
+              HasSubstr("the model was trained on 48 classes of boxes, and these have "));
 }
 
 TEST(TrainVisualQuestionAnswering, ResumesWithTheSameDataAlone) {
@@ -136,6 +168,8 @@ TEST(TrainVisualQuestionAnswering, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal({"--boxes", setting.boxes[1]}), HasSubstr("either --from DIR"));
   EXPECT_THAT(refusal({"--boxes", setting.boxes[1], "--tokenizer", setting.tokenizer}),
               HasSubstr("valid/0.png: no file of --boxes has this picture"));
+  EXPECT_THAT(refusal({"--boxes", setting.boxes[1], setting.boxes[1], "--tokenizer", setting.tokenizer}),
+              HasSubstr("train/0.png: the files of --boxes have this picture twice"));
   EXPECT_THAT(refusal({"--detector", setting.tokenizer, "--tokenizer", setting.tokenizer}), HasSubstr("config.json"));
   EXPECT_THAT(
       refusal({"--boxes", setting.boxes[1], setting.boxes[2], "--tokenizer", setting.tokenizer, "--positions", "4"}),

@@ -10,6 +10,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/caption_model.h"
+#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 namespace {
@@ -104,6 +105,13 @@ void Compute(const Model& model) {
   if (const auto* const encoder = dynamic_cast<const TextEncoder*>(&model)) encoder->Encode(context, ids, {}, texts);
   if (const auto* const decoder = dynamic_cast<const LanguageModel*>(&model)) decoder->Decode(context, ids, texts);
   if (const auto* const both = dynamic_cast<const EncoderDecoder*>(&model)) both->Encode(context, ids, texts);
+  if (const auto* const pairs = dynamic_cast<const RegionTextEncoder*>(&model)) {
+    const RegionTextEncoder::Limits& limits = pairs->limits();
+    pairs->Pool(context, pairs->Encode(context, ids, {}, texts,
+                                       {.features = Tensor::Zeros({3, limits.features}),
+                                        .boxes = Tensor::Zeros({3, limits.box_numbers}),
+                                        .pictures = texts}));
+  }
   if (const auto* const captions = dynamic_cast<const CaptionModel*>(&model)) {
     const Tensor picture = Tensor::Zeros({16, 16, 3});
     const Memory memory = captions->MemoryOf(context, captions->EncodePictures(context, {&picture, 1}));

@@ -45,8 +45,8 @@ RegionAnswerer RegionAnswerer::Load(const std::string& folder, const LoadOptions
   return RegionAnswerer(std::make_shared<State>(State{std::move(model), std::move(tokenizer), side}));
 }
 
-std::vector<ScoredAnswer> RegionAnswerer::Answer(const Picture& picture, std::span<const Box> boxes,
-                                                 std::string_view question, std::size_t count) const {
+std::vector<ProbableAnswer> RegionAnswerer::Answer(const Picture& picture, std::span<const Box> boxes,
+                                                   std::string_view question, std::size_t count) const {
   const RegionTextEncoder& model = *state_->model;
   CheckText(
       question, [](std::size_t) { return "the question"; }, 0);
@@ -64,10 +64,10 @@ std::vector<ScoredAnswer> RegionAnswerer::Answer(const Picture& picture, std::sp
                    {regions.features, regions.places, {{0, static_cast<std::int32_t>(regions.features.rows())}}});
   const Tensor shares = ops::Softmax(model.AnswerLogits(context, model.Pool(context, encoded)));
   CheckFinite(shares, model, "answering a question");
-  std::vector<ScoredAnswer> answers;
+  std::vector<ProbableAnswer> answers;
   for (std::size_t i = 0; i < model.labels().size(); ++i)
     answers.push_back({model.labels()[i], static_cast<double>(shares.data<float>()[i])});
-  std::ranges::stable_sort(answers, std::greater{}, &ScoredAnswer::score);
+  std::ranges::stable_sort(answers, std::greater{}, &ProbableAnswer::probability);
   answers.resize(std::min(count, answers.size()));
   return answers;
 }

@@ -25,9 +25,9 @@ class RegionTextEncoder;  // nn/region_text_encoder.h
 // pixels.
 HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
 
-struct ScoredAnswer {
+struct ProbableAnswer {
   std::string answer;
-  double score = 0;  // its probability among all answers
+  double probability = 0;  // among all answers
 };
 
 // Immutable and cheap to copy; every method may be called from many threads at once.
@@ -40,8 +40,8 @@ class HEADLIGHT_API RegionAnswerer {
   // The `count` most probable answers, the best first. The boxes are those of what is in the picture, in its pixels: a
   // Detector's, or any; those outside of it are left out. Throws Error for a question that is not UTF-8, empty or too
   // long, and for a picture without pixels.
-  std::vector<ScoredAnswer> Answer(const Picture& picture, std::span<const Box> boxes, std::string_view question,
-                                   std::size_t count = 1) const;
+  std::vector<ProbableAnswer> Answer(const Picture& picture, std::span<const Box> boxes, std::string_view question,
+                                     std::size_t count = 1) const;
 
  private:
   struct State;
