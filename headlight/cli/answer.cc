@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/answer_pictures.h"
+#include "headlight/cli/answer_regions.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"

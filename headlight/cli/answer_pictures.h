@@ -1,4 +1,4 @@
-// `answer` with models that read pictures.
+// `answer` with a model that reads pictures.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,8 @@ struct PictureQuestionOptions : LineOptions {
   std::optional<Compute> compute;
 };
 
-// Prints the answer to the question, or to each line of QUESTION<tab>PICTURE: with a model that reads the whole
-// picture, and with one that reads its regions, whose boxes a detector finds; there the answer's probability and a tab
-// stand before it.
+// Prints the answer to the question, or to each line of QUESTION<tab>PICTURE.
 void AnswerPictures(const PictureQuestionOptions& options);
-void AnswerRegions(const PictureQuestionOptions& options);
 
 // For those lines.
 inline constexpr std::size_t kQuestionsAhead = 1 << 12;  // bytes: some fifty, whose pictures are held at once

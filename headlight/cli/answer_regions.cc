@@ -1,11 +1,11 @@
-// `answer` with a model that reads the regions of a picture.
+#include "headlight/cli/answer_regions.h"
+
 #include <map>
 #include <span>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/answer_pictures.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/image/decoding/decode.h"

@@ -48,7 +48,8 @@ CaptionBatch BatchOf(const CaptionModel& model, const PictureProcessor& processo
 
 Tensor LossOf(const CaptionModel& model, Context& context, const CaptionBatch& batch, double label_smoothing,
               double scale) {
-  return TeacherForcedLoss(model, context, MemoryOf(model, context, batch.pictures), batch.texts, label_smoothing, scale);
+  return TeacherForcedLoss(model, context, MemoryOf(model, context, batch.pictures), batch.texts, label_smoothing,
+                           scale);
 }
 
 // Calls body(begin, end) for ranges of at most `most` of `count`.
