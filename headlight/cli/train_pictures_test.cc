@@ -8,6 +8,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/family.h"
+#include "headlight/models/resnet.h"
 #include "headlight/models/vit.h"
 
 namespace headlight {
@@ -104,6 +105,34 @@ TEST(TrainPictures, AResumedTrainingIsTheSame) {
   const Outcome refused = setting.Train(With(options("parts", "6", "1"), {"--mixup", "0"}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("this training began with mixup 0.8, not 0.0;"));
+}
+
+// Its batch norm takes the statistics of the whole batch, however many pictures a part of other models has.
+TEST(TrainPictures, AResnetIsTrainedAndResumed) {
+  const Setting setting;
+  const auto train = [&](const std::string& out, const std::string& epochs, const std::string& threads) {
+    return setting.Train({"--validate-split", "0.3", "--out", setting.folder.File(out), "--image-size", "32",
+                          "--channels", "4", "8", "--depths", "1,2", "--batch-size", "28", "--learning-rate", "0.01",
+                          "--warmup", "4", "--schedule", "inverse-square-root", "--epochs", epochs, "--threads",
+                          threads, "--resume"});
+  };
+  const Outcome trained = train("whole", "6", "2");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("accuracy 100.00"));
+  ASSERT_EQ(train("parts", "3", "1").exit_code, 0);
+  ASSERT_EQ(train("parts", "6", "3").exit_code, 0);
+  EXPECT_EQ(ReadFile(setting.folder.File("whole/last/model.safetensors")),
+            ReadFile(setting.folder.File("parts/last/model.safetensors")));
+  const auto model = LoadModel<Resnet>(setting.folder.File("whole"));
+  EXPECT_EQ(model->config().hidden, (std::vector<std::int64_t>{4, 8}));
+  EXPECT_EQ(model->config().depths, (std::vector<std::int64_t>{1, 2}));
+
+  const std::vector<std::string> resnet = {"--validate-split", "0.3", "--out", setting.folder.File("model")};
+  EXPECT_THAT(setting.Train(With(resnet, {"--channels", "4", "8", "--heads", "2"})).err,
+              HasSubstr("--heads is for a ViT; --channels, which is given, makes a ResNet"));
+  EXPECT_THAT(setting.Train(With(resnet, {"--channels", "4", "8", "--depths", "2"})).err,
+              HasSubstr("--depths has 1 stages, and --channels 2"));
+  EXPECT_THAT(setting.Train(With(resnet, {"--depths", "2"})).err, HasSubstr("--depths needs --channels"));
 }
 
 TEST(TrainPictures, ALearningRateFallsWithTheMinutes) {

@@ -103,8 +103,12 @@ Resnet::Resnet(const ResnetConfig& config, DType dtype)
       config_((CheckConfig(config), config)),
       backbone_(Scope(parameters_) / config.scope, config) {
   // Pictures of any size, of which the published checkpoints' training had this one.
-  limits_ = {
-      .picture = {224, 224}, .patch = {1, 1}, .channels = config.channels, .special = 0, .model = config.hidden.back()};
+  limits_ = {.picture = {224, 224},
+             .patch = {1, 1},
+             .channels = config.channels,
+             .special = 0,
+             .model = config.hidden.back(),
+             .batch_statistics = true};
   heads_ = {.pooler = true, .classes = config.classes};
   labels_ = config.labels;
   if (config.classes)

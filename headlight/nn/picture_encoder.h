@@ -53,6 +53,8 @@ class HEADLIGHT_API PictureEncoder : public Model {
     std::int64_t channels = 3;
     std::int32_t special = 1;  // tokens before the patches, of which the first is the class token
     std::int64_t model = 0;    // numbers of a state
+    // Its pictures are independent of each other only outside training: batch norm takes the batch's statistics.
+    bool batch_statistics = false;
   };
   // The heads that the model has, each with the function of its name above.
   struct Heads {

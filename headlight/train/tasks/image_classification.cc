@@ -99,6 +99,7 @@ PictureSize FixedSize(const PictureProcessor& processor) {
 }
 
 std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, PictureSize size, std::int64_t pictures) {
+  if (limits.batch_statistics) return pictures;
   const std::int64_t tokens = limits.special + size.height / limits.patch.height * (size.width / limits.patch.width);
   const std::int64_t parts = std::max<std::int64_t>(1, (pictures * tokens + kTokensOfPart / 2) / kTokensOfPart);
   return (pictures + parts - 1) / parts;
@@ -108,7 +109,8 @@ ValidationReport ValidateImageClasses(const PictureEncoder& model, const Picture
                                       const PictureSet& valid, const PassWatch& watch) {
   CheckClasses(model, valid, "validate on");
   const PictureSize size = FixedSize(processor);
-  const std::int64_t of_part = PicturesOfPart(model.limits(), size, std::int64_t{1} << 20);
+  constexpr std::int64_t most = 64;
+  const std::int64_t of_part = std::min(most, PicturesOfPart(model.limits(), size, std::int64_t{1} << 20));
   ClassScores scores(model.labels().size());
   double loss = 0;
   for (std::int64_t begin = 0; begin < valid.size(); begin += of_part) {

@@ -34,7 +34,7 @@ struct PictureBatch {
 HEADLIGHT_API PictureSize FixedSize(const PictureProcessor& processor);
 
 // How many of so many pictures of one size a part has: the tokens that an encoder with these limits makes of them bound
-// the memory that their activations take, and parts are alike in size.
+// the memory that their activations take, and parts are alike in size. All are in one part where batch norm needs them.
 std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, PictureSize size, std::int64_t pictures);
 
 // A validation's score is the accuracy, beside it the macro F1, the mean of the classes' F1, in per cent. Model and
