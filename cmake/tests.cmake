@@ -10,6 +10,15 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   set(test_environment ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions")
 endif()
 
+# With clang's sanitizers the tests are those that g++ built in build/release, linked to an instrumented library: assertions
+# would take longer to build again than all else.
+function(headlight_use_built_objects name sources)
+  list(TRANSFORM sources REPLACE "^${PROJECT_SOURCE_DIR}/" "${PROJECT_SOURCE_DIR}/build/release/CMakeFiles/${name}.dir/")
+  list(TRANSFORM sources APPEND ".o")
+  set_source_files_properties(${sources} PROPERTIES EXTERNAL_OBJECT ON)
+  set(${name}_objects ${sources} PARENT_SCOPE)
+endfunction()
+
 # The test program NAME of these sources; CTest calls its tests LABEL.SUITE.TEST and labels them LABEL. Further arguments
 # are gtest_discover_tests'.
 function(headlight_add_test_program name label sources)
@@ -17,8 +26,7 @@ function(headlight_add_test_program name label sources)
   target_link_libraries(${name} PRIVATE headlight_drawing headlight_decoding headlight_demo headlight_core headlight_light_options PkgConfig::hwy
     PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
     GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    HEADLIGHT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}." ${ARGN}
     PROPERTIES LABELS "${label}" TIMEOUT 600 ${test_environment})
 endfunction()
@@ -38,13 +46,16 @@ function(headlight_add_tests folder)
     if(label STREQUAL slow)
       set(name slow_${name})
     endif()
-    headlight_add_test_program(${name} ${label} "${${label}_tests}")
-    # Not instrumented, since assertions would take longer to build than all else.
-    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
-      target_compile_options(${name} PRIVATE -fno-sanitize=all)
+    if(HEADLIGHT_FUZZ)
+      headlight_use_built_objects(${name} "${${label}_tests}")
+      headlight_add_test_program(${name} ${label} "${${name}_objects}")
+      set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+    else()
+      headlight_add_test_program(${name} ${label} "${${label}_tests}")
     endif()
     # The first room's test precompiles GoogleTest's headers, the others take them from it.
-    if(TARGET test_autograd AND NOT name STREQUAL test_autograd)
+    if(HEADLIGHT_FUZZ)
+    elseif(TARGET test_autograd AND NOT name STREQUAL test_autograd)
       target_precompile_headers(${name} REUSE_FROM test_autograd)
     else()
       target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/test_support.h"
+
 namespace headlight {
 namespace {
 
@@ -17,7 +19,7 @@ using Headers = std::set<std::string>;
 using Includes = std::map<std::string, std::vector<std::string>>;  // of ours, by header
 
 Headers ReadList(const std::string& name) {
-  std::ifstream list(HEADLIGHT_BINARY_DIR "/" + name);
+  std::ifstream list(BuildFolder() + "/" + name);
   Headers headers;
   for (std::string line; std::getline(list, line);) headers.insert(line);
   return headers;

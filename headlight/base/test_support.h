@@ -10,6 +10,9 @@
 
 namespace headlight {
 
+// Where this test program was built, and the program beside it.
+inline std::string BuildFolder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+
 // An empty folder that vanishes with its content at the end of the test.
 class TemporaryFolder {
  public:

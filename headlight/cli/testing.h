@@ -23,7 +23,7 @@ namespace headlight {
 
 // Starts `headlight ARGUMENTS`, reading from and writing to these descriptors; its process id.
 inline pid_t StartProgram(const std::vector<std::string>& arguments, int in, int out, int err) {
-  const std::string path = HEADLIGHT_BINARY_DIR "/headlight";
+  const std::string path = BuildFolder() + "/headlight";
   std::vector<char*> argv = {const_cast<char*>("headlight")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

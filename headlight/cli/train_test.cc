@@ -319,7 +319,7 @@ TEST_F(TrainTest, ATerminalThatGoesAwayEndsItWithACheckpoint) {
   int terminal = -1;
   const pid_t process = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (process == 0) {
-    execv(HEADLIGHT_BINARY_DIR "/headlight", argv.data());
+    execv((BuildFolder() + "/headlight").c_str(), argv.data());
     _exit(127);
   }
   std::string seen;

@@ -149,7 +149,7 @@ TEST_F(TranslateTest, EndsWhenItsTerminalIsGone) {
   int terminal = -1;
   const pid_t process = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (process == 0) {
-    execl(HEADLIGHT_BINARY_DIR "/headlight", "headlight", "translate", model.c_str(), nullptr);
+    execl((BuildFolder() + "/headlight").c_str(), "headlight", "translate", model.c_str(), nullptr);
     _exit(127);
   }
   ASSERT_EQ(write(terminal, "Hund\n", 5), 5);

@@ -12,6 +12,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/base/test_support.h"
 
 namespace headlight {
 namespace {
@@ -83,7 +84,7 @@ std::string Fingerprint(const std::string& bytes) {
 // The goldens are what AutoTokenizer makes of the files with these fingerprints, in a MarianMT and in a Pegasus folder.
 TEST(MarianTokenizer, SavesWhatTransformersReads) {
   const auto folder_of = [](const std::string& algorithm) {
-    return HEADLIGHT_BINARY_DIR "/tokenizer_saved_" + algorithm;
+    return BuildFolder() + "/tokenizer_saved_" + algorithm;
   };
   for (const std::string algorithm : {"bpe", "unigram"}) {
     std::filesystem::create_directories(folder_of(algorithm));
