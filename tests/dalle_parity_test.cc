@@ -113,7 +113,7 @@ TEST(PictureCoder, RefusesWhatIsNoPictureOrCode) {
   EXPECT_THAT(ErrorOf([&] { model->Encode(context, odd); }),
               HasSubstr("a picture of 6 x 4 pixels: its sides must be multiples of 4"));
   EXPECT_THAT(ErrorOf([&] { WeightsOf(*model, Ids{10}, {{1, 1}}); }), HasSubstr("code 10 of cell 0: the model has 10"));
-  EXPECT_THAT(ErrorOf([] { LoadModel<PictureCoder>(FolderOf("dalle")); }), HasSubstr("a coder of pictures is needed"));
+  EXPECT_THAT(ErrorOf([] { LoadModel<PictureCoder>(FolderOf("dalle")); }), HasSubstr("a discrete VAE is needed"));
 }
 
 // The ids, as Dalle reads them, of the golden's texts and pictures.

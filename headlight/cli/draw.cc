@@ -70,7 +70,7 @@ void Run(const Options& options) {
 
 void AddDraw(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "draw", "Draw pictures from texts with a DALL-E", Run);
-  AddFolder(command, options.folder, "Folder of a DALL-E, with its coder of pictures in the folder vae");
+  AddFolder(command, options.folder, "Folder of a DALL-E, with its discrete VAE in the folder vae");
   command.add_option("TEXT", options.texts, "Text to draw; several are drawn one after another")
       ->required()
       ->check(NotEmpty());

@@ -96,7 +96,7 @@ TEST_F(Draw, RefusesWhatItCannotDraw) {
               HasSubstr("--columns 4: there are 3 pictures to draw"));
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--from", idx, "--out", out}),
               HasSubstr("it has 2 pictures, where one is asked for"));
-  EXPECT_THAT(RefusalOf({"draw", model + "/vae", "dog", "--out", out}), HasSubstr("a drawer of texts is needed"));
+  EXPECT_THAT(RefusalOf({"draw", model + "/vae", "dog", "--out", out}), HasSubstr("a text-to-picture model is needed"));
   EXPECT_THAT(RefusalOf({"generate", model, "dog"}), HasSubstr("a language model is needed"));
   DamageWeights(model);
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--out", out}),

@@ -180,7 +180,7 @@ void AddForward(CLI::App& program) {
       "attentions_vt.LAYER; for a model of captions the same, of the picture and what it writes, and of what it "
       "reads\nlast_hidden_state, attentions.LAYER, text_cross_attentions.LAYER, and where the model has them "
       "itm_score,\n"
-      "image_embeds and text_embeds, of length 1; for a coder of pictures logits and codes, or pixel_values; for a\n"
+      "image_embeds and text_embeds, of length 1; for a discrete VAE logits and codes, or pixel_values; for a\n"
       "DALL-E last_hidden_state, attentions.LAYER, text_logits, and logits of the drawn codes and the next one.\n"
       "Layers count from 0. Outputs at padding are zero. A sentence's positions count from its first token, so "
       "that\n"

@@ -156,7 +156,7 @@ TEST_F(TrainDrawing, RefusesWhatItCannotLearnFrom) {
               HasSubstr("and the model reads at most 1"));
   EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--model-dim", "15"})), HasSubstr("--heads 2 does not divide"));
   EXPECT_THAT(RefusalOf(Draws("a", {"--from", folder.File("vae"), "--steps", "1"})),
-              HasSubstr("a drawer of texts is needed"));
+              HasSubstr("a text-to-picture model is needed"));
   WriteFile(pairs, "0.png\n");
   EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1"})), HasSubstr("pairs.tsv"));
   EXPECT_FALSE(std::filesystem::exists(folder.File("a")));

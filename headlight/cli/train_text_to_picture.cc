@@ -181,7 +181,7 @@ void AddTrainTextToPicture(CLI::App& train) {
   const auto folder = [&](const char* name, std::string& value, const char* description) {
     command.add_option(name, value, description)->check(Folder())->excludes(from)->type_name("DIR");
   };
-  folder("--vae", options->vae, "Folder of the coder of pictures of a model from scratch");
+  folder("--vae", options->vae, "Folder of the discrete VAE of a model from scratch");
   folder("--tokenizer", options->tokenizer, "Folder of its tokenizer");
   AddModelNumber(command, "--text-positions", options->text_positions, Between(1, 1 << 14),
                  "Tokens of the longest text");

@@ -1,4 +1,4 @@
-// The coder of pictures beside a DALL-E: a model's folder in the model's folder.
+// The discrete VAE beside a DALL-E: a model's folder in the model's folder.
 #pragma once
 
 #include <string>

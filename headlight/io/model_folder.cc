@@ -104,7 +104,7 @@ bool IsModule(const std::string& folder, const std::string& name) {
   return inside.empty() || (inside.size() == 1 && inside.front() == kConfig);
 }
 
-// The folder of a DALL-E's coder of pictures, a model of its own.
+// The folder of a DALL-E's discrete VAE, a model of its own.
 constexpr std::string_view kCoder = "vae";
 
 // Such a folder that holds a model's files and nothing else.

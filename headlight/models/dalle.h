@@ -23,7 +23,7 @@ class ConfigTable;  // io/config_table.h
 struct DalleConfig {
   std::int64_t text_vocabulary = 10000;  // the tokenizer's
   std::int32_t text_positions = 256;     // of every text, which is padded to it
-  std::int64_t codes = 512;              // that the coder of pictures has
+  std::int64_t codes = 512;              // that the discrete VAE has
   std::int32_t side = 32;                // codes of a picture's side
   std::int64_t model = 512;
   int layers = 12;

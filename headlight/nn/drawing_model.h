@@ -17,7 +17,7 @@ namespace headlight {
 // code, which is never read.
 class HEADLIGHT_API DrawingModel : public LanguageModel {
  public:
-  static constexpr std::string_view kKind = "drawer of texts";  // it has a coder of pictures beside it
+  static constexpr std::string_view kKind = "text-to-picture model";  // it has a discrete VAE beside it
 
   // The head that scores a text's next token, among the vocabulary and the padding of each position: [text_ids(),
   // model] and [text_ids()].

@@ -25,7 +25,7 @@ inline constexpr double kLaplaceMargin = 0.1;
 
 class HEADLIGHT_API PictureCoder : public Model {
  public:
-  static constexpr std::string_view kKind = "coder of pictures";
+  static constexpr std::string_view kKind = "discrete VAE";
 
   // The scores of the codes of each cell, [cells, codes]. `pixels` [pixels, 3], from 0 to 1, of pictures whose sides
   // are multiples of limits().cell.

@@ -38,7 +38,7 @@ Drawer Drawer::Load(const std::string& folder, const LoadOptions& options) {
   const DrawingModel::Drawing& drawing = model->drawing();
   const PictureCoder::Limits& limits = coder->limits();
   Check(limits.codes == drawing.codes && limits.grid() == drawing.grid,
-        "{}: the coder of pictures has {} x {} of {} codes, and the model draws {} x {} of {}", coder_folder,
+        "{}: the discrete VAE has {} x {} of {} codes, and the model draws {} x {} of {}", coder_folder,
         limits.grid().width, limits.grid().height, limits.codes, drawing.grid.width, drawing.grid.height,
         drawing.codes);
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);

@@ -32,7 +32,7 @@ struct Drawing {
 // others of the call.
 class HEADLIGHT_API Drawer {
  public:
-  // A folder of a DALL-E with its tokenizer, and in its folder `vae` the coder of pictures. Throws Error naming the
+  // A folder of a DALL-E with its tokenizer, and in its folder `vae` the discrete VAE. Throws Error naming the
   // file and what is wrong with it or not supported. Options other than `compute` are refused.
   static Drawer Load(const std::string& folder, const LoadOptions& options = {});
 

@@ -114,12 +114,12 @@ TEST_F(DrawerTest, RefusesWhatItCannotDraw) {
   EXPECT_THAT(ErrorOf([&] { drawer.Decode(std::vector<std::int32_t>(16, 6)); }), HasSubstr("code 6"));
   EXPECT_THAT(ErrorOf([&] { drawer.Decode(std::vector<std::int32_t>(15)); }), HasSubstr("15 codes: a picture has 16"));
   EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.path(), {.draft = true}); }), HasSubstr("draft"));
-  EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.File("vae")); }), HasSubstr("a drawer of texts is needed"));
+  EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.File("vae")); }), HasSubstr("a text-to-picture model is needed"));
   DiscreteVae other({.picture = 8, .codes = 7, .code_width = 4, .layers = 1, .blocks = 1, .hidden = 8});
   other.parameters().Initialise(1);
   other.Save(folder.File("vae"));
   EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.path()); }),
-              HasSubstr("vae: the coder of pictures has 4 x 4 of 7 codes, and the model draws 4 x 4 of 6"));
+              HasSubstr("vae: the discrete VAE has 4 x 4 of 7 codes, and the model draws 4 x 4 of 6"));
   std::filesystem::remove_all(folder.File("vae"));
   EXPECT_THAT(ErrorOf([&] { Drawer::Load(folder.path()); }), HasSubstr("vae: there is no such folder"));
 }

@@ -1,4 +1,4 @@
-// Training of a coder of pictures, a discrete variational autoencoder (Ramesh et al., "Zero-Shot Text-to-Image
+// Training of a discrete VAE (variational autoencoder; Ramesh et al., "Zero-Shot Text-to-Image
 // Generation", 2021, section 2.1 and appendix A.2): codes are drawn by a relaxation of the categorical distribution
 // (Jang et al., "Categorical Reparameterization with Gumbel-Softmax", 2017) that a temperature sharpens.
 #pragma once
