@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct Block {
   std::int64_t row, first_panel;
   Matrix<T> c;
   Epilogue<T> epilogue;
+  const Unfolded<std::uint16_t>* rounded_taps = nullptr;  // the same taps in bfloat16, or null
 
   // Calls body(panel, its columns, their epilogue, the panel after it or null).
   template <class Body>
@@ -102,6 +104,12 @@ struct Block {
         most_depth, kPanelColumns * std::int64_t{sizeof(std::uint16_t)},
         [&](const Piece& piece) {
           rows = {rounded, 2 * Bfloat16Pairs(piece.depth), 2, Bfloat16Pairs(piece.depth)};
+          if (rounded_taps != nullptr) {
+            rounded_taps->Read(row, piece.begin, {rounded, c.rows, piece.depth, rows.row_stride});
+            for (std::int64_t i = 0; piece.depth % 2 != 0 && i < c.rows; ++i)
+              rounded[i * rows.row_stride + piece.depth] = 0;
+            return;
+          }
           ForRows(piece, scratch, [&](std::int64_t first, Matrix<const T> some) {
             RoundRows(some, rounded + first * rows.row_stride);
           });
@@ -183,6 +191,26 @@ Unfolded<T> TapsOf(const ConvolutionShape& shape, const MapRows<const T>& x, std
                      axis(shape.kernel.width, shape.stride.width, shape.padding.width, shape.dilation.width));
 }
 
+// The same taps of maps that are rounded to bfloat16 first, where that is less work than to round what each tap reads;
+// else none. They live until the next call on this thread.
+template <typename T, class Unfold>
+std::optional<Unfolded<std::uint16_t>> RoundedTaps(const MapRows<const T>& maps, const Unfolded<T>& taps,
+                                                   Compute compute, const Unfold& unfold) {
+  if constexpr (std::is_same_v<T, float>) {
+    const Matrix<const float>& from = maps.rows;
+    if (compute != Compute::bfloat16 || taps.rows() * taps.columns() <= from.rows * from.columns) return {};
+    struct Rounded;
+    const Matrix<std::uint16_t> to{KeptScratch<Rounded, std::uint16_t>(from.rows * from.columns), from.rows,
+                                   from.columns, from.columns};
+    ForRowChunks(from.rows, from.columns, [&](std::int64_t first, std::int64_t count) {
+      if (from.stride == from.columns) return ToBfloat16(from.row(first), count * from.columns, to.row(first));
+      for (std::int64_t row = first; row < first + count; ++row) ToBfloat16(from.row(row), from.columns, to.row(row));
+    });
+    return unfold(MapRows<const std::uint16_t>{to, maps.grids});
+  }
+  return {};
+}
+
 template <typename T>
 MapRows<T> Channels(const MapRows<T>& maps, std::int64_t group, std::int64_t groups) {
   const std::int64_t channels = maps.rows.columns / groups;
@@ -242,7 +270,8 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
   Ensure(std::ssize(weights) == shape.groups, "a convolution of {} groups has {} weights", shape.groups,
          weights.size());
   for (std::int64_t group = 0; group < shape.groups; ++group) {
-    const Unfolded<T> taps = TapsOf(shape, Channels(x, group, shape.groups), y.grids);
+    const MapRows<const T> maps = Channels(x, group, shape.groups);
+    const Unfolded<T> taps = TapsOf(shape, maps, y.grids);
     const PackedMatrix<T>& packed = weights[static_cast<std::size_t>(group)];
     const Matrix<T> to = Channels(y, group, shape.groups).rows;
     Ensure(taps.rows() == to.rows && taps.columns() == packed.rows() && packed.columns() == to.columns,
@@ -250,16 +279,21 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
            to.rows, to.columns);
     const T* const bias = after.bias == nullptr ? nullptr : after.bias + group * to.columns;
     if (taps.plain() && after.residual.data == nullptr) {
-      Gemm<T>(Channels(x, group, shape.groups).rows, packed, to, bias,
-              after.relu ? Activation::relu : Activation::none);
+      Gemm<T>(maps.rows, packed, to, bias, after.relu ? Activation::relu : Activation::none);
       continue;
     }
     const Profiled profiled("convolution", taps.rows(), taps.columns(), to.columns, packed.bytes());
+    const auto rounded = RoundedTaps(maps, taps, packed.compute(),
+                                     [&](const auto& in_bfloat16) { return TapsOf(shape, in_bfloat16, y.grids); });
     ForBlocks(taps, packed, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
       const Matrix<T> c = to.Rows(row, rows).Columns(column, columns);
-      Block<T> block{taps, packed,
-                     row,  column / kPanelColumns,
-                     c,    {.bias = bias == nullptr ? nullptr : bias + column, .relu = after.relu}};
+      Block<T> block{taps,
+                     packed,
+                     row,
+                     column / kPanelColumns,
+                     c,
+                     {.bias = bias == nullptr ? nullptr : bias + column, .relu = after.relu},
+                     rounded ? &*rounded : nullptr};
       if (after.residual.data == nullptr) return block.Multiply();
       const Matrix<const T> residual = after.residual.Columns(group * to.columns + column, columns).Rows(row, rows);
       if (IsQuantized(packed.compute())) {
@@ -298,7 +332,11 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
         for (const Grid& grid : x.grids)
           places.push_back(
               {down.Places(grid.height, shape.stride.height), across.Places(grid.width, shape.stride.width)});
-        const Unfolded<T> taps(Channels(y, group, shape.groups), places, down.axis, across.axis);
+        const auto unfold = [&]<typename U>(const MapRows<U>& maps) {
+          return Unfolded<std::remove_const_t<U>>(maps, places, down.axis, across.axis);
+        };
+        const MapRows<const T> maps = Channels(y, group, shape.groups);
+        const Unfolded<T> taps = unfold(maps);
         const Matrix<T> to = Channels(x, group, shape.groups).rows;
         // The row of x at which a place of this phase lies.
         const auto row_of = [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
@@ -323,16 +361,17 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
         PackedMatrix<T> packed(taps.columns(), inputs, compute);
         packed.Pack({stacked.data(), taps.columns(), inputs, inputs}, /*transposed=*/false);
         if (taps.plain() && shape.stride == Grid{1, 1}) {
-          Gemm<T>(Channels(y, group, shape.groups).rows, packed, to, bias == nullptr ? nullptr : bias + group * inputs,
-                  Activation::none, accumulate);
+          Gemm<T>(maps.rows, packed, to, bias == nullptr ? nullptr : bias + group * inputs, Activation::none,
+                  accumulate);
           continue;
         }
         const Profiled profiled("transposed convolution", taps.rows(), taps.columns(), inputs, packed.bytes());
+        const auto rounded = RoundedTaps(maps, taps, compute, unfold);
         ForBlocks(taps, packed, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
           const Epilogue<T> epilogue{.bias = bias == nullptr ? nullptr : bias + group * inputs + column};
           struct Result;
           const Matrix<T> c{KeptScratch<Result, T>(rows * columns), rows, columns, columns};
-          Block<T>{taps, packed, row, column / kPanelColumns, c, epilogue}.Multiply();
+          Block<T>{taps, packed, row, column / kPanelColumns, c, epilogue, rounded ? &*rounded : nullptr}.Multiply();
           const T* from = c.data;
           taps.ForPlaces(row, rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
             T* const cell = to.row(row_of(map, place_y, place_x)) + column;
