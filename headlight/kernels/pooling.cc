@@ -8,9 +8,6 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include <algorithm>
-#include <cmath>
-
 #include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/lanes-inl.h"
@@ -20,16 +17,21 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
+// `index`: of each number's place among the rows, the first of equals; or null.
 template <typename T>
-void LargestOf(Matrix<const T> x, const std::int32_t* rows, std::int64_t count, T* y) {
+void LargestOf(Matrix<const T> x, const std::int32_t* rows, std::int64_t count, T* y, T* index) {
   const hn::ScalableTag<T> d;
   ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
     auto largest = LoadLanes(d, x.row(rows[0]) + column, lanes);
+    auto place = hn::Zero(d);
     for (std::int64_t i = 1; i < count; ++i) {
       const auto other = LoadLanes(d, x.row(rows[i]) + column, lanes);
-      largest = hn::IfThenElse(hn::Or(hn::Gt(other, largest), hn::IsNaN(other)), other, largest);
+      const auto larger = hn::Or(hn::Gt(other, largest), hn::AndNot(hn::IsNaN(largest), hn::IsNaN(other)));
+      largest = hn::IfThenElse(larger, other, largest);
+      place = hn::IfThenElse(larger, hn::Set(d, static_cast<T>(i)), place);
     }
     StoreLanes(largest, d, y + column, lanes);
+    if (index != nullptr) StoreLanes(place, d, index + column, lanes);
   });
 }
 HEADLIGHT_KERNEL(LargestOf);
@@ -49,18 +51,14 @@ void LargestOfRows(Matrix<const T> x, std::span<const std::int32_t> rows, std::s
   const Profiled profiled("max pooling", 0, BytesOf(x, 1) + BytesOf(y, 1));
   const auto largest = HEADLIGHT_DISPATCH(LargestOf, T);
   ForRowChunks(y.rows, y.columns, [&](std::int64_t first, std::int64_t count) {
+    struct Places;
+    T* const places = which.data == nullptr ? nullptr : KeptScratch<Places, T>(y.columns);
     for (std::int64_t row = first; row < first + count; ++row) {
       const auto index = static_cast<std::size_t>(row);
       const std::int32_t* const window = rows.data() + begin[index];
-      const std::int64_t cells = begin[index + 1] - begin[index];
-      largest(x, window, cells, y.row(row));
-      if (which.data == nullptr) continue;
-      std::fill_n(which.row(row), y.columns, window[0]);
-      for (std::int64_t cell = cells - 1; cell >= 0; --cell)  // so that the first of equals remains
-        for (std::int64_t column = 0; column < y.columns; ++column) {
-          const T value = x.row(window[cell])[column];
-          if (value == y.row(row)[column] || std::isnan(value)) which.row(row)[column] = window[cell];
-        }
+      largest(x, window, begin[index + 1] - begin[index], y.row(row), places);
+      for (std::int64_t column = 0; places != nullptr && column < y.columns; ++column)
+        which.row(row)[column] = window[static_cast<std::int64_t>(places[column])];
     }
   });
 }
