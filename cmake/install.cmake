@@ -97,8 +97,10 @@ add_library(headlight_pictures SHARED $<TARGET_OBJECTS:headlight_decoding>)
 set_target_properties(headlight_pictures PROPERTIES EXPORT_NAME pictures LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
   SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)  # where libheadlight.so lies
 target_link_libraries(headlight_pictures PUBLIC headlight PRIVATE PkgConfig::picture_formats PkgConfig::pugixml ZLIB::ZLIB)
-target_link_options(headlight_pictures PRIVATE LINKER:--no-undefined
-  LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+target_link_options(headlight_pictures PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are the program's
+  target_link_options(headlight_pictures PRIVATE LINKER:--no-undefined)
+endif()
 add_library(headlight::pictures ALIAS headlight_pictures)
 
 # The same library with the engine's headers, which stand in a folder apart.

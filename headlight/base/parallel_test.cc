@@ -21,7 +21,10 @@ std::atomic<bool> threads_are_refused = false;
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) noexcept {
   if (threads_are_refused) return EAGAIN;
-  static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  // clang's sanitizers have theirs within the program.
+  static void* const sanitizers = dlsym(RTLD_DEFAULT, "__interceptor_pthread_create");
+  static const auto real = reinterpret_cast<decltype(&pthread_create)>(
+      sanitizers != nullptr ? sanitizers : dlsym(RTLD_NEXT, "pthread_create"));
   return real(thread, attributes, start, argument);
 }
 
