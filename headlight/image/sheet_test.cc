@@ -30,7 +30,7 @@ TEST(Sheet, RefusesWhatFitsNone) {
   EXPECT_THAT(ErrorOf([] { SheetOf({}, 1); }), testing::HasSubstr("0 pictures"));
   const std::vector<Picture> two = {Pattern(4, 3), Pattern(3, 4)};
   EXPECT_THAT(ErrorOf([&] { SheetOf(two, 1); }), testing::HasSubstr("of 4 x 3 and of 3 x 4"));
-  EXPECT_THAT(ErrorOf([&] { SheetOf(two, 0); }), testing::HasSubstr("0 columns"));
+  EXPECT_THAT(ErrorOf([&] { SheetSize({4, 3}, 2, 0); }), testing::HasSubstr("0 columns"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({98, 998}, 1000, 10); }), testing::HasSubstr("more than 100000000 pixels"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({1, 1}, INT64_MAX, 1); }), testing::HasSubstr("more than 100000000 pixels"));
 }
