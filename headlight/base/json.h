@@ -32,7 +32,7 @@ struct Named {
 class HEADLIGHT_API Json {
  public:
   using Member = Named<Json>;
-  using Array = std::vector<Json>;
+  using Array = std::vector<Json>;  // of one list: Array{Json(Array{...})}, since compilers disagree on Array{Array{...}}
   using Object = std::vector<Member>;
 
   Json() = default;  // null

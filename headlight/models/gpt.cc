@@ -142,14 +142,14 @@ std::int32_t ReadEndId(const JsonView& config, std::int32_t fallback, std::int64
 
 void DescribeNeoAttention(ConfigTable& table, GptConfig& config) {
   if (table.reads())
-    config.banded =
-        ReadBanded(table.json().Get("attention_types", Json::Array{Json::Array{Json::Array{"global", "local"}, 12}}),
-                   config.layers);
+    config.banded = ReadBanded(
+        table.json().Get("attention_types", Json::Array{Json(Json::Array{Json(Json::Array{"global", "local"}), 12})}),
+        config.layers);
   table.Rule(!config.banded.empty(), "at least one layer's attention must be said to be dense or banded");
   if (table.writes()) {
     Json::Array kinds;
     for (int layer = 0; layer < config.layers; ++layer) kinds.push_back(config.IsBanded(layer) ? "local" : "global");
-    table.Note("attention_types", Json::Array{Json::Array{kinds, 1}});
+    table.Note("attention_types", Json::Array{Json(Json::Array{kinds, 1})});
     table.Note("attention_layers", kinds);
   }
   table.Harmless({"attention_layers"});  // attention_types, written out

@@ -151,7 +151,7 @@ void Transformer::Save(const std::string& folder, Compute compute) const {
                                        {"decoder_start_token_id", config_.start_id},
                                        {"eos_token_id", config_.end_id},
                                        {"forced_eos_token_id", config_.end_id},
-                                       {"bad_words_ids", Json::Array{Json::Array{config_.pad_id}}},
+                                       {"bad_words_ids", Json::Array{Json(Json::Array{config_.pad_id})}},
                                        {"max_length", config_.positions},
                                        {"num_beams", 4}};
   WriteFile(folder + "/generation_config.json", generation.Text());

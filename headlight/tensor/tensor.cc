@@ -65,7 +65,7 @@ Tensor Tensor::ViewColumns(std::int64_t begin, std::int64_t count) const {
   std::ranges::copy(shape_.axes(), axes.begin());
   axes[static_cast<std::size_t>(shape_.rank() - 1)] = count;
   view.shape_ = Shape(std::span<const std::int64_t>(axes.data(), static_cast<std::size_t>(shape_.rank())));
-  view.offset_ += begin * SizeOf(dtype_);
+  if (storage_ != nullptr) view.offset_ += begin * SizeOf(dtype_);
   return view;
 }
 
@@ -82,7 +82,7 @@ Tensor Tensor::ViewRows(std::int64_t begin, std::int64_t count) const {
   std::ranges::copy(shape_.axes(), axes.begin());
   axes[0] = count;
   view.shape_ = Shape(std::span<const std::int64_t>(axes.data(), static_cast<std::size_t>(shape_.rank())));
-  if (shape_[0] > 0) view.offset_ += begin * (rows() / shape_[0]) * stride_ * SizeOf(dtype_);
+  if (storage_ != nullptr && shape_[0] > 0) view.offset_ += begin * (rows() / shape_[0]) * stride_ * SizeOf(dtype_);
   return view;
 }
 
