@@ -1,0 +1,301 @@
+#include "headlight/protein/residue_table.h"
+
+namespace headlight {
+
+// `atom`: name, rigid group, ideal x y z in the group's frame (Jumper et al., 2021, supplement, section 1.8.4: means of
+// well-resolved crystals; of proline's CD the angle is 2 degrees larger), in the order of atom14. `chi`: the atoms
+// along the side chain, of which each four in a row define an angle. `swap`: two atoms that half a turn of the last
+// angle exchanges. `bonds` with length and deviation in angstrom, `angles` with their mean and deviation in degrees
+// (Engh and Huber, 2001).
+const std::string_view kResidueTable = R"(
+residue ALA A
+atom N   0 -0.525  1.363  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.526  0.000  0.000
+atom O   3  0.627  1.062  0.000
+atom CB  0 -0.529 -0.774 -1.205
+bonds CA-CB 1.520 0.021 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.1 1.4 CB-CA-C 110.1 1.5 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue ARG R
+chi N CA CB CG CD NE CZ
+atom N   0 -0.524  1.362  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.525  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.524 -0.778 -1.209
+atom CG  4  0.616  1.390  0.000
+atom CD  5  0.564  1.414  0.000
+atom NE  6  0.539  1.357  0.000
+atom CZ  7  0.758  1.093  0.000
+atom NH1 7  0.206  2.301  0.000
+atom NH2 7  2.078  0.978  0.000
+bonds CA-CB 1.535 0.022 CB-CG 1.521 0.027 CG-CD 1.515 0.025 CD-NE 1.460 0.017 NE-CZ 1.326 0.013 CZ-NH1 1.326 0.013
+bonds CZ-NH2 1.326 0.013 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.4 2.2 CB-CG-CD 111.6 2.6 CG-CD-NE 111.8 2.1 CD-NE-CZ 123.6 1.4
+angles NE-CZ-NH1 120.3 0.5 NE-CZ-NH2 120.3 0.5 NH1-CZ-NH2 119.4 1.1 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue ASN N
+chi N CA CB CG OD1
+atom N   0 -0.536  1.357  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.526  0.000  0.000
+atom O   3  0.625  1.062  0.000
+atom CB  0 -0.531 -0.787 -1.200
+atom CG  4  0.584  1.399  0.000
+atom OD1 5  0.633  1.059  0.000
+atom ND2 5  0.593 -1.188  0.001
+bonds CA-CB 1.527 0.026 CB-CG 1.506 0.023 CG-OD1 1.235 0.022 CG-ND2 1.324 0.025 N-CA 1.459 0.020 CA-C 1.525 0.026
+bonds C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.4 2.2 CB-CG-ND2 116.7 2.4 CB-CG-OD1 121.6 2.0
+angles ND2-CG-OD1 121.9 2.3 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue ASP D
+chi N CA CB CG OD1
+swap OD1 OD2
+atom N   0 -0.525  1.362  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.527  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.526 -0.778 -1.208
+atom CG  4  0.593  1.398  0.000
+atom OD1 5  0.610  1.091  0.000
+atom OD2 5  0.592 -1.101 -0.003
+bonds CA-CB 1.535 0.022 CB-CG 1.513 0.021 CG-OD1 1.249 0.023 CG-OD2 1.249 0.023 N-CA 1.459 0.020 CA-C 1.525 0.026
+bonds C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.4 2.2 CB-CG-OD1 118.3 0.9 CB-CG-OD2 118.3 0.9
+angles OD1-CG-OD2 123.3 1.9 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue CYS C
+chi N CA CB SG
+atom N   0 -0.522  1.362  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.524  0.000  0.000
+atom O   3  0.625  1.062  0.000
+atom CB  0 -0.519 -0.773 -1.212
+atom SG  4  0.728  1.653  0.000
+bonds CA-CB 1.526 0.013 CB-SG 1.812 0.016 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.8 1.5 CB-CA-C 111.5 1.2 CA-CB-SG 114.2 1.1 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue GLN Q
+chi N CA CB CG CD OE1
+atom N   0 -0.526  1.361  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.526  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.525 -0.779 -1.207
+atom CG  4  0.615  1.393  0.000
+atom CD  5  0.587  1.399  0.000
+atom OE1 6  0.634  1.060  0.000
+atom NE2 6  0.593 -1.189 -0.001
+bonds CA-CB 1.535 0.022 CB-CG 1.521 0.027 CG-CD 1.506 0.023 CD-OE1 1.235 0.022 CD-NE2 1.324 0.025 N-CA 1.459 0.020
+bonds CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.4 2.2 CB-CG-CD 111.6 2.6 CG-CD-OE1 121.6 2.0
+angles CG-CD-NE2 116.7 2.4 OE1-CD-NE2 121.9 2.3 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue GLU E
+chi N CA CB CG CD OE1
+swap OE1 OE2
+atom N   0 -0.528  1.361  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.526  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.526 -0.781 -1.207
+atom CG  4  0.615  1.392  0.000
+atom CD  5  0.600  1.397  0.000
+atom OE1 6  0.607  1.095  0.000
+atom OE2 6  0.589 -1.104 -0.001
+bonds CA-CB 1.535 0.022 CB-CG 1.517 0.019 CG-CD 1.515 0.015 CD-OE1 1.252 0.011 CD-OE2 1.252 0.011 N-CA 1.459 0.020
+bonds CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.4 2.2 CB-CG-CD 114.2 2.7 CG-CD-OE1 118.3 2.0
+angles CG-CD-OE2 118.3 2.0 OE1-CD-OE2 123.3 1.2 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue GLY G
+atom N   0 -0.572  1.337  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.517  0.000  0.000
+atom O   3  0.626  1.062  0.000
+bonds N-CA 1.456 0.015 CA-C 1.514 0.016 C-O 1.232 0.016
+angles N-CA-C 113.1 2.5 CA-C-O 120.6 1.8
+residue HIS H
+chi N CA CB CG ND1
+atom N   0 -0.527  1.360  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.525  0.000  0.000
+atom O   3  0.625  1.063  0.000
+atom CB  0 -0.525 -0.778 -1.208
+atom CG  4  0.600  1.370  0.000
+atom ND1 5  0.744  1.160  0.000
+atom CD2 5  0.889 -1.021  0.003
+atom CE1 5  2.030  0.851  0.002
+atom NE2 5  2.145 -0.466  0.004
+bonds CA-CB 1.535 0.022 CB-CG 1.492 0.016 CG-ND1 1.369 0.015 CG-CD2 1.353 0.017 ND1-CE1 1.343 0.025
+bonds CD2-NE2 1.415 0.021 CE1-NE2 1.322 0.023 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.6 1.7 CB-CG-ND1 123.2 2.5 CB-CG-CD2 130.8 3.1
+angles CG-ND1-CE1 108.2 1.4 ND1-CE1-NE2 109.9 2.2 CE1-NE2-CD2 106.6 2.5 NE2-CD2-CG 109.2 1.9 CD2-CG-ND1 106.0 1.4
+angles N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue ILE I
+chi N CA CB CG1 CD1
+atom N   0 -0.493  1.373  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.527  0.000  0.000
+atom O   3  0.627  1.062  0.000
+atom CB  0 -0.536 -0.793 -1.213
+atom CG1 4  0.534  1.437  0.000
+atom CG2 4  0.540 -0.785 -1.199
+atom CD1 5  0.619  1.391  0.000
+bonds CA-CB 1.544 0.023 CB-CG1 1.536 0.028 CB-CG2 1.524 0.031 CG1-CD1 1.500 0.069 N-CA 1.459 0.020 CA-C 1.525 0.026
+bonds C-O 1.229 0.019
+angles N-CA-CB 110.8 2.3 CB-CA-C 111.6 2.0 CA-CB-CG1 111.0 1.9 CB-CG1-CD1 113.9 2.8 CA-CB-CG2 110.9 2.0
+angles CG1-CB-CG2 111.4 2.2 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue LEU L
+chi N CA CB CG CD1
+atom N   0 -0.520  1.363  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.525  0.000  0.000
+atom O   3  0.625  1.063  0.000
+atom CB  0 -0.522 -0.773 -1.214
+atom CG  4  0.678  1.371  0.000
+atom CD1 5  0.530  1.430  0.000
+atom CD2 5  0.535 -0.774  1.200
+bonds CA-CB 1.533 0.023 CB-CG 1.521 0.029 CG-CD1 1.514 0.037 CG-CD2 1.514 0.037 N-CA 1.459 0.020 CA-C 1.525 0.026
+bonds C-O 1.229 0.019
+angles N-CA-CB 110.4 2.0 CB-CA-C 110.2 1.9 CA-CB-CG 115.3 2.3 CB-CG-CD1 111.0 1.7 CB-CG-CD2 111.0 1.7
+angles CD1-CG-CD2 110.5 3.0 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue LYS K
+chi N CA CB CG CD CE NZ
+atom N   0 -0.526  1.362  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.526  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.524 -0.778 -1.208
+atom CG  4  0.619  1.390  0.000
+atom CD  5  0.559  1.417  0.000
+atom CE  6  0.560  1.416  0.000
+atom NZ  7  0.554  1.387  0.000
+bonds CA-CB 1.535 0.022 CB-CG 1.521 0.027 CG-CD 1.520 0.034 CD-CE 1.508 0.025 CE-NZ 1.486 0.025 N-CA 1.459 0.020
+bonds CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.4 2.2 CB-CG-CD 111.6 2.6 CG-CD-CE 111.9 3.0 CD-CE-NZ 111.7 2.3
+angles N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue MET M
+chi N CA CB CG SD CE
+atom N   0 -0.521  1.364  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.525  0.000  0.000
+atom O   3  0.625  1.062  0.000
+atom CB  0 -0.523 -0.776 -1.210
+atom CG  4  0.613  1.391  0.000
+atom SD  5  0.703  1.695  0.000
+atom CE  6  0.320  1.786  0.000
+bonds CA-CB 1.535 0.022 CB-CG 1.509 0.032 CG-SD 1.807 0.026 SD-CE 1.774 0.056 N-CA 1.459 0.020 CA-C 1.525 0.026
+bonds C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.3 1.7 CB-CG-SD 112.4 3.0 CG-SD-CE 100.2 1.6 N-CA-C 111.0 2.7
+angles CA-C-O 120.1 2.1
+residue PHE F
+chi N CA CB CG CD1
+swap CD1 CD2
+swap CE1 CE2
+atom N   0 -0.518  1.363  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.524  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.525 -0.776 -1.212
+atom CG  4  0.607  1.377  0.000
+atom CD1 5  0.709  1.195  0.000
+atom CD2 5  0.706 -1.196  0.000
+atom CE1 5  2.102  1.198  0.000
+atom CE2 5  2.098 -1.201  0.000
+atom CZ  5  2.794 -0.003 -0.001
+bonds CA-CB 1.535 0.022 CB-CG 1.509 0.017 CG-CD1 1.383 0.015 CG-CD2 1.383 0.015 CD1-CE1 1.388 0.020
+bonds CD2-CE2 1.388 0.020 CE1-CZ 1.369 0.019 CE2-CZ 1.369 0.019 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.9 2.4 CB-CG-CD1 120.8 0.7 CB-CG-CD2 120.8 0.7
+angles CD1-CG-CD2 118.3 1.3 CG-CD1-CE1 120.8 1.1 CG-CD2-CE2 120.8 1.1 CD1-CE1-CZ 120.1 1.2 CD2-CE2-CZ 120.1 1.2
+angles CE1-CZ-CE2 120.0 1.8 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue PRO P
+chi N CA CB CG CD
+atom N   0 -0.566  1.351  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.527  0.000  0.000
+atom O   3  0.621  1.066  0.000
+atom CB  0 -0.546 -0.611 -1.293
+atom CG  4  0.382  1.445  0.000
+atom CD  5  0.477  1.424  0.000
+bonds CA-CB 1.531 0.020 CB-CG 1.495 0.050 CG-CD 1.502 0.033 CD-N 1.474 0.014 N-CA 1.468 0.017 CA-C 1.524 0.020
+bonds C-O 1.228 0.020
+angles N-CA-CB 103.3 1.2 CB-CA-C 111.7 2.1 CA-CB-CG 104.8 1.9 CB-CG-CD 106.5 3.9 CG-CD-N 103.2 1.5 CA-N-CD 111.7 1.4
+angles N-CA-C 112.1 2.6 CA-C-O 120.2 2.4
+residue SER S
+chi N CA CB OG
+atom N   0 -0.529  1.360  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.525  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.518 -0.777 -1.211
+atom OG  4  0.503  1.325  0.000
+bonds CA-CB 1.525 0.015 CB-OG 1.418 0.013 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.5 1.5 CB-CA-C 110.1 1.9 CA-CB-OG 111.2 2.7 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue THR T
+chi N CA CB OG1
+atom N   0 -0.517  1.364  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.526  0.000  0.000
+atom O   3  0.626  1.062  0.000
+atom CB  0 -0.516 -0.793 -1.215
+atom OG1 4  0.472  1.353  0.000
+atom CG2 4  0.550 -0.718 -1.228
+bonds CA-CB 1.529 0.026 CB-OG1 1.428 0.020 CB-CG2 1.519 0.033 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.3 1.9 CB-CA-C 111.6 2.7 CA-CB-OG1 109.0 2.1 CA-CB-CG2 112.4 1.4 OG1-CB-CG2 110.0 2.3
+angles N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue TRP W
+chi N CA CB CG CD1
+atom N   0 -0.521  1.363  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.525  0.000  0.000
+atom O   3  0.627  1.062  0.000
+atom CB  0 -0.523 -0.776 -1.212
+atom CG  4  0.609  1.370  0.000
+atom CD1 5  0.824  1.091  0.000
+atom CD2 5  0.854 -1.148 -0.005
+atom NE1 5  2.140  0.690 -0.004
+atom CE2 5  2.186 -0.678 -0.007
+atom CE3 5  0.622 -2.530 -0.007
+atom CZ2 5  3.283 -1.543 -0.011
+atom CZ3 5  1.715 -3.389 -0.011
+atom CH2 5  3.028 -2.890 -0.013
+bonds CA-CB 1.535 0.022 CB-CG 1.498 0.018 CG-CD1 1.363 0.014 CG-CD2 1.432 0.017 CD1-NE1 1.375 0.017
+bonds NE1-CE2 1.371 0.013 CD2-CE2 1.409 0.012 CD2-CE3 1.399 0.015 CE2-CZ2 1.393 0.017 CE3-CZ3 1.380 0.017
+bonds CZ2-CH2 1.369 0.019 CZ3-CH2 1.396 0.016 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.7 1.9 CB-CG-CD1 127.0 1.3 CB-CG-CD2 126.6 1.3
+angles CD1-CG-CD2 106.3 0.8 CG-CD1-NE1 110.1 1.0 CD1-NE1-CE2 109.0 0.9 NE1-CE2-CD2 107.3 1.0 CE2-CD2-CG 107.3 0.8
+angles CG-CD2-CE3 133.9 0.9 NE1-CE2-CZ2 130.4 1.1 CE3-CD2-CE2 118.7 1.2 CD2-CE2-CZ2 122.3 1.2 CE2-CZ2-CH2 117.4 1.0
+angles CZ2-CH2-CZ3 121.6 1.2 CH2-CZ3-CE3 121.2 1.1 CZ3-CE3-CD2 118.8 1.3 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue TYR Y
+chi N CA CB CG CD1
+swap CD1 CD2
+swap CE1 CE2
+atom N   0 -0.522  1.362  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.524  0.000  0.000
+atom O   3  0.627  1.062  0.000
+atom CB  0 -0.522 -0.776 -1.213
+atom CG  4  0.607  1.382  0.000
+atom CD1 5  0.716  1.195  0.000
+atom CD2 5  0.713 -1.194 -0.001
+atom CE1 5  2.107  1.200 -0.002
+atom CE2 5  2.104 -1.201 -0.003
+atom CZ  5  2.791 -0.001 -0.003
+atom OH  5  4.168 -0.002 -0.005
+bonds CA-CB 1.535 0.022 CB-CG 1.512 0.015 CG-CD1 1.387 0.013 CG-CD2 1.387 0.013 CD1-CE1 1.389 0.015
+bonds CD2-CE2 1.389 0.015 CE1-CZ 1.381 0.013 CE2-CZ 1.381 0.013 CZ-OH 1.374 0.017 N-CA 1.459 0.020 CA-C 1.525 0.026
+bonds C-O 1.229 0.019
+angles N-CA-CB 110.6 1.8 CB-CA-C 110.4 2.0 CA-CB-CG 113.4 1.9 CB-CG-CD1 121.0 0.6 CB-CG-CD2 121.0 0.6
+angles CD1-CG-CD2 117.9 1.1 CG-CD1-CE1 121.3 0.8 CG-CD2-CE2 121.3 0.8 CD1-CE1-CZ 119.8 0.9 CD2-CE2-CZ 119.8 0.9
+angles CE1-CZ-CE2 119.8 1.6 CE1-CZ-OH 120.1 2.7 CE2-CZ-OH 120.1 2.7 N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+residue VAL V
+chi N CA CB CG1
+atom N   0 -0.494  1.373  0.000
+atom CA  0  0.000  0.000  0.000
+atom C   0  1.527  0.000  0.000
+atom O   3  0.627  1.062  0.000
+atom CB  0 -0.533 -0.795 -1.213
+atom CG1 4  0.540  1.429  0.000
+atom CG2 4  0.533 -0.776  1.203
+bonds CA-CB 1.543 0.021 CB-CG1 1.524 0.021 CB-CG2 1.524 0.021 N-CA 1.459 0.020 CA-C 1.525 0.026 C-O 1.229 0.019
+angles N-CA-CB 111.5 2.2 CB-CA-C 111.4 1.9 CA-CB-CG1 110.9 1.5 CA-CB-CG2 110.9 1.5 CG1-CB-CG2 110.9 1.6
+angles N-CA-C 111.0 2.7 CA-C-O 120.1 2.1
+)";
+
+}  // namespace headlight
