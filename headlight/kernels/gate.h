@@ -1,0 +1,23 @@
+// Gates: y = x * sigmoid(gate), element by element, with sigmoid(g) = 1 / (1 + e^-g). T is float or double; y may be an
+// operand.
+#pragma once
+
+#include "headlight/base/matrix.h"
+
+namespace headlight::kernels {
+
+template <typename T>
+void GateRows(Matrix<const T> x, Matrix<const T> gate, Matrix<T> y);
+
+// d_x = d_y * sigmoid(gate) and d_gate = d_y * x * sigmoid(gate) * (1 - sigmoid(gate)); either may be d_y.
+template <typename T>
+void GateRowsGradient(Matrix<const T> x, Matrix<const T> gate, Matrix<const T> d_y, Matrix<T> d_x, Matrix<T> d_gate);
+
+// y = (x * sigmoid(gate))^T, and the gradients of x and gate from d_y, in one pass.
+template <typename T>
+void GateTransposed(Matrix<const T> x, Matrix<const T> gate, Matrix<T> y);
+template <typename T>
+void GateTransposedGradient(Matrix<const T> x, Matrix<const T> gate, Matrix<const T> d_y, Matrix<T> d_x,
+                            Matrix<T> d_gate);
+
+}  // namespace headlight::kernels
