@@ -31,7 +31,8 @@ bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
 
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input) {
-  const auto& [query, key, value, queries, keys, key_rows, heads, given_key_heads, scale, mask, bias, dropout] = input;
+  const auto& [query, key, value, queries, keys, key_rows, present, heads, given_key_heads, scale, mask, bias,
+               dropout] = input;
   Check(heads >= 1, "attention: {} heads; at least 1 is needed", heads);
   Check(given_key_heads >= 0 && heads % KeyHeads(input) == 0, "attention: {} heads; {} key heads must divide them",
         heads, given_key_heads);
@@ -50,6 +51,8 @@ void CheckAttention(const AttentionInput<T>& input) {
   Check(mask.window >= 0 && mask.prefix >= 0 && (mask.window == 0 || (mask.width > 0 && mask.stride == 0)),
         "attention: a mask of prefix {}, window {}, width {} and stride {}", mask.prefix, mask.window, mask.width,
         mask.stride);
+  Check(present.empty() || std::ssize(present) == key.rows, "attention: {} marks for {} rows of keys", present.size(),
+        key.rows);
   CheckBias(input);
   Check(dropout.probability >= 0 && dropout.probability < 1, "attention: dropout is {}, which is not in [0, 1)",
         dropout.probability);

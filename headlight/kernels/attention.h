@@ -32,6 +32,9 @@ struct AttentionInput {
   // key_rows[keys[b].begin + p]: a cache that is only appended to, in which a reordering of beams moves indices.
   std::span<const std::int32_t> key_rows;
 
+  // Where given, a mark for every row of key: no query sees a key whose mark is 0, such as a gap in an alignment.
+  std::span<const std::uint8_t> present;
+
   // Query head h reads key head h / (heads / key_heads) (Ainslie et al., "GQA: Training Generalized Multi-Query
   // Transformer Models from Multi-Head Checkpoints", 2023).
   std::int32_t heads = 1;

@@ -70,6 +70,19 @@ std::vector<AttentionCase> Cases() {
       {.name = "a table", .lengths = {{70, 140}, {9, 9}, {2, 65}}, .heads = 2, .causal = true, .bias = indexed},
       {.name = "computed", .lengths = {{70, 140}, {9, 9}, {2, 65}}, .heads = 2, .bias = computed, .dropout = 0.1},
       {.name = "groups, relative", .lengths = {{140, 200}, {9, 9}}, .heads = 4, .bias = relative, .key_heads = 2},
+      {.name = "absent keys", .lengths = {{5, 9}, {70, 140}, {1, 30}, {9, 9}}, .heads = 2, .absent = true},
+      {.name = "absent keys, pairs of all",
+       .lengths = {{70, 140}, {70, 140}},
+       .heads = 3,
+       .bias = shared_pairs,
+       .dropout = 0.1,
+       .absent = true},
+      {.name = "absent keys of columns",
+       .lengths = {{9, 20}, {70, 130}, {3, 65}},
+       .heads = 2,
+       .interleaved = true,
+       .absent = true},
+      {.name = "absent indexed keys", .lengths = {{1, 33}, {20, 130}}, .heads = 2, .indexed = true, .absent = true},
       {.name = "groups, indexed", .lengths = {{1, 33}, {20, 130}}, .heads = 6, .indexed = true, .key_heads = 3},
   };
 }
@@ -422,6 +435,10 @@ TEST(Attention, RejectsWhatDoesNotFit) {
     }
   };
   using P = AttentionProblem<float>;
+  refuses("2 marks for", [](P& p) {
+    static const std::vector<std::uint8_t> marks = {1, 0};
+    p.input.present = marks;
+  });
   refuses("0 heads", [](P& p) { p.input.heads = 0; });
   refuses("must be 3 and 3 heads x head_dim", [](P& p) { p.input.heads = 3; });
   refuses("2 heads; 3 key heads must divide them", [](P& p) { p.input.key_heads = 3; });

@@ -26,6 +26,7 @@ struct AttentionCase {
   bool interleaved = false;  // sentence b is column b of a grid
   std::int32_t key_heads = 0;
   AttentionMask mask = {};
+  bool absent = false;  // some keys are not present, of the first sentence all
 };
 
 inline bool Sees(const AttentionMask& mask, std::int32_t position, std::int32_t key) {
@@ -184,6 +185,11 @@ struct AttentionProblem {
     if (c.window > 0) input.mask.left = input.mask.right = c.window - 1;
     if (bias) input.bias = bias->Data();
     input.dropout = {c.dropout, 11};
+    if (c.absent) {
+      for (std::int32_t row = 0; row < rows.key_rows; ++row)
+        present.push_back(row % 3 != 1 && row >= rows.keys[0].begin + rows.keys[0].length);
+      input.present = present;
+    }
   }
   AttentionProblem(const AttentionProblem&) = delete;
 
@@ -198,6 +204,7 @@ struct AttentionProblem {
   TestMatrix<T> query, key, value, output, d_output, d_query, d_key, d_value;
   std::vector<T> log_sum_exp;
   std::unique_ptr<TestBias<T>> bias;
+  std::vector<std::uint8_t> present;
   AttentionInput<T> input;
 };
 
@@ -239,7 +246,8 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
             score += double{query[d]} * in.key.row(rows[j])[kh * head_dim + d];
           score *= in.scale;
           if (problem.bias) score += problem.bias->values[problem.bias->Index(b, h, i, j)];
-          const bool seen = Sees(in.mask, i + past, j);
+          const bool seen =
+              Sees(in.mask, i + past, j) && (in.present.empty() || in.present[static_cast<std::size_t>(rows[j])] != 0);
           sum += weight[j] = seen ? std::exp(score) : 0;
         }
         for (std::int32_t j = 0; j < keys; ++j) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "headlight/kernels/attention_bias-inl.h"
 #include "headlight/kernels/attention_head.h"
@@ -129,17 +130,31 @@ HWY_INLINE WeightDropout DropoutOf(const AttentionHead<T>& head, std::int32_t qu
           static_cast<std::uint32_t>(key)};
 }
 
-// Where there is a bias, scales the scores and adds it. Returns the scale that is still to be applied.
+// -infinity for the keys that are not present.
+template <typename T>
+HWY_INLINE void HideAbsent(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores) {
+  for (std::int32_t j = 0; j < tile.keys; ++j) {
+    const std::int32_t position = head.key_rows.row(tile.key + j);
+    const std::int32_t row =
+        head.input.key_rows.empty() ? position : head.input.key_rows[static_cast<std::size_t>(position)];
+    if (head.input.present[static_cast<std::size_t>(row)] != 0) continue;
+    for (std::int32_t i = 0; i < tile.queries; ++i) scores.row(i)[j] = -std::numeric_limits<T>::infinity();
+  }
+}
+
+// Where there is a bias or a key that is not present, scales the scores, adds it and hides the key. Returns the scale
+// that is still to be applied.
 template <typename T>
 HWY_INLINE T AddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores) {
   const AttentionBias<T>& bias = head.input.bias;
-  if (bias.empty()) return head.input.scale;
+  if (bias.empty() && head.input.present.empty()) return head.input.scale;
   for (std::int32_t i = 0; i < tile.queries; ++i) {
     StoreScaled(scores.row(i), head.input.scale, tile.keys, false, scores.row(i));
   }
   const Matrix<T> to{scores.data, tile.queries, tile.keys, scores.stride};
   if (bias.values.data != nullptr) AddBiasValues(head, tile.query, tile.key, to);
   if (bias.computed != nullptr) bias.computed->Add({head.sentence, head.head, tile.query, tile.key}, to);
+  if (!head.input.present.empty()) HideAbsent(head, tile, scores);
   return 1;
 }
 

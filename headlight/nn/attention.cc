@@ -31,7 +31,8 @@ ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query,
           .scale = scale.value_or(1 / std::sqrt(head_dim)),
           .mask = mask,
           .dropout = dropout_of_weights,
-          .bias = bias};
+          .bias = bias,
+          .present = present};
 }
 
 Tensor ScaledDotProductAttention::operator()(Context& context, const Tensor& query, const Tensor& key,

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
@@ -22,6 +24,8 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   double dropout = 0;                // of the weights, in training
   ops::AttentionBias bias = {};      // added to the scores, unless empty
   std::int32_t key_heads = 0;        // each serves heads / key_heads query heads; 0: as many as heads
+  // A mark for every row of key, 0 where no query sees it; none: all are seen.
+  std::shared_ptr<const std::vector<std::uint8_t>> present = {};
 
   // query [query tokens, heads * head_dim], key [key tokens, key heads * head_dim], value [key tokens, key heads *
   // value_dim];

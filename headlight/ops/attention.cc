@@ -42,18 +42,20 @@ template <typename T>
 kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const Tensor& value,
                                    const Sequences& queries, const Sequences& keys, const AttentionOptions& options,
                                    const PassBias<T>& bias, std::span<const std::int32_t> key_rows) {
-  return {.query = query.matrix<T>(),
-          .key = key.matrix<T>(),
-          .value = value.matrix<T>(),
-          .queries = queries,
-          .keys = keys,
-          .key_rows = key_rows,
-          .heads = options.heads,
-          .key_heads = options.key_heads,
-          .scale = static_cast<T>(options.scale),
-          .mask = options.mask,
-          .bias = bias.data,
-          .dropout = options.dropout};
+  return {
+      .query = query.matrix<T>(),
+      .key = key.matrix<T>(),
+      .value = value.matrix<T>(),
+      .queries = queries,
+      .keys = keys,
+      .key_rows = key_rows,
+      .present = options.present ? std::span<const std::uint8_t>(*options.present) : std::span<const std::uint8_t>(),
+      .heads = options.heads,
+      .key_heads = options.key_heads,
+      .scale = static_cast<T>(options.scale),
+      .mask = options.mask,
+      .bias = bias.data,
+      .dropout = options.dropout};
 }
 
 // True where two views of rows share elements.

@@ -40,6 +40,8 @@ struct AttentionOptions {
   AttentionMask mask = {};     // which keys a query sees
   Dropout dropout = {};        // of the weights
   AttentionBias bias = {};     // none unless it has values
+  // A mark for every row of key, 0 where no query sees it; none: all are seen.
+  std::shared_ptr<const std::vector<std::uint8_t>> present = {};
 };
 
 // softmax(scale * Q K^T + bias) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,
