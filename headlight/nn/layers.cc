@@ -21,9 +21,15 @@ std::vector<std::string> WithSuffix(const std::vector<std::string>& names, const
 }  // namespace
 
 Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-               bool bias, bool stored_transposed)
-    : weight_(&scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs}, stored_transposed)),
-      bias_(bias ? &scope.DeclareVector(WithSuffix(names, ".bias"), outputs) : nullptr) {}
+               bool bias, bool stored_transposed, const LinearInitialisation& initialisation) {
+  Parameter& weight = scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs}, stored_transposed);
+  weight.initialisation = initialisation.weight;
+  weight_ = &weight;
+  if (!bias) return;
+  Parameter& shift = scope.DeclareVector(WithSuffix(names, ".bias"), outputs);
+  shift.initialisation = Initialisation::Constant(initialisation.bias);
+  bias_ = &shift;
+}
 
 Tensor Linear::operator()(Context& context, const Tensor& x, Activation activation) const {
   return ops::Linear(x, context.UseWeight(*weight_), bias_ != nullptr ? context.Use(*bias_) : Tensor(), activation);

@@ -15,6 +15,12 @@
 
 namespace headlight {
 
+// How a Linear begins.
+struct LinearInitialisation {
+  Initialisation weight = Initialisation::XavierUniform();
+  double bias = 0;
+};
+
 // y = x W^T + b.
 class HEADLIGHT_API Linear {
  public:
@@ -22,14 +28,16 @@ class HEADLIGHT_API Linear {
   // theirs, in equal parts, one after another (a fused projection). On disk the weight is [inputs, outputs] where
   // `stored_transposed`.
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-         bool bias = true, bool stored_transposed = false);
+         bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {});
 
   // x [..., inputs] to [..., outputs].
   Tensor operator()(Context& context, const Tensor& x, Activation activation = Activation::none) const;
 
+  Compute compute() const { return weight_->compute; }  // of its products
+
  private:
   const Parameter* weight_;
-  const Parameter* bias_;  // null where there is none
+  const Parameter* bias_ = nullptr;  // where there is none
 };
 
 // (x - mean) / sqrt(variance + epsilon) * gain + bias, along the last axis (Ba et al., 2016).

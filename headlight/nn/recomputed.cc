@@ -5,6 +5,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/ops/view.h"
 
 namespace headlight {
 namespace {
@@ -59,6 +60,62 @@ Tensor Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
       row += again.rows();
     }
   });
+}
+
+std::vector<Tensor> RecomputedBlock(
+    Context& context, const std::vector<Tensor>& inputs,
+    const std::function<std::vector<Tensor>(Context& context, const std::vector<Tensor>& inputs)>& compute) {
+  context.NextDropout(0);
+  Context begun = context;
+  begun.tape = nullptr;
+  begun.sink = {};
+  std::vector<Tensor> detached;
+  for (const Tensor& input : inputs) detached.push_back(input.Detached());
+  Context first = ContextOf(begun, 0, nullptr);
+  first.sink = context.sink;
+  const std::vector<Tensor> outputs = compute(first, detached);
+  if (context.tape == nullptr) return outputs;
+  std::vector<Shape> shapes;
+  std::int64_t elements = 0;
+  for (const Tensor& output : outputs) {
+    shapes.push_back(output.shape());
+    elements += output.elements();
+  }
+  // The outputs side by side, views of one tensor, so that the gradients of all arrive at once.
+  const Tensor all = Tensor::Empty({1, elements}, outputs.front().dtype());
+  const auto part = [](const Tensor& of, std::int64_t begin, const Shape& shape) {
+    return ops::Reshape(ops::Columns(of, begin, shape.elements()), shape);
+  };
+  std::int64_t begin = 0;
+  for (const Tensor& output : outputs) {
+    part(all, begin, output.shape()).CopyFrom(output);
+    begin += output.elements();
+  }
+  const Tensor leaf = context.tape->Watch(Tensor::Zeros({1}, all.dtype()));
+  const Tensor recorded = Record(all, {&leaf}, [begun, inputs, detached, compute, part](const Tensor& gradient) {
+    Tape tape;
+    Context own = ContextOf(begun, 0, &tape);
+    std::vector<Tensor> leaves;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      leaves.push_back(inputs[i].node() == nullptr ? detached[i] : tape.Watch(detached[i]));
+    Tensor sum;
+    std::int64_t place = 0;
+    for (const Tensor& output : compute(own, leaves)) {
+      const Tensor product = ops::Sum(ops::Multiply(output, part(gradient, place, output.shape())));
+      sum = sum.empty() ? product : ops::Add(sum, product);
+      place += output.elements();
+    }
+    tape.Backward(sum);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].node() != nullptr) Accumulate(inputs[i].node(), tape.GradientOf(leaves[i]));
+  });
+  std::vector<Tensor> views;
+  begin = 0;
+  for (const Shape& shape : shapes) {
+    views.push_back(part(recorded, begin, shape));
+    begin += shape.elements();
+  }
+  return views;
 }
 
 }  // namespace headlight

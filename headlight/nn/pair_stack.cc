@@ -1,0 +1,84 @@
+#include "headlight/nn/pair_stack.h"
+
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/dropout.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/gate.h"
+#include "headlight/ops/residual.h"
+#include "headlight/ops/view.h"
+
+namespace headlight {
+
+Tensor DropShared(Context& context, const Tensor& x, std::int64_t height, double probability, DropoutShared shared) {
+  const Dropout dropout = context.NextDropout(probability);
+  if (dropout.probability == 0) return x;
+  const std::int64_t width = x.rows() / height, columns = x.columns();
+  const bool rows = shared == DropoutShared::rows;
+  const Tensor ones = Tensor::Empty({rows ? width : height, columns}, x.dtype());
+  ones.Fill(1);
+  const Tensor mask = ops::Drop(ones, dropout).ViewAs({rows ? 1 : height, rows ? width : 1, columns});
+  return ops::Reshape(ops::Multiply(ops::Reshape(x, {height, width, columns}), mask), x.shape());
+}
+
+Transition::Transition(const Scope& scope, std::int64_t model, std::int64_t times)
+    : norm_(scope / "layer_norm", model),
+      inner_(scope, {"linear_1"}, model, times * model, /*bias=*/true, /*stored_transposed=*/false, HeNormal(model)),
+      outer_(scope, {"linear_2"}, times * model, model, /*bias=*/true, /*stored_transposed=*/false, kZeroLinear) {}
+
+Tensor Transition::operator()(Context& context, const Tensor& x) const {
+  return outer_(context, inner_(context, norm_(context, x), Activation::relu));
+}
+
+TriangleMultiplication::TriangleMultiplication(const Scope& scope, std::int64_t pair, std::int64_t channels,
+                                               ops::Triangle triangle)
+    : triangle_(triangle),
+      norm_in_(scope / "layer_norm_in", pair),
+      norm_out_(scope / "layer_norm_out", channels),
+      projections_(scope, {"linear_a_p", "linear_a_g", "linear_b_p", "linear_b_g"}, pair, 4 * channels),
+      gate_(scope, {"linear_g"}, pair, pair, /*bias=*/true, /*stored_transposed=*/false, kOpenGate),
+      output_(scope, {"linear_z"}, channels, pair, /*bias=*/true, /*stored_transposed=*/false, kZeroLinear) {}
+
+Tensor TriangleMultiplication::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const {
+  const Tensor x = norm_in_(context, pair);
+  const Tensor sums =
+      ops::TriangleProduct(projections_(context, x), grid.residues, triangle_,
+                           projections_.compute() == Compute::bfloat16 ? Compute::bfloat16 : Compute::float32);
+  return ops::Gate(output_(context, norm_out_(context, sums)), gate_(context, x));
+}
+
+TriangleAttention::TriangleAttention(const Scope& scope, std::int64_t pair, std::int32_t heads, std::int64_t head_dim,
+                                     Node node)
+    : node_(node),
+      norm_(scope / "layer_norm", pair),
+      bias_(scope, {"linear"}, pair, heads, /*bias=*/false, /*stored_transposed=*/false, LeCunNormal(pair)),
+      attention_(scope / "mha", pair, heads, head_dim) {}
+
+// The ending node is the starting node of the transposed pairs: columns are read where they lie, and only the bias, of
+// a few numbers a pair, is transposed.
+Tensor TriangleAttention::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const {
+  const Tensor x = norm_(context, pair), bias = bias_(context, x);
+  if (node_ == Node::starting) return attention_(context, x, grid.pair_rows, {.values = bias}, {});
+  return attention_(context, x, grid.pair_columns, {.values = ops::Embedding(bias, grid.transposed)}, {});
+}
+
+PairStack::PairStack(const Scope& scope, const PairStackConfig& config)
+    : dropout_(config.dropout),
+      outgoing_(scope / "tri_mul_out", config.pair, config.channels, ops::Triangle::outgoing),
+      incoming_(scope / "tri_mul_in", config.pair, config.channels, ops::Triangle::incoming),
+      starting_(scope / "tri_att_start", config.pair, config.heads, config.head_dim, TriangleAttention::Node::starting),
+      ending_(scope / "tri_att_end", config.pair, config.heads, config.head_dim, TriangleAttention::Node::ending),
+      transition_(scope / "pair_transition", config.pair, config.transition) {}
+
+Tensor PairStack::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const {
+  Tensor z = pair;
+  const auto add = [&](const Tensor& update, DropoutShared shared) {
+    z = ops::Residual(z, DropShared(context, update, grid.residues, dropout_, shared));
+  };
+  add(outgoing_(context, z, grid), DropoutShared::rows);
+  add(incoming_(context, z, grid), DropoutShared::rows);
+  add(starting_(context, z, grid), DropoutShared::rows);
+  add(ending_(context, z, grid), DropoutShared::columns);
+  return ops::Residual(z, transition_(context, z));
+}
+
+}  // namespace headlight
