@@ -32,7 +32,7 @@ const std::map<std::string, Names> kRooms = {
     {"text/metrics", {"text"}},
     {"image", {"base", "tensor"}},
     {"protein", {"base", "tensor"}},
-    {"nn", {"ops", "io"}},
+    {"nn", {"ops", "io", "protein"}},
     {"models", {"nn", "io"}},
     {"data", {"text/tokenizers", "text/metrics", "image", "protein", "tensor"}},
     {"train", {"nn", "data", "generate"}},
