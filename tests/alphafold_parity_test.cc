@@ -1,6 +1,8 @@
 // AlphaFold 2's parts against OpenFold: tools/make_alphafold_goldens.py says what testdata/alphafold/ holds.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,7 +10,12 @@
 #include <vector>
 
 #include "headlight/autograd/tape.h"
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/models/alphafold.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/stored_parameters.h"
 #include "headlight/nn/evoformer.h"
 #include "headlight/nn/structure_module.h"
 #include "headlight/ops/arithmetic.h"
@@ -17,6 +24,8 @@
 
 namespace headlight {
 namespace {
+
+using testing::HasSubstr;
 
 // A golden, and a part of a model that has its parameters.
 class Golden {
@@ -75,13 +84,14 @@ class Golden {
     loss_ = loss_.empty() ? part : ops::Add(loss_, part);
   }
 
-  void CheckGradients() {
+  void CheckGradients() { CheckGradients(parameters_); }
+  void CheckGradients(const Parameters& parameters) {
     tape_.Backward(loss_);
     for (const auto& [name, input] : inputs_)
       EXPECT_LT(Deviation(ToDouble(tape_.GradientOf(input)), ToDouble(file_.Read("d_" + name, DType::float64))),
                 Tolerance())
           << name;
-    EXPECT_LT(Deviation(ByName(parameters_, &Parameter::gradient), GradientsOf(file_)), Tolerance());
+    EXPECT_LT(Deviation(ByName(parameters, &Parameter::gradient), GradientsOf(file_)), Tolerance());
   }
 
   // In double only the goldens, which are stored in single, are rounded.
@@ -151,6 +161,121 @@ TEST_P(AlphaFoldParity, StructureModule) {
     golden.Output("angles" + number, made.torsions);
   }
   golden.CheckGradients();
+}
+
+const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
+
+// The passes of the model's golden.
+std::vector<FoldingFeatures> PassesOf(const Safetensors& file, DType dtype) {
+  std::vector<FoldingFeatures> passes;
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto rows = [&](const std::string& name) {
+      const Tensor stored = file.Read(name + "." + std::to_string(pass), dtype);
+      return stored.ViewAs({stored.rows(), stored.columns()});
+    };
+    const auto numbers = [&](const char* name) { return file.Read(name, DType::int32).ToVector<std::int32_t>(); };
+    auto marks = std::make_shared<std::vector<std::uint8_t>>();
+    for (const double mark : ToDouble(rows("mask"))) marks->push_back(mark != 0);
+    passes.push_back({numbers("aatype"), numbers("residue_index"), rows("target"), rows("msa"), marks, rows("extra")});
+  }
+  return passes;
+}
+
+TEST_P(AlphaFoldParity, Model) {
+  const DType dtype = GetParam();
+  Golden golden("model/golden", dtype);
+  AlphaFold model(LoadModel<AlphaFold>(kFolder)->config(), dtype);
+  LoadParameters(model.parameters(), Safetensors(kFolder + "/model.safetensors"), [](auto) { return false; });
+  model.parameters().PrepareTraining();
+  const std::vector<FoldingFeatures> passes = PassesOf(golden.file(), dtype);
+  const FoldingOutputs outputs = model.Fold(golden.context(), passes);
+  const std::vector<std::uint8_t>* const present = passes.back().present.get();
+  golden.Output("msa", outputs.alignment, present);
+  golden.Output("pair", outputs.pair);
+  golden.Output("single", outputs.single);
+  golden.Output("frames", outputs.structure.blocks.back().frames);
+  golden.Output("positions", outputs.structure.blocks.back().atoms);
+  golden.Output("angles", outputs.structure.blocks.back().torsions);
+  golden.Output("masked_msa_logits", outputs.letters, present);
+  golden.Output("lddt_logits", outputs.lddt);
+  golden.Output("distogram_logits", outputs.distances);
+  golden.Output("experimentally_resolved_logits", outputs.resolved);
+  golden.Output("tm_logits", outputs.aligned_errors);
+  golden.CheckGradients(model.parameters());
+}
+
+TEST(AlphaFold, ComesBackFromItsFolder) {
+  const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kFolder);
+  const TemporaryFolder folder;
+  ComesBack(*model, folder.path());
+}
+
+// The second pass reads what the first one gave.
+TEST(AlphaFold, Recycles) {
+  const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder, {.purpose = LoadFor::computing});
+  const std::vector<FoldingFeatures> passes = PassesOf(Safetensors(kFolder + "/golden.safetensors"), DType::float32);
+  Context context;
+  const Tensor twice = model->Fold(context, passes).pair, once = model->Fold(context, std::span(passes).last(1)).pair;
+  EXPECT_GT(Deviation(ToDouble(once), ToDouble(twice)), 1e-2);
+}
+
+TEST(AlphaFold, ComputesInEveryPrecision) {
+  const Safetensors golden(kFolder + "/golden.safetensors");
+  for (const auto& [compute, tolerance] :
+       {std::pair(Compute::float32, 1e-4), std::pair(Compute::bfloat16, 0.1), std::pair(Compute::int8, 0.2)}) {
+    if (!kernels::CpuHas(compute)) continue;
+    const std::unique_ptr<const FoldingModel> model =
+        LoadModel<FoldingModel>(kFolder, {.compute = compute, .purpose = LoadFor::computing});
+    Context context;
+    const FoldingOutputs outputs = model->Fold(context, PassesOf(golden, DType::float32));
+    EXPECT_LT(Deviation(ToDouble(outputs.pair), ToDouble(golden.Read("pair", DType::float64))), tolerance)
+        << Name(compute);
+  }
+}
+
+TEST(AlphaFold, RefusesWhatDoesNotFit) {
+  const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder);
+  const std::vector<FoldingFeatures> good = PassesOf(Safetensors(kFolder + "/golden.safetensors"), DType::float32);
+  const auto error_of = [&](auto spoil) {
+    std::vector<FoldingFeatures> passes = good;
+    spoil(passes);
+    Context context;
+    return ErrorOf([&] { model->Fold(context, passes); });
+  };
+  using Passes = std::vector<FoldingFeatures>;
+  EXPECT_EQ(error_of([](Passes&) {}), "");
+  EXPECT_THAT(error_of([](Passes& passes) { passes.clear(); }), HasSubstr("no pass"));
+  EXPECT_THAT(error_of([](Passes& passes) { passes[1].places.pop_back(); }), HasSubstr("6 residues at 5 places"));
+  EXPECT_THAT(error_of([](Passes& passes) { passes[1].types[0] = 21; }), HasSubstr("residue type 21"));
+  EXPECT_THAT(error_of([](Passes& passes) {
+                passes[0].target = Tensor::Zeros({6, 21});
+              }),
+              HasSubstr("a target of shape [6, 21]"));
+  EXPECT_THAT(error_of([](Passes& passes) {
+                passes[0].alignment = Tensor::Zeros({7, 49});
+              }),
+              HasSubstr("an alignment of shape [7, 49]"));
+  EXPECT_THAT(error_of([](Passes& passes) {
+                passes[0].extra = Tensor::Zeros({6, 24});
+              }),
+              HasSubstr("extra rows of shape [6, 24]"));
+  EXPECT_THAT(error_of([](Passes& passes) { passes[0].present = std::make_shared<std::vector<std::uint8_t>>(3); }),
+              HasSubstr("3 marks"));
+
+  const TemporaryFolder folder;
+  const auto config_error = [&](const std::string& from, const std::string& to) {
+    std::string config = ReadFile(kFolder + "/config.json");
+    WriteFile(folder.File("config.json"), config.replace(config.find(from), from.size(), to));
+    const JsonView json = ReadJson(folder.File("config.json"));
+    return ErrorOf([&] {
+      AlphaFoldConfig read;
+      ReadConfig(json, read);
+    });
+  };
+  EXPECT_THAT(config_error("\"c_m\": 8", "\"c_m\": 0"), HasSubstr("c_m"));
+  EXPECT_THAT(config_error("\"c_ipa\": 3", "\"c_ipa\": -1"), HasSubstr("c_ipa"));
+  EXPECT_THAT(config_error("\"no_blocks\": 2", "\"opm_first\": true"), HasSubstr("opm_first"));
+  EXPECT_THAT(config_error("\"c_m\": 8", "\"template\": {}"), HasSubstr("template"));
 }
 
 }  // namespace

@@ -14,9 +14,15 @@ the outputs, each number weighed by sin(its place + 1); gradient.NAME is a param
         inputs single [residues, ...], pair [residues, residues, ...], aatype [residues]; outputs single_out and of each
         block B frames.B [residues, 7], group_frames.B [residues, 8, 12] (rotation, translation), atoms.B [residues, 14, 3],
         unnormalized_angles.B and angles.B [residues, 7, 2]
+    model/
+        a whole model, config.json and model.safetensors, and golden.safetensors: two passes of it, whose features are
+        aatype, residue_index [residues] and target.P [residues, 22], msa.P [rows, residues, 49], mask.P [rows, residues],
+        extra.P [extra rows, residues, 25] of pass P; the outputs of the last one as OpenFold names them, msa 0 where a cell
+        is absent; gradients of the parameters
 """
 
 import importlib
+import json
 import pathlib
 import sys
 import types
@@ -69,7 +75,7 @@ def weigh(x):
     return (x * torch.sin(torch.arange(x.numel(), dtype=x.dtype) + 1)).sum()
 
 
-def save(name, model, inputs, outputs, others=()):
+def save(name, model, inputs, outputs, others=(), with_parameters=True):
     """`inputs` have gradients; the loss is that of the outputs."""
     loss = sum(weigh(x) for x in outputs.values())
     named = dict(model.named_parameters())
@@ -77,10 +83,11 @@ def save(name, model, inputs, outputs, others=()):
     assert all(gradient is not None for gradient in gradients)
     tensors = dict(others) | inputs | outputs | {"loss": loss}
     tensors |= {f"d_{key}": gradient for key, gradient in zip(inputs, gradients)}
-    tensors |= {f"parameter.{key}": value for key, value in named.items()}
+    if with_parameters:
+        tensors |= {f"parameter.{key}": value for key, value in named.items()}
     tensors |= {f"gradient.{key}": gradient for key, gradient in zip(named, gradients[len(inputs):])}
-    OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / f"{name}.safetensors"
+    path.parent.mkdir(parents=True, exist_ok=True)
     save_file({key: value.detach().to(torch.float32 if value.is_floating_point() else torch.int32).contiguous()
                for key, value in tensors.items()}, path)
     print(path, path.stat().st_size, "bytes")
@@ -132,12 +139,102 @@ def make_structure_module():
     save("structure_module", model, inputs, outputs, {"aatype": aatype})
 
 
+# The sizes of a tiny model under the names of OpenFold's configuration, as headlight's config.json has them.
+SIZES = {
+    "c_m": 8, "c_z": 6, "c_e": 5, "c_s": 7, "relpos_k": 3,
+    "evoformer_stack": dict(c_hidden_msa_att=3, no_heads_msa=2, c_hidden_opm=3, c_hidden_mul=4, c_hidden_pair_att=3,
+                            no_heads_pair=2, no_blocks=2, transition_n=2, msa_dropout=0.15, pair_dropout=0.25),
+    "extra_msa_stack": dict(c_hidden_msa_att=2, no_heads_msa=2, c_hidden_opm=2, c_hidden_mul=3, c_hidden_pair_att=2,
+                            no_heads_pair=1, no_blocks=1, transition_n=2, msa_dropout=0.15, pair_dropout=0.25),
+    "structure_module": dict(c_ipa=3, no_heads_ipa=2, no_qk_points=2, no_v_points=3, c_resnet=5, no_blocks=2,
+                             no_transition_layers=1, no_resnet_blocks=2, dropout_rate=0.1, trans_scale_factor=10,
+                             epsilon=1e-8),
+    "plddt_hidden": 4, "plddt_bins": 50, "distogram_bins": 6,
+}
+
+
+def openfold_config():
+    config = importlib.import_module("openfold.config").model_config("model_3_ptm")
+    model = config.model
+    for section in [model.input_embedder, model.recycling_embedder, model.evoformer_stack, model.extra_msa.extra_msa_stack,
+                    model.structure_module]:
+        section.c_z = SIZES["c_z"]
+    for section in [model.input_embedder, model.recycling_embedder, model.evoformer_stack, model.heads.masked_msa]:
+        section.c_m = SIZES["c_m"]
+    for section in [model.evoformer_stack, model.structure_module]:
+        section.c_s = SIZES["c_s"]
+    model.input_embedder.relpos_k = SIZES["relpos_k"]
+    model.extra_msa.extra_msa_embedder.c_out = model.extra_msa.extra_msa_stack.c_m = SIZES["c_e"]
+    model.evoformer_stack.update(SIZES["evoformer_stack"])
+    model.extra_msa.extra_msa_stack.update(SIZES["extra_msa_stack"])
+    model.structure_module.update(SIZES["structure_module"])
+    model.evoformer_stack.blocks_per_ckpt = None
+    model.extra_msa.extra_msa_stack.ckpt = False
+    heads = model.heads
+    heads.lddt.update(c_in=SIZES["c_s"], c_hidden=SIZES["plddt_hidden"], no_bins=SIZES["plddt_bins"])
+    heads.distogram.update(c_z=SIZES["c_z"], no_bins=SIZES["distogram_bins"])
+    heads.tm.update(c_z=SIZES["c_z"], no_bins=SIZES["distogram_bins"], enabled=True)
+    heads.experimentally_resolved.c_in = heads.experimentally_resolved.c_s = SIZES["c_s"]
+    return config
+
+
+def make_model():
+    residues, rows, extra_rows, passes = 6, 4, 5, 2
+    constants = importlib.import_module("openfold.np.residue_constants")
+    transforms = importlib.import_module("openfold.data.data_transforms")
+    model = importlib.import_module("openfold.model.model").AlphaFold(openfold_config()).eval()
+    initialise(model, 5)
+    generator = torch.Generator().manual_seed(6)
+
+    def random(*shape):
+        return torch.rand(*shape, passes, generator=generator)
+
+    aatype = torch.tensor([7, 1, 18, 14, 20, 4])  # glycine has no C beta, X none of the side chain's
+    assert constants.restypes[7] == "G"
+    atoms = transforms.make_atom14_masks({"aatype": aatype})
+    batch = {
+        "aatype": aatype, "residue_index": torch.tensor([3, 4, 5, 9, 10, 30]), "seq_mask": torch.ones(residues),
+        "residx_atom37_to_atom14": atoms["residx_atom37_to_atom14"], "atom37_atom_exists": atoms["atom37_atom_exists"],
+        "extra_msa_mask": torch.ones(extra_rows, residues)}
+    batch = {key: value[..., None].expand(*value.shape, passes) for key, value in batch.items()}
+    batch |= {"target_feat": random(residues, 22), "msa_feat": random(rows, residues, 49),
+              "msa_mask": (random(rows, residues) > 0.2).double(),
+              "extra_msa": (random(extra_rows, residues) * 23).long(),
+              "extra_has_deletion": (random(extra_rows, residues) > 0.5).double(),
+              "extra_deletion_value": random(extra_rows, residues)}
+    batch["msa_mask"][0] = 1
+    # Every pass as in training: without gradients OpenFold works in place, with indices that newer PyTorch reads otherwise.
+    previous = [None, None, None]
+    for number in range(passes):
+        made, *previous, _ = model.iteration({key: value[..., number].clone() for key, value in batch.items()}, previous)
+        previous = [x.detach() for x in previous]
+    made |= model.aux_heads(made)
+    mask = batch["msa_mask"][..., -1]
+    outputs = {"msa": made["msa"] * mask[..., None], "pair": made["pair"], "single": made["single"],
+               "frames": made["sm"]["frames"][-1], "positions": made["sm"]["positions"][-1],
+               "angles": made["sm"]["angles"][-1], "masked_msa_logits": made["masked_msa_logits"] * mask[..., None]}
+    for name in ["lddt_logits", "distogram_logits", "experimentally_resolved_logits", "tm_logits"]:
+        outputs[name] = made[name]
+    others = {"aatype": aatype, "residue_index": batch["residue_index"][..., 0]}
+    extra = importlib.import_module("openfold.utils.feats").build_extra_msa_feat
+    for number in range(passes):
+        its = {key: value[..., number] for key, value in batch.items()}
+        others |= {f"target.{number}": its["target_feat"], f"msa.{number}": its["msa_feat"], f"mask.{number}": its["msa_mask"],
+                   f"extra.{number}": extra(its)}
+    save("model/golden", model, {}, outputs, others, with_parameters=False)
+    save_file({name: value.detach().float().contiguous() for name, value in model.named_parameters()},
+              OUT / "model" / "model.safetensors")
+    config = {"model_type": "alphafold2", **SIZES}
+    (OUT / "model" / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
 def main():
     load_openfold(sys.argv[1])
     evoformer = importlib.import_module("openfold.model.evoformer")
     make_blocks("evoformer", [evoformer.EvoformerBlock(no_column_attention=False, **BLOCK) for _ in range(2)], 1)
     make_blocks("extra_msa", [evoformer.ExtraMSABlock(ckpt=False, **BLOCK) for _ in range(2)], 2)
     make_structure_module()
+    make_model()
 
 
 if __name__ == "__main__":

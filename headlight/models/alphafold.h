@@ -1,0 +1,62 @@
+// AlphaFold 2 (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021) for one chain,
+// without templates, under OpenFold's names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/evoformer.h"
+#include "headlight/nn/folding_embedders.h"
+#include "headlight/nn/folding_model.h"
+#include "headlight/nn/structure_module.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The defaults are the published models'.
+struct AlphaFoldConfig {
+  std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
+  std::int32_t farthest = 32;  // of relative places
+  // Their alignment, pair and single are those above, and transitions of pairs are as wide as those of alignments.
+  EvoformerConfig evoformer = {};
+  EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};
+  int blocks = 48, extra_blocks = 4;
+  StructureModuleConfig structure = {};
+  std::int64_t lddt_hidden = 128, lddt_bins = 50, distance_bins = 64;
+  std::int64_t error_bins = 0;  // of aligned errors (pTM); 0: the model has no such head
+};
+HEADLIGHT_API void Describe(ConfigTable& table, AlphaFoldConfig& config);
+
+class HEADLIGHT_API AlphaFold : public FoldingModel {
+ public:
+  // Throws Error for a configuration that there cannot be.
+  explicit AlphaFold(const AlphaFoldConfig& config, DType dtype = DType::float32);
+
+  FoldingOutputs Fold(Context& context, std::span<const FoldingFeatures> passes) const override;  // algorithm 2
+
+  const AlphaFoldConfig& config() const { return config_; }
+  Json::Object Description() const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const RecycledState& recycled) const;
+
+  AlphaFoldConfig config_;
+  std::optional<InputEmbedder> input_;
+  std::optional<RecyclingEmbedder> recycling_;
+  std::optional<Linear> extra_, single_;
+  std::optional<EvoformerStack> extra_rows_, evoformer_;
+  std::optional<StructureModule> structure_;
+  // Heads.
+  struct LddtHead {
+    LayerNorm norm;
+    Linear first, second, third;
+  };
+  std::optional<LddtHead> lddt_;
+  std::optional<Linear> distances_, aligned_errors_, letters_, resolved_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,62 @@
+// The first representations of a chain, from its features and from an earlier pass (Jumper et al., "Highly accurate
+// protein structure prediction with AlphaFold", 2021, supplement, algorithms 3, 4 and 32).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/evoformer.h"
+#include "headlight/nn/folding_model.h"
+#include "headlight/nn/layers.h"
+
+namespace headlight {
+
+inline constexpr std::int64_t kTargetFeatures = 22, kAlignmentFeatures = 49, kExtraFeatures = 25;
+
+// Algorithms 3 and 4.
+class HEADLIGHT_API InputEmbedder {
+ public:
+  // Declares linear_tf_z_i, linear_tf_z_j, linear_tf_m, linear_msa_m and linear_relpos; places more than `farthest`
+  // apart are as far apart as that.
+  InputEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, std::int32_t farthest);
+
+  FoldingState operator()(Context& context, const FoldingFeatures& features) const;
+
+ private:
+  std::int32_t farthest_;
+  Linear first_, second_, target_, alignment_, places_;
+};
+
+// What a pass hands to the next one, without gradients.
+struct RecycledState {
+  Tensor first_row;   // [residues, alignment]: of the alignment
+  Tensor pair;        // [residues * residues, pair]
+  Tensor beta_atoms;  // [residues, 3]: C beta, or glycine's C alpha, in angstrom
+};
+
+// Of the first pass: zeros.
+HEADLIGHT_API RecycledState NothingRecycled(std::int64_t residues, std::int64_t alignment, std::int64_t pair,
+                                            DType dtype);
+
+// What the outputs of a pass say.
+HEADLIGHT_API RecycledState Recycle(const FoldingOutputs& outputs, std::span<const std::int32_t> types);
+
+// Algorithm 32.
+class HEADLIGHT_API RecyclingEmbedder {
+ public:
+  // Declares layer_norm_m, layer_norm_z and linear.
+  RecyclingEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair);
+
+  // The state with what is recycled added to its pairs and to the first row of its alignment.
+  FoldingState operator()(Context& context, const FoldingState& state, const RecycledState& recycled) const;
+
+ private:
+  LayerNorm row_norm_, pair_norm_;
+  Linear distances_;
+};
+
+// The first row of an alignment [rows * residues, ...], as a view.
+HEADLIGHT_API Tensor FirstRow(const Tensor& alignment, std::int64_t residues);
+
+}  // namespace headlight
