@@ -1,5 +1,6 @@
 #include "headlight/models/alphafold.h"
 
+#include <memory>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -73,6 +74,8 @@ FoldingOutputs AlphaFold::Fold(Context& context, std::span<const FoldingFeatures
     Check(residues >= 1 && residues == std::ssize(passes.front().types) && residues == std::ssize(features.places),
           "{}: {} residues at {} places, in a pass after one of {}", parameters_.source(), residues,
           features.places.size(), passes.front().types.size());
+    for (const std::int32_t type : features.types)
+      Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters_.source(), type, kResidueTypes);
     check("a target", features.target, kTargetFeatures);
     Check(features.target.rows() == residues, "{}: a target of {} residues for {}", parameters_.source(),
           features.target.rows(), residues);

@@ -1,6 +1,7 @@
 #include "headlight/nn/evoformer.h"
 
 #include <memory>
+#include <span>
 
 #include "headlight/base/error.h"
 #include "headlight/nn/recomputed.h"

@@ -1,6 +1,7 @@
 #include "headlight/nn/gated_attention.h"
 
 #include <cmath>
+#include <span>
 
 #include "headlight/ops/gate.h"
 #include "headlight/ops/masked_mean.h"

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "headlight/autograd/tape.h"
 #include "headlight/base/dual.h"
