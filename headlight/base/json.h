@@ -32,7 +32,8 @@ struct Named {
 class HEADLIGHT_API Json {
  public:
   using Member = Named<Json>;
-  using Array = std::vector<Json>;  // of one list: Array{Json(Array{...})}, since compilers disagree on Array{Array{...}}
+  // A list of one list is Array{Json(Array{...})}: compilers disagree on Array{Array{...}}.
+  using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
   Json() = default;  // null
