@@ -11,6 +11,8 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/tasks/drawer.h"
 #include "headlight/tasks/drawing_testing.h"
+#include "headlight/tasks/dual_embedder.h"
+#include "headlight/tasks/dual_testing.h"
 
 namespace headlight {
 namespace {
@@ -62,6 +64,54 @@ TEST_F(Draw, PrintsCodes) {
     for (const JsonView& code : line["codes"].Items()) codes.push_back(static_cast<std::int32_t>(code.Integer()));
     EXPECT_EQ(codes, drawings[i].codes);
   }
+}
+
+TEST_F(Draw, OrdersPicturesByHowWellTheyFitTheirText) {
+  const std::string clip = files.File("clip");
+  std::filesystem::create_directory(clip);
+  SaveTinyClip(clip);
+  const DualEmbedder ranker = DualEmbedder::Load(clip);
+  const std::vector<Drawing> drawings = Drawer::Load(model).Draw(texts, 6);
+  std::vector<Drawing> best;  // three of each text
+  std::vector<std::string> rows;
+  for (std::size_t text = 0; text < 2; ++text) {
+    const auto ranked = RankDrawings(ranker, texts[text], std::span(drawings).subspan(text * 6, 6));
+    for (std::size_t i = 0; i < 3; ++i) {
+      best.push_back(drawings[text * 6 + ranked[i].drawing]);
+      rows.push_back(fmt::format("{} {} {:.5f}", texts[text], ranked[i].drawing + 1, ranked[i].score));
+    }
+  }
+  EXPECT_EQ(Drawn({texts[0], texts[1], "--count", "6", "--rank", clip, "--best", "3"}), Sheet(best, 3));
+  const Outcome outcome =
+      RunProgram({"draw", model, texts[0], texts[1], "--count", "6", "--rank", clip, "--best", "3", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::vector<std::string> printed;
+  for (const std::string& row : Lines(outcome.out)) {
+    const JsonView line(ParseJson(row, "line"), "line");
+    printed.push_back(
+        fmt::format("{} {} {:.5f}", line["text"].String(), line["drawing"].Integer(), line["score"].Number()));
+    EXPECT_EQ(line["codes"].Items().size(), 16U);
+  }
+  EXPECT_EQ(printed, rows);
+  std::vector<Drawing> all;
+  for (const RankedDrawing& one : RankDrawings(ranker, texts[0], std::span(drawings).first(6)))
+    all.push_back(drawings[one.drawing]);
+  EXPECT_EQ(Drawn({texts[0], "--count", "6", "--rank", clip}), Sheet(all, 3));
+
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"draw", model, texts[0], "--out", out, "--rank"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RefusalOf(arguments);
+  };
+  EXPECT_THAT(refusal({clip, "--count", "2", "--best", "3"}), HasSubstr("--best 3: 2 pictures are drawn of each text"));
+  EXPECT_THAT(refusal({clip, "--best", "0"}), HasSubstr("--best must be at least 1"));
+  EXPECT_THAT(refusal({model}), HasSubstr("model"));
+  EXPECT_THAT(refusal({files.File("none")}), HasSubstr("no such folder"));
+  SaveTinyClip(clip, /*positions=*/3);
+  EXPECT_THAT(refusal({clip}), HasSubstr("--rank: text 1: "));
+  SaveTinyClip(clip);
+  DamageWeights(clip);
+  EXPECT_THAT(refusal({clip}), HasSubstr(clip + "/model.safetensors: embedding "));
 }
 
 TEST_F(Draw, CompletesAPicture) {

@@ -83,14 +83,21 @@ TEST_F(JsonFields, OfPicturesAreDocumented) {
 }
 
 TEST_F(JsonFields, OfDrawingsAreDocumented) {
-  const std::string dalle = folder.File("dalle");
-  std::filesystem::create_directory(dalle);
+  const std::string dalle = folder.File("dalle"), clip = folder.File("clip");
+  for (const std::string& path : {dalle, clip}) std::filesystem::create_directory(path);
   SaveTinyDalle(dalle);
-  const Outcome outcome = RunProgram({"draw", dalle, "dog", "--json"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const std::vector<std::string> fields = {"text", "drawing", "codes"};
-  EXPECT_EQ(NamesOf(ParseJson(outcome.out, "row")), fields);
-  for (const std::string& name : fields) EXPECT_THAT(RowOf("draw"), HasSubstr("`" + name + "`"));
+  SaveTinyClip(clip);
+  std::vector<std::string> command = {"draw", dalle, "dog", "--json"}, fields = {"text", "drawing", "codes"};
+  for (const bool ranked : {false, true}) {
+    if (ranked) {
+      command.insert(command.end(), {"--rank", clip});
+      fields.push_back("score");
+    }
+    const Outcome outcome = RunProgram(command);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(NamesOf(ParseJson(outcome.out, "row")), fields);
+    for (const std::string& name : fields) EXPECT_THAT(RowOf("draw"), HasSubstr("`" + name + "`"));
+  }
 }
 
 // Each field of an evaluation is in the manual's row of its task.

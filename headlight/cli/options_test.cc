@@ -176,6 +176,7 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"train", "self-distillation", "--train", "a", "--out", "b", "--from", ".", "--layers", "4"}, "--layers"},
       {{"draw", ".", "a", "--out", "a.png", "--rows", "2"}, "--rows needs --from"},
       {{"draw", ".", "a", "--json", "--columns", "2"}, "--columns needs --out"},
+      {{"draw", ".", "a", "--json", "--best", "2"}, "--best needs --rank"},
   };
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
   for (const std::string task :

@@ -1,6 +1,9 @@
 #include "headlight/tasks/drawer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "headlight/base/error.h"
 #include "headlight/image/processor.h"
@@ -9,6 +12,7 @@
 #include "headlight/nn/picture_coder.h"
 #include "headlight/tasks/draw_tokens.h"
 #include "headlight/tasks/drawer_text.h"
+#include "headlight/tasks/dual_embedder.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -107,6 +111,22 @@ std::vector<Drawing> Drawer::Complete(std::span<const std::string> texts, const 
   std::vector<std::int32_t> codes = Encode(begun);
   codes.resize(static_cast<std::size_t>(kept * model().drawing().grid.width));
   return DrawFrom(texts, codes, count, options);
+}
+
+std::vector<RankedDrawing> RankDrawings(const DualEmbedder& ranker, const std::string& text,
+                                        std::span<const Drawing> drawings) {
+  const Tensor wanted = ranker.EmbedTexts({text}).vectors;
+  std::vector<Picture> fitted;
+  for (const Drawing& drawing : drawings) fitted.push_back(ranker.Fit(drawing.picture));
+  const Tensor vectors = ranker.EmbedFitted(fitted);
+  const std::span<const float> of_text = wanted.span<float>();
+  std::vector<RankedDrawing> ranked;
+  for (std::size_t i = 0; i < drawings.size(); ++i) {
+    const float* const one = vectors.matrix<float>().row(static_cast<std::int64_t>(i));
+    ranked.push_back({i, std::inner_product(of_text.begin(), of_text.end(), one, 0.0f)});
+  }
+  std::ranges::stable_sort(ranked, std::greater{}, &RankedDrawing::score);
+  return ranked;
 }
 
 }  // namespace headlight

@@ -1,9 +1,11 @@
 // Pictures drawn from texts by a DALL-E: load a folder once, call it from any number of threads.
 //   const Drawer drawer = Drawer::Load("shapes");
 //   const std::string text = "a red circle left of a blue square";
-//   std::vector<Drawing> drawings = drawer.Draw({&text, 1}, 4, {.temperature = 0.9, .seed = 7});
+//   std::vector<Drawing> drawings = drawer.Draw({&text, 1}, 8, {.temperature = 0.9, .seed = 7});
+//   const Drawing& best = drawings[RankDrawings(DualEmbedder::Load("clip"), text, drawings)[0].drawing];
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +22,7 @@
 namespace headlight {
 
 class DrawingModel;       // nn/drawing_model.h
+class DualEmbedder;       // tasks/dual_embedder.h
 class PictureCoder;       // nn/picture_coder.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
@@ -65,5 +68,17 @@ class HEADLIGHT_API Drawer {
 
   std::shared_ptr<const State> state_;
 };
+
+// One of several drawings, by its place among them, and how well it fits their text.
+struct RankedDrawing {
+  std::size_t drawing = 0;
+  float score = 0;  // the cosine of its vector and that of the text
+};
+
+// The order of the drawings of one text by a CLIP or SigLIP, the best first (Ramesh et al., "Zero-Shot Text-to-Image
+// Generation", 2021, section 2.6); of equal scores the earlier one. Throws Error where `ranker` lacks a tower, and for
+// a text that is longer than it reads.
+HEADLIGHT_API std::vector<RankedDrawing> RankDrawings(const DualEmbedder& ranker, const std::string& text,
+                                                      std::span<const Drawing> drawings);
 
 }  // namespace headlight

@@ -14,6 +14,8 @@
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/picture_coder.h"
 #include "headlight/tasks/drawing_testing.h"
+#include "headlight/tasks/dual_embedder.h"
+#include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/testing.h"
 
 namespace headlight {
@@ -93,6 +95,37 @@ TEST_F(DrawerTest, KeepsTheRowsThatAreGiven) {
   EXPECT_EQ(CodesOf(drawer.Complete(texts, begun, {}, 2)), CodesOf(drawer.Complete(texts, begun, 2, 2)));
   EXPECT_EQ(CodesOf(drawer.Complete(texts, begun, 0, 2, {.seed = 9})), CodesOf(drawer.Draw(texts, 2, {.seed = 9})));
   EXPECT_THAT(ErrorOf([&] { drawer.Complete(texts, begun, 4, 1); }), HasSubstr("from 0 to 3 rows of codes"));
+}
+
+TEST_F(DrawerTest, IsRankedByTheProductsOfVectors) {
+  const TemporaryFolder clip;
+  SaveTinyClip(clip.path());
+  const DualEmbedder ranker = DualEmbedder::Load(clip.path());
+  std::vector<Drawing> drawings = Drawer::Load(folder.path()).Draw({texts.data(), 1}, 5);
+  drawings.push_back(drawings[2]);  // of equal scores the earlier one is first
+  const std::vector<RankedDrawing> ranked = RankDrawings(ranker, texts[0], drawings);
+  ASSERT_EQ(ranked.size(), 6U);
+  const Tensor text = ranker.EmbedTexts({texts[0]}).vectors;
+  std::vector<bool> seen(6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const auto& [drawing, score] = ranked[i];
+    seen[drawing] = true;
+    const Tensor vector = ranker.EmbedPictures({drawings[drawing].picture});
+    double product = 0;
+    for (std::size_t j = 0; j < 10; ++j) product += double{text.span<float>()[j]} * vector.span<float>()[j];
+    EXPECT_NEAR(score, product, 1e-6);
+    if (i > 0) {
+      EXPECT_LE(score, ranked[i - 1].score);
+    }
+    if (drawing == 2) {
+      EXPECT_EQ(ranked[i + 1].drawing, 5U);
+    }
+  }
+  EXPECT_EQ(seen, std::vector(6, true));
+  EXPECT_GT(ranked.front().score, ranked.back().score);
+  EXPECT_TRUE(RankDrawings(ranker, texts[0], {}).empty());
+  const std::string text_of_many(1'000, 'a');
+  EXPECT_THAT(ErrorOf([&] { RankDrawings(ranker, text_of_many, drawings); }), HasSubstr("text 1"));
 }
 
 TEST_F(DrawerTest, CanBeCancelled) {
