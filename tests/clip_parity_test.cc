@@ -6,12 +6,14 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "headlight/base/test_support.h"
+#include "headlight/inspect/relevance.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/clip.h"
 #include "headlight/models/family.h"
@@ -47,8 +49,28 @@ struct GoldenTexts {
   Sequences texts;
 };
 
+// Of the tokens of each picture for its score with the text of the same number.
+void CompareRelevance(const DualEncoder& model, const Safetensors& golden, double tolerance) {
+  const GoldenTexts given(golden);
+  const std::vector<Tensor> pictures = PicturesOf(golden);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    Numbers actual;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const Sequence& text = given.texts[i];
+      const auto layers = TokenRelevance(
+          model, pictures[i],
+          std::span(given.ids).subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length)));
+      ASSERT_EQ(layers.size(), 2U);
+      actual.insert(actual.end(), layers[layer].begin(), layers[layer].end());
+    }
+    const std::string name = "relevance." + std::to_string(layer);
+    EXPECT_LT(Deviation(actual, ToDouble(golden.Read(name, DType::float64))), tolerance) << name;
+  }
+}
+
 void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tolerance) {
   const auto read = [&](const std::string& name) { return ToDouble(golden.Read(name, DType::float64)); };
+  if (golden.contains("relevance.0")) CompareRelevance(model, golden, tolerance);  // of a model not in training
   model.parameters().PrepareTraining();
   Tape tape;
   Context context;

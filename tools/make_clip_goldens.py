@@ -14,6 +14,9 @@ precision without dropout (stored in single):
     logits                [texts, pictures]
     picture_attentions.L, text_attentions.L
     contrastive           the loss with which the model is trained, of pairs
+    relevance.L           [pictures, tokens]: of each picture's tokens for its score with the text of the same number, by
+                          gradient times attention (Chefer et al., arXiv:2103.15679, equations 5 and 6) from layer L to the
+                          last, without the identity that it begins with, as shares of 1
     loss, gradient.NAME   of every parameter, under its name in model.safetensors
 """
 
@@ -98,6 +101,50 @@ def weigh(x):
     return (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
 
 
+class Pool(torch.nn.Module):
+    """SigLIP's pooling attention, with its weights for those who look at them."""
+
+    def __init__(self, published):
+        super().__init__()
+        self.published = published
+
+    def forward(self, probe, keys, values):
+        published, heads = self.published, self.published.num_heads
+        weight, bias = published.in_proj_weight.chunk(3), published.in_proj_bias.chunk(3)
+        query, key, value = (
+            torch.nn.functional.linear(x, w, b).unflatten(-1, (heads, -1)).transpose(1, 2)
+            for x, w, b in zip((probe, keys, values), weight, bias))
+        self.weights = (query @ key.transpose(-1, -2) / query.shape[-1]**0.5).softmax(-1)
+        return published.out_proj((self.weights @ value).transpose(1, 2).flatten(2)), None
+
+
+def relevance(model, pictures, texts):
+    head = getattr(model.vision_model, "head", None)
+    if head is not None:
+        before = model(**pictures, **texts).logits_per_text
+        head.attention = Pool(head.attention)
+        assert torch.allclose(model(**pictures, **texts).logits_per_text, before, atol=1e-6)
+    rows = []
+    for i in range(len(texts["input_ids"])):
+        one = lambda given: {name: value[i:i + 1] if torch.is_tensor(value) else value for name, value in given.items()}  # noqa: E731
+        output = model(**one(pictures), **one(texts), output_attentions=True)
+        weights = list(output.vision_model_output.attentions) + ([head.attention.weights] if head is not None else [])
+        gradients = torch.autograd.grad(output.logits_per_text.squeeze(), weights)
+        mixes = [(gradient * weight).clamp(min=0).mean(1)[0] for gradient, weight in zip(gradients, weights)]
+        layers = []
+        for first in range(len(output.vision_model_output.attentions)):
+            rolled = torch.eye(mixes[0].shape[0], dtype=torch.float64)
+            for mix in mixes[first:2]:
+                rolled = rolled + mix @ rolled
+            row = (mixes[2] @ rolled)[0] if head is not None else rolled[0] - torch.eye(len(rolled))[0]
+            assert row.sum() > 0
+            layers.append(row / row.sum())
+        rows.append(torch.stack(layers))
+    if head is not None:
+        head.attention = head.attention.published
+    return torch.stack(rows, 1)
+
+
 def golden(model, folder, size, kind, seed):
     generator = torch.Generator().manual_seed(500 + seed)
     model.double()
@@ -144,6 +191,9 @@ def golden(model, folder, size, kind, seed):
     for name, value in outputs.items():
         tensors[name] = value
         loss = loss + weigh(value)
+    if pictures and texts:
+        for layer, row in enumerate(relevance(model, pictures, texts)):
+            tensors[f"relevance.{layer}"] = row
     assert abs(loss.item()) > 2, loss  # not a small difference of large numbers
     loss.backward()
     tensors["loss"] = loss

@@ -130,9 +130,16 @@ AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
 
 AttentionRecord OfDualEncoder(const std::string& folder, const ModelInput& input) {
   const Options& options = input.options;
-  Check(input.picture.has_value() != options.text.has_value(),
-        "{}: one of two towers is shown: give it a picture with --picture, or a text with --text", folder);
+  Check(input.picture || options.text,
+        "{}: give this model of two towers a picture with --picture, a text with --text, or both, to see which patches "
+        "move their score",
+        folder);
   Check(!options.second, "{}: this model reads no second text", folder);
+  if (input.picture && options.text) {
+    Check(!options.attention, "--attention: of a picture with a text the relevance of its patches is shown");
+    Check(!options.patch, "--patch: of a picture with a text the relevance of all patches is shown");
+    return PictureRelevanceOf(LoadDualFolder(folder, {}, LoadFor::everything), *input.picture, *options.text);
+  }
   if (options.text) return TextAttentionOf(LoadDualFolder(folder), *options.text);
   const auto model = LoadModel<DualEncoder>(folder, {.purpose = LoadFor::computing});
   return AttentionOf(*model, LoadPictureProcessor(folder), *input.picture, OneLayer(options));
@@ -178,6 +185,8 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
         "{}: this model reads no picture", folder);
   Check(captions || !input.options.question, "{}: --question is for models that answer questions about pictures",
         folder);
+  Check(!input.picture || !input.options.text || kind == DualEncoder::kKind,
+        "{}: --text with --picture is for models of two towers", folder);
   Check(!input.picture || captions || !input.options.target, "{}: --target is for models that write", folder);
   Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
@@ -293,7 +302,8 @@ void Run(const Options& options) {
         DrawAttention(drawn, path);
       }
     }
-    Note("{} shows {} attention{} of {}", path, shown, shown == 1 ? "" : "s", tokens);
+    const char* const noun = record.maps[0].relevance ? "map" : "attention";
+    Note("{} shows {} {}{} of {}", path, shown, noun, shown == 1 ? "" : "s", tokens);
   }
 }
 
@@ -309,7 +319,10 @@ void AddLook(CLI::App& program) {
                   "Sentence for the decoder, or caption of the picture [what the model writes]")
       ->type_name("TEXT");
   auto* text =
-      command.add_option("--text", options.text, "Text for an encoder, a language model or a model that draws")
+      command
+          .add_option("--text", options.text,
+                      "Text for an encoder, a language model or a model that draws; with --picture for a CLIP: show "
+                      "which patches move their score")
           ->type_name("TEXT")
           ->excludes(source);
   command.add_option("--second", options.second, "Second text of a pair, for an encoder")
@@ -322,8 +335,7 @@ void AddLook(CLI::App& program) {
                                   "model of captions; - is standard input")
                       ->type_name("FILE")
                       ->check(NotEmpty())
-                      ->excludes(source)
-                      ->excludes(text);
+                      ->excludes(source);
   command
       .add_option(
           "--patch", options.patch,
@@ -380,6 +392,7 @@ void AddLook(CLI::App& program) {
       "  headlight look blip --picture cat.jpg --layer 12 --out words.html\n"
       "  headlight look blip-vqa --picture cats.jpg --question 'How many cats?' --out question.html\n"
       "  headlight look clip --text 'a cat on a sofa' --out text.html\n"
+      "  headlight look clip --picture cat.jpg --text 'a cat' --out score.html --out score.png\n"
       "  headlight look detr --picture street.jpg --layer 6 --out street.html --out boxes.png\n"
       "  headlight look model --checkpoints --source 'Ein Hund läuft.' --target 'A dog runs.' --out training.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");

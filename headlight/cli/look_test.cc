@@ -6,6 +6,7 @@
 
 #include "headlight/cli/testing.h"
 #include "headlight/models/vit.h"
+#include "headlight/tasks/dual_testing.h"
 
 namespace headlight {
 namespace {
@@ -85,6 +86,48 @@ TEST(LookAtAPicture, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal_of("resnets/bottleneck"), HasSubstr("a convolutional network has no attention"));
   EXPECT_THAT(refusal_of("pictures/vit_oblong"), HasSubstr("reads pictures of 1 channels"));
   EXPECT_FALSE(std::filesystem::exists(page));
+}
+
+// With a text, of a model of two towers: what their score is due to.
+TEST(LookAtAPicture, AndItsScoreWithAText) {
+  const TemporaryFolder folder, clip, siglip;
+  SaveTinyClip(clip.path());
+  SaveTinySiglip(siglip.path());
+  const std::string page = folder.File("a.html"), sheet = folder.File("a.svg");
+  for (const std::string& model : {clip.path(), siglip.path()}) {
+    const Outcome outcome =
+        RunProgram({"look", model, "--picture", kPicture, "--text", "two dogs", "--out", page, "--out", sheet});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("a.html shows 2 maps of"));
+    EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("\"relevance\":true"), HasSubstr("\"tokens\":[\"two dogs\"]"),
+                                      Not(HasSubstr("self-attention"))));
+    const std::string before = ReadFile(sheet);
+    MustRun({"look", model, "--picture", kPicture, "--text", "a meadow", "--mass", "0.5", "--layer", "2", "--out", page,
+             "--out", sheet});
+    EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("\"layer\":2"), Not(HasSubstr("\"layer\":1"))));
+    EXPECT_NE(ReadFile(sheet), before);
+  }
+  // The weights of int8 have a gradient as their values have.
+  const std::string int8 = folder.File("int8");
+  MustRun({"convert", clip.path(), int8, "--compute", "int8"});
+  MustRun({"look", int8, "--picture", kPicture, "--text", "two dogs", "--out", page});
+
+  const auto refusal = [&](const std::string& model, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"look", model, "--picture", kPicture, "--out", page, "--text"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RefusalOf(arguments);
+  };
+  EXPECT_THAT(refusal(clip.path(), {"dogs", "--patch", "1:1"}), HasSubstr("--patch: "));
+  EXPECT_THAT(refusal(clip.path(), {"dogs", "--attention", "rollout"}), HasSubstr("--attention: "));
+  EXPECT_THAT(refusal(clip.path(), {"dogs", "--layer", "3"}), HasSubstr("it has: relevance 1, relevance 2"));
+  EXPECT_THAT(refusal(clip.path(), {"dogs", "--second", "cats"}), HasSubstr("no second text"));
+  EXPECT_THAT(refusal(clip.path(), {"dogs\xff"}), HasSubstr("UTF-8"));
+  EXPECT_THAT(refusal(SaveVit(folder, "vit", 1), {"dogs"}), HasSubstr("--text with --picture is for models of two"));
+  SaveTinyClip(clip.path(), /*positions=*/3);
+  EXPECT_THAT(refusal(clip.path(), {"two small dogs"}), HasSubstr("of which the model reads 3 at once"));
+  SaveTinyClip(clip.path());
+  DamageWeights(clip.path());
+  EXPECT_THAT(refusal(clip.path(), {"dogs"}), HasSubstr("model.safetensors: scoring a picture"));
 }
 
 TEST(LookAtAPicture, OfADetector) {

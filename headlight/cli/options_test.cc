@@ -165,7 +165,7 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"look", ".", "--out", "a.svg", "--text", "a", "--prefix", "b"}, "--prefix needs --source"},
       {{"look", ".", "--out", "a.svg", "--source", "a", "--second", "b"}, "--second needs --text"},
       {{"look", ".", "--out", "a.svg", "--text", "a", "--mass", "0.5"}, "--mass needs --picture"},
-      {{"look", ".", "--out", "a.svg", "--text", "a", "--picture", "b"}, "--text cannot be given with --picture"},
+      {{"look", ".", "--out", "a.svg", "--source", "a", "--picture", "b"}, "--source cannot be given with --picture"},
       {{"look", ".", "--out", "a.svg", "--text", "a", "--against", "."}, "--against: only a page"},
       {{"answer", ".", "--question", "a"}, "--question needs --context or --picture"},
       {{"answer", ".", "--picture", "a"}, "--picture needs --question"},

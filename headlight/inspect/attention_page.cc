@@ -141,15 +141,15 @@ Json Map(const AttentionMap& map, bool with_elements) {
   const std::size_t head = static_cast<std::size_t>(map.queries) * map.keys;
   Json::Array heads;
   for (std::size_t at = 0; at < weights.size(); at += head) heads.push_back(PackWeights(weights.subspan(at, head)));
-  Json json = Json::Object{
-      {"kind", map.rollout ? fmt::format("rollout-{}", AttentionName(map.kind)) : std::string(AttentionName(map.kind))},
-      {"title", MapTitle(map)},
-      {"queries", map.kind == AttentionKind::encoder_self ? "source" : "target"},
-      {"keys", map.kind == AttentionKind::decoder_self ? "target" : "source"},
-      {"causal", map.kind == AttentionKind::decoder_self},
-      {"layer", map.layer + 1},
-      {"heads", map.heads},
-      {"weights", std::move(heads)}};
+  Json json = Json::Object{{"kind", MapName(map)},
+                           {"title", MapTitle(map)},
+                           {"relevance", map.relevance},
+                           {"queries", map.kind == AttentionKind::encoder_self ? "source" : "target"},
+                           {"keys", map.kind == AttentionKind::decoder_self ? "target" : "source"},
+                           {"causal", map.kind == AttentionKind::decoder_self},
+                           {"layer", map.layer + 1},
+                           {"heads", map.heads},
+                           {"weights", std::move(heads)}};
   if (!with_elements) return json;
   const auto& [size, query, key] = *map.elements;
   float largest = 1e-6f;

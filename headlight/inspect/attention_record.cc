@@ -92,8 +92,14 @@ std::string_view AttentionName(AttentionKind kind) {
 }
 
 std::string MapTitle(const AttentionMap& map) {
+  if (map.relevance) return "Relevance";
   return map.rollout ? fmt::format("Attention rollout ({})", AttentionName(map.kind))
                      : std::string(AttentionTitle(map.kind));
+}
+
+std::string MapName(const AttentionMap& map) {
+  if (map.relevance) return "relevance";
+  return map.rollout ? fmt::format("rollout-{}", AttentionName(map.kind)) : std::string(AttentionName(map.kind));
 }
 
 AttentionChoice ParseAttentionChoice(std::string_view name) {
@@ -194,8 +200,7 @@ AttentionRecord SelectAttention(AttentionRecord record, const AttentionChoice& c
   std::string there;
   std::vector<AttentionMap> chosen;
   for (AttentionMap& map : record.maps) {
-    there += fmt::format("{}{} {}", there.empty() ? "" : ", ", map.rollout ? "rollout" : AttentionName(map.kind),
-                         map.layer + 1);
+    there += fmt::format("{}{} {}", there.empty() ? "" : ", ", map.rollout ? "rollout" : MapName(map), map.layer + 1);
     const bool kind = choice.kind ? !map.rollout && map.kind == *choice.kind : choice.rollout ? map.rollout : true;
     if (kind && map.layer == choice.layer.value_or(map.layer)) chosen.push_back(std::move(map));
   }

@@ -26,6 +26,7 @@ struct AttentionMap {
   int heads = 0, queries = 0, keys = 0;
   std::vector<float> weights;  // [heads, query, key]; a row sums to 1
   bool rollout = false;        // of all layers to this one together, as AddRollout makes it; one head
+  bool relevance = false;      // of a score, of all layers from this one on, as RelevanceOf makes it; one head
   std::optional<AttentionElements> elements = {};
 
   float at(int head, int query, int key) const {
@@ -80,6 +81,7 @@ HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // "Cross-attention"
 HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // "cross", as an option's value
 HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        // "Cross-attention", "Attention rollout (encoder)"
+HEADLIGHT_API std::string MapName(const AttentionMap& map);         // "cross", "rollout-encoder", "relevance"
 
 // Throws Error unless there is a map, all together hold at most `most` weights, every map fits its tokens, every weight
 // is in [0, 1] and every masked one 0, and pictures and special tokens are within the tokens.

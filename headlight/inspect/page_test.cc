@@ -95,6 +95,16 @@ AttentionRecord BoxRecord() {
   return record;
 }
 
+// 2 x 3 grey cells: what the score of a text is due to.
+AttentionRecord RelevanceRecord() {
+  AttentionRecord record{"clip", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"two dogs"}, {}};
+  record.source_picture = {Picture{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
+  record.maps.push_back({AttentionKind::cross, 0, 1, 1, 6, {0, 0.3f, 0.1f, 0.6f, 0, 0}});
+  record.maps.push_back({AttentionKind::cross, 1, 1, 1, 6, {0, 0, 0, 1, 0, 0}});
+  for (AttentionMap& map : record.maps) map.relevance = true;
+  return record;
+}
+
 std::vector<AttentionRecord> BeforeAndAfter() {
   AttentionRecord before{"before", {"a", "b"}, {}, {{AttentionKind::encoder_self, 0, 1, 2, 2, {1, 0, 0, 1}}}};
   before.maps[0] = {AttentionKind::encoder_self, 0, 2, 2, 2, {1, 0, 0, 1, 1, 0, 0, 1}};
@@ -158,6 +168,10 @@ TEST_F(PageTest, ShowsPictures) {
 }
 
 TEST_F(PageTest, ShowsBoxes) { ExpectWorks(WithSelfTest(AttentionPage(BoxRecord()), "page_boxes_selftest.js"), 13); }
+
+TEST_F(PageTest, ShowsRelevance) {
+  ExpectWorks(WithSelfTest(AttentionPage(RelevanceRecord()), "page_relevance_selftest.js"), 6);
+}
 
 TEST_F(PageTest, ShowsTwoModels) {
   ExpectWorks(WithSelfTest(AttentionPage(BeforeAndAfter(), {.title = "two"}), "page_records_selftest.js"), 11);

@@ -7,66 +7,10 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/image/crop.h"
+#include "headlight/inspect/picture_record.h"
 
 namespace headlight {
 namespace {
-
-void CheckLayer(std::optional<int> layer, int layers) {
-  Check(!layer || *layer < layers, "layer {}: the model has {} layers", layer.value_or(0) + 1, layers);
-}
-
-// Names cells by row and column.
-void AddCellTokens(AttentionRecord& record, Grid grid) {
-  for (std::int64_t row = 0; row < grid.height; ++row)
-    for (std::int64_t column = 0; column < grid.width; ++column)
-      record.source_tokens.push_back(fmt::format("{}·{}", row + 1, column + 1));
-}
-
-// Adds the maps of a pass to a record: of all layers or of one, and no more weights than a page may have.
-class MapCollector {
- public:
-  MapCollector(AttentionRecord& record, std::int64_t tokens, std::optional<int> layer)
-      : record_(record), tokens_(tokens), layer_(layer) {
-    CheckWeights(1, 1);
-  }
-
-  void Add(const LayerAttention& seen) {
-    layers_ = std::max(layers_, seen.layer + 1);
-    if (seen.layer != layer_.value_or(seen.layer)) return;
-    CheckWeights(std::ssize(record_.maps) + 1, seen.weights.shape()[1]);
-    record_.maps.push_back(MapOf(seen));
-  }
-  void CheckLayer() const {
-    Check(!layer_ || *layer_ < layers_, "layer {}: the model has {} layer{}", layer_.value_or(0) + 1, layers_,
-          layers_ == 1 ? "" : "s");
-  }
-
- private:
-  void CheckWeights(std::int64_t maps, std::int64_t heads) const {
-    Check(tokens_ <= kMostWeights / tokens_ / maps / heads,
-          "a picture of {} tokens has more than {} weights in {} layers of {} heads: show one layer, or a smaller "
-          "picture",
-          tokens_, kMostWeights, maps, heads);
-  }
-
-  AttentionRecord& record_;
-  std::int64_t tokens_;
-  std::optional<int> layer_;
-  int layers_ = 0;
-};
-
-// A picture's special tokens and patches as the sources of a record.
-void AddPatches(AttentionRecord& record, const PictureEncoder::Limits& limits, const Picture& fitted, Grid grid) {
-  for (std::int32_t token = 0; token < limits.special; ++token) {
-    record.source_tokens.push_back(token == 0 ? "class token" : fmt::format("special token {}", token + 1));
-    record.source_special.push_back(token);
-  }
-  AddCellTokens(record, grid);
-  // The rest at the right and below, which fills no patch, is not read.
-  record.source_picture = {Crop(fitted, {0, 0, grid.height * limits.patch.height, grid.width * limits.patch.width}),
-                           limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
-}
 
 // encode(context, picture) runs an encoder with these limits, which is the model's.
 AttentionRecord AttentionOfPatches(const Model& model, const PictureEncoder::Limits& limits,
@@ -237,8 +181,7 @@ AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& p
       model.Decode(context, look.inputs, texts, memory);
     }
   };
-  AttentionRecord record =
-      AttentionOfPatches(model, model.picture_limits(), processor, picture, look.layer, encode);
+  AttentionRecord record = AttentionOfPatches(model, model.picture_limits(), processor, picture, look.layer, encode);
   record.target_tokens = look.labels;
   record.target_special = look.special;
   std::stable_partition(record.maps.begin(), record.maps.end(),

@@ -87,9 +87,13 @@ Tensor Siglip::PoolPictures(Context& context, const EncodedPictures& encoded) co
   const auto probe_row = static_cast<std::int32_t>(encoded.hidden.rows());
   const Tensor query = ops::Embedding(projected, std::vector<std::int32_t>(pictures, probe_row));
   const ScaledDotProductAttention attention{.heads = config_.picture->heads};
-  const Tensor attended = attention(context, ops::Columns(query, 0, model), ops::Columns(projected, model, model),
-                                    ops::Columns(projected, 2 * model, model),
-                                    PackedSequences(std::vector<std::int32_t>(pictures, 1)), encoded.pictures);
+  const Tensor probes = ops::Columns(query, 0, model), keys = ops::Columns(projected, model, model),
+               values = ops::Columns(projected, 2 * model, model);
+  const Sequences each = PackedSequences(std::vector<std::int32_t>(pictures, 1));
+  Tensor attended = attention(context, probes, keys, values, each, encoded.pictures);
+  if (context.gradient_sink)
+    attended = attention.WithGradients(context, attended, probes, keys, values, each, encoded.pictures,
+                                       AttentionKind::cross, config_.picture->layers);
   return PreNorm(context, pool.output(context, attended), pool.norm, 0, pool.feed_forward);
 }
 

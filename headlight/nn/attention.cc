@@ -22,6 +22,18 @@ MultiHeadAttentionConfig Complete(MultiHeadAttentionConfig config) {
   return config;
 }
 
+// The weights' gradient where attended = weights value: d attended value^T, head by head.
+Tensor GradientOfWeights(const Tensor& d_attended, const Tensor& value, std::int32_t heads) {
+  const std::int64_t queries = d_attended.rows(), keys = value.rows(), size = d_attended.columns() / heads;
+  const Tensor gradient = Tensor::Empty({1, heads, queries, keys}, d_attended.dtype());
+  for (std::int32_t head = 0; head < heads; ++head)
+    gradient.ViewAs({heads * queries, keys})
+        .ViewRows(head * queries, queries)
+        .CopyFrom(
+            ops::Linear(d_attended.ViewColumns(head * size, size), {.value = value.ViewColumns(head * size, size)}));
+  return gradient;
+}
+
 }  // namespace
 
 ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query, Dropout dropout_of_weights) const {
@@ -45,6 +57,28 @@ Tensor ScaledDotProductAttention::Weights(const Tensor& query, const Tensor& key
                                           const Sequences& keys, std::int32_t sentence,
                                           std::span<const std::int32_t> key_rows) const {
   return ops::AttentionWeights(query, key, queries, keys, OptionsFor(query, {}), sentence, key_rows);
+}
+
+Tensor ScaledDotProductAttention::WithGradients(Context& context, const Tensor& attended, const Tensor& query,
+                                                const Tensor& key, const Tensor& value, const Sequences& queries,
+                                                const Sequences& keys, AttentionKind kind, int layer) const {
+  Ensure(context.tape != nullptr && context.cache == nullptr && !context.training && key_heads == 0,
+         "gradients of weights need a tape, no cache, no dropout and keys for each head");
+  // Where nothing before it wants a gradient, as in a first layer, the tape begins here.
+  const Tensor from = attended.node() != nullptr ? attended : context.tape->Watch(attended);
+  return Record(from.Detached(), {&from},
+                [node = from.node(), query = query.Detached(), key = key.Detached(), value = value.Detached(), queries,
+                 keys, kind, layer, sink = context.gradient_sink, attention = *this](const Tensor& gradient) {
+                  Accumulate(node, gradient);
+                  for (std::size_t sentence = 0; sentence < queries.size(); ++sentence) {
+                    const Sequence &own = queries[sentence], &seen = keys[sentence];
+                    Ensure(own.step == 1 && seen.step == 1, "gradients of weights over rows that lie apart");
+                    const auto index = static_cast<std::int32_t>(sentence);
+                    sink({kind, layer, index, attention.Weights(query, key, queries, keys, index)},
+                         GradientOfWeights(gradient.ViewRows(own.begin, own.length),
+                                           value.ViewRows(seen.begin, seen.length), attention.heads));
+                  }
+                });
 }
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind,
@@ -137,7 +171,10 @@ Tensor MultiHeadAttention::Attend(Context& context, const Tensor& query, const T
       }
       context.sink(seen);
     }
-  return output_(context, attention(context, query, key, value, queries, keys, key_rows));
+  Tensor attended = attention(context, query, key, value, queries, keys, key_rows);
+  if (context.gradient_sink)
+    attended = attention.WithGradients(context, attended, query, key, value, queries, keys, kind_, layer_);
+  return output_(context, attended);
 }
 
 }  // namespace headlight

@@ -38,6 +38,12 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   Tensor Weights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
                  std::int32_t sentence, std::span<const std::int32_t> key_rows = {}) const;
 
+  // `attended`, which operator() has made of these, as it is, but on the context's tape, whose Backward gives the
+  // weights of each sentence and their gradient to the context's gradient_sink.
+  Tensor WithGradients(Context& context, const Tensor& attended, const Tensor& query, const Tensor& key,
+                       const Tensor& value, const Sequences& queries, const Sequences& keys, AttentionKind kind,
+                       int layer) const;
+
  private:
   ops::AttentionOptions OptionsFor(const Tensor& query, Dropout dropout_of_weights) const;
 };

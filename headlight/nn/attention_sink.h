@@ -25,4 +25,8 @@ struct LayerAttention {
 };
 using AttentionSink = std::function<void(const LayerAttention&)>;
 
+// Receives, as Tape::Backward passes an attention, its weights and the loss's gradient with respect to them, of the
+// same shape: the last layer's first.
+using AttentionGradientSink = std::function<void(const LayerAttention& seen, const Tensor& gradient)>;
+
 }  // namespace headlight

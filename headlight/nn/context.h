@@ -22,9 +22,10 @@ struct HEADLIGHT_API Context {
   std::uint64_t seed = 0;  // of this pass's dropout
   double drop_path = 0;    // in training, the probability that the last layer is left out (nn/drop_path.h)
   DecoderCache* cache = nullptr;
-  bool draft = false;                 // products use Parameter::draft
-  AttentionSink sink;                 // where set, receives every head of every layer
-  bool last_cross_attention = false;  // the sink receives the cross-attention of the last layer alone; with a cache
+  bool draft = false;                   // products use Parameter::draft
+  AttentionSink sink;                   // where set, receives every head of every layer
+  AttentionGradientSink gradient_sink;  // likewise with its gradient; with a tape, without a cache and dropout
+  bool last_cross_attention = false;    // the sink receives the cross-attention of the last layer alone; with a cache
 
   Tensor Use(const Parameter& parameter) const;
   ops::Weight UseWeight(const Parameter& parameter) const;

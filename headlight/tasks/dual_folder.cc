@@ -1,15 +1,16 @@
 #include "headlight/tasks/dual_folder.h"
 
 #include "headlight/base/error.h"
+#include "headlight/inspect/relevance.h"
 #include "headlight/models/family.h"
 #include "headlight/tasks/encoder_folder.h"
 
 namespace headlight {
 
-DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options) {
+DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options, LoadFor purpose) {
   CheckPictureOptions(folder, options);
   DualFolder loaded;
-  loaded.model = LoadModel<DualEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  loaded.model = LoadModel<DualEncoder>(folder, {.compute = options.compute, .purpose = purpose});
   const DualEncoder::Limits& limits = loaded.model->limits();
   if (limits.has_texts()) {
     loaded.texts = WholeTexts::Load(folder, limits.positions, limits.filled);
@@ -20,12 +21,27 @@ DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options)
   return loaded;
 }
 
-AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text) {
-  const DualEncoder& model = *loaded.model;
-  model.CheckTexts();
-  const WholeTexts::Read read = (*loaded.texts)(text);
+namespace {
+
+// A text for the eyes of one who looks: whole.
+WholeTexts::Read ReadWhole(const DualFolder& loaded, std::string_view text) {
+  loaded.model->CheckTexts();
+  WholeTexts::Read read = (*loaded.texts)(text);
   Check(read.cut == 0, "the text: {} tokens, of which the model reads {} at once", std::ssize(read.ids) + read.cut,
         loaded.texts->longest);
+  return read;
+}
+
+}  // namespace
+
+AttentionRecord PictureRelevanceOf(const DualFolder& loaded, const Picture& picture, std::string_view text) {
+  loaded.model->CheckPictures();
+  return RelevanceOf(*loaded.model, *loaded.processor, picture, ReadWhole(loaded, text).ids, std::string(text));
+}
+
+AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text) {
+  const DualEncoder& model = *loaded.model;
+  const WholeTexts::Read read = ReadWhole(loaded, text);
   AttentionRecord record;
   std::vector<std::string>& tokens = model.limits().causal ? record.target_tokens : record.source_tokens;
   std::vector<int>& special = model.limits().causal ? record.target_special : record.source_special;

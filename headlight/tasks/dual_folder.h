@@ -11,6 +11,7 @@
 
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
+#include "headlight/models/files/stored_parameters.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/load_options.h"
@@ -27,10 +28,15 @@ struct DualFolder {
 
 // Throws Error where the folder does not hold such a model, or its tokenizer has more tokens than the model, and for
 // options that encoders do not have.
-DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {});
+DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {},
+                          LoadFor purpose = LoadFor::computing);
 
 // The attention of the texts' tower for a text. Throws Error where the model has none, and where the text is longer
 // than it reads.
 AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text);
+
+// Which patches move the score of a picture and a text (inspect/relevance.h), of a folder loaded for everything. Throws
+// Error likewise, and where the model lacks a tower.
+AttentionRecord PictureRelevanceOf(const DualFolder& loaded, const Picture& picture, std::string_view text);
 
 }  // namespace headlight

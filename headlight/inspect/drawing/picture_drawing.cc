@@ -86,13 +86,16 @@ void DrawFound(Canvas& canvas, const Box& box, const Picture& picture, const Rec
   canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, 1.5);
 }
 
-std::string Explanation(const AttentionRecord& record, const std::string& token, const PictureDrawing& drawing) {
+std::string Explanation(const AttentionRecord& record, const std::string& token, const PictureDrawing& drawing,
+                        bool relevance) {
+  const char* const whose = relevance ? "a picture" : "a head";
   const std::string rule =
-      drawing.mass
-          ? fmt::format("the cells that hold {:g}% of a head's weight are orange", 100 * *drawing.mass)
-          : std::string("the brighter and the more orange, the larger the weight, relative to the head's largest");
+      drawing.mass ? fmt::format("the cells that hold {:g}% of {}'s weight are orange", 100 * *drawing.mass, whose)
+                   : fmt::format("the brighter and the more orange, the larger the weight, relative to {}'s largest",
+                                 relevance ? "the row" : "the head");
   const std::string title = record.title.empty() ? "" : TokenLabel(record.title) + " · ";
-  return fmt::format("{}where “{}” looks: {}", title, TokenLabel(token), rule);
+  return fmt::format("{}{} “{}” {}: {}", title, relevance ? "what the score of" : "where", TokenLabel(token),
+                     relevance ? "is due to" : "looks", rule);
 }
 
 }  // namespace
@@ -149,7 +152,7 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
                                                                                              int query) {
       const std::string& token = record.query_tokens(kind)[query];
       canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 19, .bold = true}, Align::left);
-      canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(record, token, drawing),
+      canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(record, token, drawing, (*rows)[0].heads->relevance),
                   {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
       // The picture at the size at which it is drawn sharply.
       const auto sharp = [](double side, std::int64_t own) {
@@ -167,7 +170,8 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
       for (int row = 0; row < layout.rows; ++row) {
         const Row& layer = (*rows)[row];
         const Rectangle first = layout.At(row, 0);
-        canvas.Text({kPageMargin, first.y + first.height / 2}, fmt::format("layer {}", layer.heads->layer + 1),
+        canvas.Text({kPageMargin, first.y + first.height / 2},
+                    fmt::format("{}layer {}", layer.heads->relevance ? "from " : "", layer.heads->layer + 1),
                     {.size = 12}, Align::left);
         const auto cell = [&](int column, const AttentionMap& map, int head) {
           DrawOverlay(canvas, picture, layout.At(row, column), cells,
@@ -180,8 +184,9 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
         if (layer.mean.heads > 0) cell(heads, layer.mean, 0);
         if (layer.rollout != nullptr) cell(layout.columns - 1, *layer.rollout, 0);
       }
+      const AttentionMap& one = *(*rows)[0].heads;
       for (int head = 0; head < heads; ++head)
-        label(head, (*rows)[0].heads->rollout ? "rollout" : fmt::format("head {}", head + 1));
+        label(head, one.rollout ? "rollout" : one.relevance ? "relevance" : fmt::format("head {}", head + 1));
       if (heads > 1) label(heads, "mean");
       if (layout.columns > heads + (heads > 1 ? 1 : 0)) label(layout.columns - 1, "rollout");
     };

@@ -101,8 +101,8 @@ function buildMap() {
   delete byId("keys").dataset.shows;
   buildHeads(map);
   const role = name => record().source.tokens.length > 0 && record().target.tokens.length > 0 ? ` (${name})` : "";  // one input has no role
-  byId("query-side").textContent = `query${role(map.queries)} looks …`;
-  byId("key-side").textContent = `… at key${role(map.keys)}`;
+  byId("query-side").textContent = map.relevance ? "score of …" : `query${role(map.queries)} looks …`;
+  byId("key-side").textContent = map.relevance ? "… is due to" : `… at key${role(map.keys)}`;
   byId("hidden-legend").hidden = !map.causal;
   byId("less-legend").hidden = !map.minus;
   VIEWS[state.view].build(map);
@@ -136,9 +136,11 @@ function pin(focus) {
 // ---- In words ----
 
 const headName = (map, head) => head === ALL ? `mean of ${map.heads} heads` : `head ${head + 1}`;
-const placeName = map => `${map.title}, layer ${map.layer}, ${headName(map, state.head)}` +
+const placeName = map => `${map.title}, ${map.relevance ? "from " : ""}layer ${map.layer}${map.relevance ? "" : `, ${headName(map, state.head)}`}` +
     (map.minus ? `, less ${data.records[0].name}` : "");
 const named = token => `\u2068“${token}”\u2069`;  // isolated: its direction stays its own
+const looksAt = (map, query) => map.relevance ? `the score of ${named(queriesOf(map)[query])} is due to` : `${named(queriesOf(map)[query])} looks at`;
+const seenBy = (map, key) => `${named(keysOf(map)[key])} ${map.relevance ? "adds to the score of" : "is seen by"}`;
 
 function paintReadout(map) {
   const {query, key} = state.focus, queries = queriesOf(map), keys = keysOf(map);
@@ -149,12 +151,12 @@ function paintReadout(map) {
     text = pictureReadout(map);
   } else if (query !== undefined && key !== undefined) {
     const value = masked(map, query, key) ? "hidden, a later token" : digits(weight(map, state.head, query, key));
-    text = `: ${named(queries[query])} looks at ${named(keys[key])}: ${value}`;
+    text = `: ${looksAt(map, query)} ${named(keys[key])}: ${value}`;
   } else if (state.focus !== NONE) {
     const others = query !== undefined ? keys : queries;
     const most = looks(map, state.head, state.focus).filter(([, value]) => value >= 1).slice(0, 5)
         .map(([other, value]) => `${named(others[other])} ${digits(value)}`).join(", ") || "nothing";
-    text = query !== undefined ? `: ${named(queries[query])} looks at ${most}` : `: ${named(keys[key])} is seen by ${most}`;
+    text = `: ${query !== undefined ? looksAt(map, query) : seenBy(map, key)} ${most}`;
   }
   byId("readout").textContent = state.view === "model" ? `${map.title}: ${layersOf(state.kind).length} layers` : placeName(map) + text;
 }
@@ -189,7 +191,8 @@ listenToMap();
 listenToPicture();
 if (VIEWS.picture.available(currentMap())) {
   state.view = "picture";
-  state.layer = Math.max(...layersOf(state.kind));  // where the class token has gathered the most
+  // Where the class token has gathered the most; of a relevance that of all layers.
+  state.layer = currentMap().relevance ? layersOf(state.kind)[0] : Math.max(...layersOf(state.kind));
 }
 buildRecords();
 let width = document.body.clientWidth;

@@ -99,7 +99,7 @@ function buildPicture(map) {
   const side = querySide(map), cells = side.picture;
   const others = side.tokens.map((_, index) => index).filter(index => !cells || !cellBox(cells, index, 1, 1));
   const legend = byId("others").firstElementChild;
-  legend.textContent = cells ? "Tokens beside the picture" : "Found: click a box; a click beside them shows where that cell looks";
+  legend.textContent = cells ? "Tokens beside the picture" : map.record.boxes.length > 0 ? "Found: click a box; a click beside them shows where that cell looks" : "Words";
   byId("others").replaceChildren(legend, ...others.map(index => {
     const button = element("button", {type: "button", className: "other"}, element("bdi", {}, side.tokens[index]));
     button.token = index;
@@ -133,7 +133,7 @@ function paintPicture(map) {
     button.setAttribute("aria-pressed", button.token === query));
   byId("mass-value").textContent = `${Math.round(100 * state.mass)}%`;
   byId("mass").disabled = !state.masks;
-  canvas.setAttribute("aria-label", `${placeName(map)}: where ${queriesOf(map)[query]} looks in the picture of ${cells.rows} by ${cells.columns} cells. The arrow keys walk from cell to cell.`);
+  canvas.setAttribute("aria-label", `${placeName(map)}: ${map.relevance ? `what the score of ${queriesOf(map)[query]} is due to` : `where ${queriesOf(map)[query]} looks`} in the picture of ${cells.rows} by ${cells.columns} cells. The arrow keys walk from cell to cell.`);
 }
 
 function pictureReadout(map) {
@@ -142,7 +142,7 @@ function pictureReadout(map) {
   const most = order.map(index => `${named(keysOf(map)[first + index])} ${digits(cells[index])}`).join(", ");
   const row = looks(map, state.head, {query}).reduce((sum, [, value]) => sum + value, 0);
   const inside = cells.reduce((sum, value) => sum + value, 0);
-  return `: ${named(queriesOf(map)[query])} looks at ${most}` +
+  return `: ${looksAt(map, query)} ${most}` +
       (row - inside >= 1 ? `; ${digits(row - inside)} outside the picture` : "");
 }
 

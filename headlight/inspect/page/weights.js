@@ -5,8 +5,8 @@
 //                     are the cells of a picture, {first, rows, columns, height, width, pixels}, pixels being bytes
 //                     of red, green and blue, three in four digits of base 64
 //     boxes           of a detector, of each target token: [left, top, width, height] as shares of the source's picture
-//     maps            {kind, title, queries, keys, causal, layer, heads, weights, elements}; queries and keys say which
-//                     side; weights has a string for each head, [query, key], as unpackWeights reads it; elements,
+//     maps            {kind, title, relevance, queries, keys, causal, layer, heads, weights, elements}; relevance: of a
+//                     score, from this layer on, and no attention; queries and keys say which side; weights has a string for each head, [query, key], as unpackWeights reads it; elements,
 //                     where it is there, {size, largest, query, key}: [head, token, size], two digits each
 //   query    the token whose attention over a picture is shown first
 //   mass     where it is a number, pictures first show the cells that hold this share of a head's weight

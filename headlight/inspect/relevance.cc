@@ -1,0 +1,108 @@
+#include "headlight/inspect/relevance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "headlight/autograd/tape.h"
+#include "headlight/base/error.h"
+#include "headlight/inspect/picture_record.h"
+
+namespace headlight {
+namespace {
+
+// A row of R. On its way back through the layers, the row of the state that the vector is made of is all that is
+// needed: row R(l..L) = row + row A(l), beginning with the last layer.
+class RelevanceRow {
+ public:
+  // `first`: the token whose state is pooled; none where an attention over all tokens pools them.
+  RelevanceRow(std::int64_t tokens, std::optional<std::size_t> first)
+      : row_(static_cast<std::size_t>(tokens)), first_(first) {
+    if (first_) row_[*first_] = 1;
+  }
+
+  void Add(const LayerAttention& seen, const Tensor& gradient) {
+    const std::int64_t heads = seen.weights.shape()[1], queries = seen.weights.shape()[2],
+                       keys = seen.weights.columns();
+    const std::vector<double> from = seen.kind == AttentionKind::cross ? std::vector{1.0} : row_;
+    Dispatch(gradient.dtype(), [&]<typename T>(T) {
+      const Matrix<T> weights = seen.weights.matrix<T>(), gradients = gradient.matrix<T>();
+      for (std::int64_t head = 0; head < heads; ++head)
+        for (std::int64_t query = 0; query < queries; ++query) {
+          const double share = from[static_cast<std::size_t>(query)] / static_cast<double>(heads);
+          if (share == 0) continue;
+          const T *const weight = weights.row(head * queries + query), *const d = gradients.row(head * queries + query);
+          for (std::int64_t key = 0; key < keys; ++key)
+            row_[static_cast<std::size_t>(key)] += share * std::max(0.0, static_cast<double>(weight[key]) * d[key]);
+        }
+    });
+  }
+
+  std::vector<float> Shares() const {
+    std::vector<double> added = row_;
+    if (first_) added[*first_] -= 1;
+    const double sum = std::accumulate(added.begin(), added.end(), 0.0);
+    std::vector<float> shares;
+    for (const double one : added) shares.push_back(static_cast<float>(sum > 0 ? one / sum : 0));
+    return shares;
+  }
+
+ private:
+  std::vector<double> row_;
+  std::optional<std::size_t> first_;
+};
+
+}  // namespace
+
+std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const Tensor& picture,
+                                               std::span<const std::int32_t> text) {
+  model.CheckPictures();
+  model.CheckTexts();
+  const PictureEncoder::Limits& limits = model.limits().pictures;
+  const std::int64_t tokens = limits.special + GridOf(picture, limits.patch).cells();
+  CheckWeightsOfPicture(tokens, 1, 1);
+  Tape tape;
+  Context context;
+  const Tensor wanted = model.TextVectors(context, text, {{0, static_cast<std::int32_t>(text.size())}});
+  RelevanceRow row(tokens, limits.special > 0 ? std::optional<std::size_t>(0) : std::nullopt);
+  std::vector<std::vector<float>> layers;  // the last one first
+  context.tape = &tape;
+  context.gradient_sink = [&](const LayerAttention& seen, const Tensor& gradient) {
+    CheckWeightsOfPicture(tokens, 1, seen.weights.shape()[1]);
+    row.Add(seen, gradient);
+    if (seen.kind != AttentionKind::cross) layers.push_back(row.Shares());
+  };
+  const Tensor score = model.Logits(context, wanted, model.PictureVectors(context, {&picture, 1}));
+  Dispatch(score.dtype(), [&]<typename T>(T) {
+    if (!std::isfinite(*score.data<T>())) model.parameters().FailNotFinite("scoring a picture");
+  });
+  tape.Backward(score);
+  std::ranges::reverse(layers);
+  return layers;
+}
+
+AttentionRecord RelevanceOf(const DualEncoder& model, const PictureProcessor& processor, const Picture& picture,
+                            std::span<const std::int32_t> text, const std::string& label) {
+  model.CheckPictures();
+  const Picture fitted = processor.Fit(picture);
+  const Tensor values = processor.Values(fitted);
+  AttentionRecord record;
+  std::vector<std::vector<float>> layers = TokenRelevance(model, values, text);
+  record.target_tokens = {label};
+  AddPatches(record, model.limits().pictures, fitted, GridOf(values, model.limits().pictures.patch));
+  for (std::vector<float>& shares : layers) {
+    const int layer = static_cast<int>(record.maps.size()), keys = static_cast<int>(shares.size());
+    record.maps.push_back({.kind = AttentionKind::cross,
+                           .layer = layer,
+                           .heads = 1,
+                           .queries = 1,
+                           .keys = keys,
+                           .weights = std::move(shares),
+                           .relevance = true});
+  }
+  return record;
+}
+
+}  // namespace headlight

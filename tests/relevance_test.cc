@@ -1,0 +1,73 @@
+#include "headlight/inspect/relevance.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "headlight/base/test_support.h"
+#include "headlight/image/testing.h"
+#include "headlight/models/family.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/";
+const std::vector<std::int32_t> kText = {28, 5, 9, 29};
+
+PictureProcessor Plain() {
+  PictureProcessor processor;
+  processor.scale = 1.0 / 255;
+  return processor;
+}
+
+TEST(Relevance, IsARecordOfTheTextOverThePicture) {
+  const auto model = LoadModel<DualEncoder>(kFolders + "clip");
+  // 9 x 14 pixels: the last row and two columns fill no patch.
+  const AttentionRecord record = RelevanceOf(*model, Plain(), Pattern(14, 9), kText, "a dog");
+  CheckAttention(record);
+  EXPECT_THAT(record.target_tokens, ElementsAre("a dog"));
+  EXPECT_THAT(record.source_tokens, ElementsAre("class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"));
+  EXPECT_THAT(record.source_special, ElementsAre(0));
+  EXPECT_EQ(record.source_picture->picture.width, 12);
+  ASSERT_EQ(record.maps.size(), 2U);
+  for (int layer = 0; layer < 2; ++layer) {
+    const AttentionMap& map = record.maps[static_cast<std::size_t>(layer)];
+    EXPECT_TRUE(map.relevance);
+    EXPECT_EQ(map.layer, layer);
+    EXPECT_EQ(MapTitle(map), "Relevance");
+    EXPECT_NEAR(std::accumulate(map.weights.begin(), map.weights.end(), 0.0), 1, 1e-5);
+  }
+  EXPECT_NE(record.maps[0].weights, record.maps[1].weights);
+  EXPECT_NE(RelevanceOf(*model, Plain(), Pattern(14, 9), {{28, 6, 29}}, "a dog").maps[0].weights,
+            record.maps[0].weights);
+}
+
+// A model's gradients stay as they were: only activations have one.
+TEST(Relevance, LeavesTheModelAsItIs) {
+  const auto model = LoadModel<DualEncoder>(kFolders + "siglip");
+  const Tensor picture = Tensor::Zeros({8, 8, 3});
+  const std::vector<std::int32_t> text(9, 1);
+  const auto first = TokenRelevance(*model, picture, text);
+  EXPECT_EQ(TokenRelevance(*model, picture, text), first);
+  for (const Parameter& parameter : model->parameters().all()) EXPECT_TRUE(parameter.gradient.empty());
+}
+
+TEST(Relevance, RefusesOneTowerAndTooManyTokens) {
+  const auto texts = LoadModel<DualEncoder>(kFolders + "clip_text"),
+             pictures = LoadModel<DualEncoder>(kFolders + "clip_vision");
+  const auto refusal = [&](const DualEncoder& model, std::int64_t side) {
+    return ErrorOf([&] { RelevanceOf(model, Plain(), Pattern(side, side), kText, ""); });
+  };
+  EXPECT_THAT(refusal(*texts, 8), HasSubstr("no tower for pictures"));
+  EXPECT_THAT(refusal(*pictures, 8), HasSubstr("no tower for texts"));
+  const auto clip = LoadModel<DualEncoder>(kFolders + "clip");
+  EXPECT_THAT(refusal(*clip, 400), HasSubstr("a picture of 10001 tokens has more than 64000000 weights"));
+  EXPECT_THAT(refusal(*clip, 3), HasSubstr("smaller than a patch"));
+}
+
+}  // namespace
+}  // namespace headlight
