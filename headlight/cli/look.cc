@@ -27,13 +27,16 @@
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/nn/region_text_encoder.h"
 #include "headlight/tasks/captioner.h"
+#include "headlight/tasks/detector.h"
 #include "headlight/tasks/drawer.h"
 #include "headlight/tasks/drawer_text.h"
 #include "headlight/tasks/dual_folder.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/tasks/picture_answerer.h"
+#include "headlight/tasks/region_folder.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight {
@@ -41,7 +44,7 @@ namespace {
 
 struct Options {
   std::string folder;
-  std::optional<std::string> source, target, text, second, picture, question, patch, attention, against;
+  std::optional<std::string> source, target, text, second, picture, question, detector, patch, attention, against;
   std::optional<double> mass, threshold;
   bool checkpoints = false;
   std::optional<int> layer;
@@ -155,6 +158,21 @@ AttentionRecord OfCaptionModel(const std::string& folder, const ModelInput& inpu
   return Captioner::Load(folder).Attention(*input.picture, options.target, {}, OneLayer(options));
 }
 
+AttentionRecord OfRegionTextEncoder(const std::string& folder, const ModelInput& input) {
+  const Options& options = input.options;
+  Check(input.picture && options.question && options.detector,
+        "{}: this model reads a question and the regions of a picture: give it --picture, --question, and with "
+        "--detector a model that finds them",
+        folder);
+  Check(!options.patch, "--patch: the model reads regions of the picture, and no patches");
+  const Detector detector = Detector::Load(*options.detector);
+  std::vector<NamedBox> boxes;
+  for (const FoundBox& found : detector.Detect({*input.picture}).front())
+    boxes.push_back(
+        {found.box, fmt::format("{} {:.2f}", detector.labels()[static_cast<std::size_t>(found.label)], found.score)});
+  return RegionAttentionOf(LoadRegionFolder(folder), *input.picture, boxes, *options.question, OneLayer(options));
+}
+
 struct KindAttention {
   std::string_view kind;
   AttentionRecord (*attention)(const std::string& folder, const ModelInput& input);
@@ -167,6 +185,7 @@ constexpr KindAttention kAttention[] = {{EncoderDecoder::kKind, OfEncoderDecoder
                                         {ObjectDetector::kKind, OfDetector},
                                         {DualEncoder::kKind, OfDualEncoder},
                                         {CaptionModel::kKind, OfCaptionModel},
+                                        {RegionTextEncoder::kKind, OfRegionTextEncoder},
                                         {DrawingModel::kKind, OfDrawer}};
 
 std::string NameOfFolder(const std::string& folder) {
@@ -179,15 +198,17 @@ AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, con
   const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
   const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
   Check(of != std::end(kAttention), "{}: look does not support this kind of model", folder);
-  const bool detects = kind == ObjectDetector::kKind, captions = kind == CaptionModel::kKind;
-  Check(!input.picture || detects || captions || kind == PictureEncoder::kKind || kind == ImageGpt::kKind ||
+  const bool detects = kind == ObjectDetector::kKind, captions = kind == CaptionModel::kKind,
+             regions = kind == RegionTextEncoder::kKind;
+  Check(!input.picture || detects || captions || regions || kind == PictureEncoder::kKind || kind == ImageGpt::kKind ||
             kind == DualEncoder::kKind,
         "{}: this model reads no picture", folder);
-  Check(captions || !input.options.question, "{}: --question is for models that answer questions about pictures",
-        folder);
+  Check(captions || regions || !input.options.question,
+        "{}: --question is for models that answer questions about pictures", folder);
   Check(!input.picture || !input.options.text || kind == DualEncoder::kKind,
         "{}: --text with --picture is for models of two towers", folder);
   Check(!input.picture || captions || !input.options.target, "{}: --target is for models that write", folder);
+  Check(regions || !input.options.detector, "{}: --detector is for models that read regions of a picture", folder);
   Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
   if (input.options.patch)  // is shown first
@@ -244,7 +265,7 @@ int FirstQuery(const Options& options, const AttentionRecord& record) {
 AttentionRecord ForDrawing(AttentionRecord record, const Options& options) {
   if (record.source_picture && !record.target_tokens.empty())
     std::erase_if(record.maps, [&](const AttentionMap& map) {
-      return (map.kind == AttentionKind::cross) == options.patch.has_value();
+      return (map.kind == AttentionKind::encoder_self) != options.patch.has_value();
     });
   if (!record.source_picture && !record.target_picture && options.attention != "rollout")
     std::erase_if(record.maps, [](const AttentionMap& map) { return map.rollout; });
@@ -265,7 +286,7 @@ void Run(const Options& options) {
   std::vector<OutputFile> files;
   for (const std::string& path : options.out) files.push_back({"--out", path});
   std::vector<std::string> inputs = {options.folder};
-  for (const std::optional<std::string>& input : {options.picture, options.against})
+  for (const std::optional<std::string>& input : {options.picture, options.against, options.detector})
     if (input) inputs.push_back(*input);
   CheckOutputs(files, inputs);
   for (const std::string& path : options.out) CheckWritable(path);
@@ -352,8 +373,14 @@ void AddLook(CLI::App& program) {
   AddMostPixels(command)->needs(picture);
   command
       .add_option("--question", options.question,
-                  "Show where the words of this question look, for a model that answers")
+                  "Show where the words of this question look, for a model that answers or reads regions")
       ->type_name("TEXT")
+      ->needs(picture);
+  command
+      .add_option("--detector", options.detector,
+                  "Folder of a detector that finds the regions of the picture, for a ViLBERT")
+      ->check(Folder())
+      ->type_name("DIR")
       ->needs(picture);
   command
       .add_option("--threshold", options.threshold,
@@ -375,8 +402,8 @@ void AddLook(CLI::App& program) {
           "Show all models that a training in DIR has kept on one page: its best, its last and those of --average-last")
       ->excludes(against);
   command.add_option("--attention", options.attention, "Which attention to show [all]")
-      ->check(OneOf({"encoder", "decoder", "cross", "rollout"}))
-      ->type_name("encoder|decoder|cross|rollout");
+      ->check(OneOf({"encoder", "decoder", "cross", "text-to-picture", "picture-to-text", "rollout"}))
+      ->type_name("encoder|decoder|cross|text-to-picture|picture-to-text|rollout");
   AddNumber(command, "--layer", options.layer, AtLeast(1), "One layer, counted from 1 [all]");
   AddTaskOptions(command, options.translate);
   for (const char* name : {"--task", "--prefix", "--source-language", "--target-language"})
@@ -391,6 +418,7 @@ void AddLook(CLI::App& program) {
       "  headlight look vit --picture cat.jpg --mass 0.6 --out heads.png\n"
       "  headlight look blip --picture cat.jpg --layer 12 --out words.html\n"
       "  headlight look blip-vqa --picture cats.jpg --question 'How many cats?' --out question.html\n"
+      "  headlight look vilbert --picture cats.jpg --question 'How many cats?' --detector detr --out regions.html\n"
       "  headlight look clip --text 'a cat on a sofa' --out text.html\n"
       "  headlight look clip --picture cat.jpg --text 'a cat' --out score.html --out score.png\n"
       "  headlight look detr --picture street.jpg --layer 6 --out street.html --out boxes.png\n"

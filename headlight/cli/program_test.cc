@@ -164,8 +164,9 @@ TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
               HasSubstr("layer 4: the model has no such attention"));
   EXPECT_THAT(refusal({"--source", "Hund", "--layer", "0", "--out", page}),
               HasSubstr("--layer must be at least 1, not 0"));
-  EXPECT_THAT(refusal({"--source", "Hund", "--attention", "self", "--out", page}),
-              HasSubstr("--attention must be encoder, decoder, cross or rollout, not self"));
+  EXPECT_THAT(
+      refusal({"--source", "Hund", "--attention", "self", "--out", page}),
+      HasSubstr("--attention must be encoder, decoder, cross, text-to-picture, picture-to-text or rollout, not self"));
   EXPECT_THAT(refusal({"--source", "Hund", "--out", folder.File("none/a.html")}), HasSubstr("none/a.html"));
   EXPECT_FALSE(std::filesystem::exists(page));
 }

@@ -101,6 +101,28 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"answer", model, "--question", question, "--picture", path}), HasSubstr("--detector DIR"));
   EXPECT_THAT(RefusalOf(with({"--question", question, "--context", path})), HasSubstr("--context is for"));
 
+  // Its co-attention, with all boxes that the detector finds.
+  const std::string page = setting.folder.File("page.html"), drawing = setting.folder.File("page.pdf");
+  const std::vector<std::string> look = {"look",       model,    "--picture", path, "--question", question,
+                                         "--detector", detector, "--layer",   "1",  "--out",      page};
+  std::vector<std::string> both = look;
+  both.insert(both.end(), {"--out", drawing});
+  MustRun(both);
+  EXPECT_THAT(ReadFile(page), testing::AllOf(HasSubstr("Attention from text to picture"), HasSubstr("whole picture"),
+                                             HasSubstr("Attention from picture to text"), HasSubstr("circles")));
+  EXPECT_THAT(ReadFile(drawing), testing::StartsWith("%PDF"));
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = look;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RefusalOf(arguments);
+  };
+  EXPECT_THAT(refusal({"--layer", "2"}), HasSubstr("layer 2: the model has 1 layer"));
+  EXPECT_THAT(refusal({"--patch", "1:1"}), HasSubstr("--patch: the model reads regions"));
+  EXPECT_THAT(RefusalOf({"look", model, "--picture", path, "--question", question, "--out", page}),
+              HasSubstr("with --detector a model that finds them"));
+  EXPECT_THAT(RefusalOf({"look", detector, "--picture", path, "--detector", detector, "--out", page}),
+              HasSubstr("--detector is for models that read regions"));
+
   // It goes on, and keeps its answers.
   std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
   more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());

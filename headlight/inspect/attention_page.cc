@@ -112,6 +112,16 @@ Json Pixels(const Picture& picture) {
   return Json::Object{{"height", shown.height}, {"width", shown.width}, {"pixels", PackBytes(shown.pixels)}};
 }
 
+// Left, top, width and height as shares of the picture.
+Json Boxes(const std::vector<Box>& boxes, const Picture& picture) {
+  const auto height = static_cast<double>(picture.height), width = static_cast<double>(picture.width);
+  Json::Array shares;
+  for (const Box& box : boxes)
+    shares.push_back(Json::Array{static_cast<float>(box.left / width), static_cast<float>(box.top / height),
+                                 static_cast<float>(box.width() / width), static_cast<float>(box.height() / height)});
+  return shares;
+}
+
 Json Side(const std::vector<std::string>& tokens, const std::vector<int>& special,
           const std::optional<PictureTokens>& picture) {
   Json side = Json::Object{{"tokens", Labels(tokens)}, {"special", special}};
@@ -120,32 +130,22 @@ Json Side(const std::vector<std::string>& tokens, const std::vector<int>& specia
   cells.Set("first", picture->first);
   cells.Set("rows", picture->rows);
   cells.Set("columns", picture->columns);
+  if (!picture->boxes.empty()) cells.Set("boxes", Boxes(picture->boxes, picture->picture));
   side.Set("picture", std::move(cells));
   return side;
-}
-
-// Left, top, width and height as shares of the picture.
-Json Boxes(const AttentionRecord& record) {
-  Json::Array boxes;
-  for (const Box& box : record.target_boxes) {
-    const auto height = static_cast<double>(record.source_picture->picture.height),
-               width = static_cast<double>(record.source_picture->picture.width);
-    boxes.push_back(Json::Array{static_cast<float>(box.left / width), static_cast<float>(box.top / height),
-                                static_cast<float>(box.width() / width), static_cast<float>(box.height() / height)});
-  }
-  return boxes;
 }
 
 Json Map(const AttentionMap& map, bool with_elements) {
   const std::span<const float> weights = map.weights;
   const std::size_t head = static_cast<std::size_t>(map.queries) * map.keys;
+  const bool to_text = map.kind == AttentionKind::picture_to_text;
   Json::Array heads;
   for (std::size_t at = 0; at < weights.size(); at += head) heads.push_back(PackWeights(weights.subspan(at, head)));
   Json json = Json::Object{{"kind", MapName(map)},
                            {"title", MapTitle(map)},
                            {"relevance", map.relevance},
-                           {"queries", map.kind == AttentionKind::encoder_self ? "source" : "target"},
-                           {"keys", map.kind == AttentionKind::decoder_self ? "target" : "source"},
+                           {"queries", map.kind == AttentionKind::encoder_self || to_text ? "source" : "target"},
+                           {"keys", map.kind == AttentionKind::decoder_self || to_text ? "target" : "source"},
                            {"causal", map.kind == AttentionKind::decoder_self},
                            {"layer", map.layer + 1},
                            {"heads", map.heads},
@@ -176,11 +176,13 @@ Json PageData(std::span<const AttentionRecord> records, const PageOptions& optio
     Json::Array maps;
     for (const AttentionMap& map : record.maps)
       maps.push_back(Map(map, map.elements.has_value() && elements <= kMostElements));
-    json.push_back(Json::Object{{"name", TokenLabel(record.title.empty() ? "Attention" : record.title)},
-                                {"source", Side(record.source_tokens, record.source_special, record.source_picture)},
-                                {"target", Side(record.target_tokens, record.target_special, record.target_picture)},
-                                {"boxes", Boxes(record)},
-                                {"maps", std::move(maps)}});
+    json.push_back(
+        Json::Object{{"name", TokenLabel(record.title.empty() ? "Attention" : record.title)},
+                     {"source", Side(record.source_tokens, record.source_special, record.source_picture)},
+                     {"target", Side(record.target_tokens, record.target_special, record.target_picture)},
+                     {"boxes", record.source_picture ? Boxes(record.target_boxes, record.source_picture->picture)
+                                                     : Json(Json::Array())},
+                     {"maps", std::move(maps)}});
   }
   return Json::Object{{"records", std::move(json)},
                       {"query", options.query},

@@ -9,7 +9,9 @@
 namespace headlight {
 namespace {
 
-constexpr AttentionKind kKinds[] = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross};
+// That a record can hold.
+constexpr AttentionKind kKinds[] = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
+                                    AttentionKind::text_to_picture, AttentionKind::picture_to_text};
 
 // The elements of one sentence's rows, [tokens, heads * size], head by head.
 std::vector<float> ByHead(const Tensor& rows, int heads, int size) {
@@ -29,10 +31,13 @@ void CheckTokens(const char* name, std::size_t tokens, const std::vector<int>& s
           index, tokens);
   if (!picture) return;
   const Picture& pixels = picture->picture;
+  const std::int64_t last_row = (std::int64_t{picture->rows} - 1) * picture->columns + picture->first;
   Check(picture->first >= 0 && picture->rows >= 1 && picture->columns >= 1 &&
-            (std::int64_t{picture->rows} - 1) * picture->columns + picture->first < static_cast<std::int64_t>(tokens),
+            (!picture->boxes.empty() || last_row < static_cast<std::int64_t>(tokens)),
         "the {} picture's {} x {} cells from token {} on: there are {} tokens", name, picture->rows, picture->columns,
         picture->first, tokens);
+  Check(picture->boxes.empty() || picture->boxes.size() == tokens, "{} boxes of the {} picture: there are {} tokens",
+        picture->boxes.size(), name, tokens);
   Check(pixels.height >= 1 && pixels.width >= 1 &&
             static_cast<std::int64_t>(pixels.pixels.size()) == pixels.height * pixels.width * 3,
         "the {} picture of {} x {} pixels has {} values", name, pixels.height, pixels.width, pixels.pixels.size());
@@ -107,7 +112,7 @@ AttentionChoice ParseAttentionChoice(std::string_view name) {
   for (const AttentionKind kind : kKinds) {
     if (name == AttentionName(kind)) return {.kind = kind};
   }
-  Fail("attention \"{}\": must be encoder, decoder, cross or rollout", name);
+  Fail("attention \"{}\": must be encoder, decoder, cross, text-to-picture, picture-to-text or rollout", name);
 }
 
 void CheckAttention(const AttentionRecord& record, std::int64_t most) {

@@ -42,14 +42,19 @@ struct PictureTokens {
   // The token of the cell at the upper left; the others follow row by row, and the last ones may have none.
   int first = 0;
   int rows = 0, columns = 0;  // of cells
+  // Where tokens are regions of the picture and no cells: each one's, in its pixels. They are shown on a grid of rows
+  // and columns.
+  std::vector<Box> boxes = {};
   int cells() const { return rows * columns; }
 };
 
 struct AttentionRecord {
-  std::string title;                       // for example the model's name; may be empty
-  std::vector<std::string> source_tokens;  // what the encoder read; empty for a model that is only a decoder
-  std::vector<std::string> target_tokens;  // what the decoder read; empty for a model that is only an encoder
-  std::vector<AttentionMap> maps;          // in the order in which they are shown
+  std::string title;  // for example the model's name; may be empty
+  // What the encoder read, or the regions of a picture; empty for a model that is only a decoder.
+  std::vector<std::string> source_tokens;
+  // What the decoder read, or the words beside a picture; empty for a model that is only an encoder.
+  std::vector<std::string> target_tokens;
+  std::vector<AttentionMap> maps;  // in the order in which they are shown
   // The tokens that the model's form adds to the input, such as [CLS], which a reader may want to hide; by index.
   std::vector<int> source_special = {}, target_special = {};
   std::optional<PictureTokens> source_picture = {}, target_picture = {};  // where those tokens are of a picture
@@ -57,13 +62,16 @@ struct AttentionRecord {
   std::vector<Box> target_boxes = {};
 
   const std::vector<std::string>& query_tokens(AttentionKind kind) const {
-    return kind == AttentionKind::encoder_self ? source_tokens : target_tokens;
+    return kind == AttentionKind::encoder_self || kind == AttentionKind::picture_to_text ? source_tokens
+                                                                                         : target_tokens;
   }
   const std::vector<std::string>& key_tokens(AttentionKind kind) const {
-    return kind == AttentionKind::decoder_self ? target_tokens : source_tokens;
+    return kind == AttentionKind::decoder_self || kind == AttentionKind::picture_to_text ? target_tokens
+                                                                                         : source_tokens;
   }
   const std::optional<PictureTokens>& key_picture(AttentionKind kind) const {
-    return kind == AttentionKind::decoder_self ? target_picture : source_picture;
+    return kind == AttentionKind::decoder_self || kind == AttentionKind::picture_to_text ? target_picture
+                                                                                         : source_picture;
   }
 };
 
@@ -98,7 +106,8 @@ struct AttentionChoice {
   bool rollout = false;
   std::optional<int> layer = {};
 };
-// The choice that names "encoder", "decoder", "cross" or "rollout" makes; throws Error listing the four names.
+// The choice that names "encoder", "decoder", "cross", "text-to-picture", "picture-to-text" or "rollout" makes; throws
+// Error listing these names.
 HEADLIGHT_API AttentionChoice ParseAttentionChoice(std::string_view name);
 
 // The record with only the maps that are wanted; rollout maps stay unless a kind was chosen. Throws Error listing the

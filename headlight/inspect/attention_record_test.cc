@@ -131,10 +131,12 @@ TEST(SelectAttention, ListsTheMapsWhereNoneIsLeft) {
 }
 
 TEST(ParseAttentionChoice, ReadsTheNamesOfAll) {
-  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross})
+  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
+                                   AttentionKind::text_to_picture, AttentionKind::picture_to_text})
     EXPECT_EQ(ParseAttentionChoice(AttentionName(kind)).kind, kind);
   EXPECT_TRUE(ParseAttentionChoice("rollout").rollout);
-  EXPECT_THAT(Refusal([] { ParseAttentionChoice("self"); }), HasSubstr("must be encoder, decoder, cross or rollout"));
+  EXPECT_THAT(Refusal([] { ParseAttentionChoice("self"); }),
+              HasSubstr("must be encoder, decoder, cross, text-to-picture, picture-to-text or"));
 }
 
 }  // namespace

@@ -105,6 +105,16 @@ AttentionRecord RelevanceRecord() {
   return record;
 }
 
+// A grey picture with a region at the left and one at the right, and two words.
+AttentionRecord RegionRecord() {
+  AttentionRecord record{"vilbert", {"whole picture", "dog", "cat"}, {"a", "dog"}, {}};
+  record.source_picture = {Picture{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 20, 30};
+  record.source_picture->boxes = {{0, 0, 60, 40}, {0, 0, 24, 30}, {30, 10, 70, 50}};
+  record.maps.push_back({AttentionKind::text_to_picture, 0, 1, 2, 3, {0.25f, 0.25f, 0.5f, 0, 1, 0}});
+  record.maps.push_back({AttentionKind::picture_to_text, 0, 1, 3, 2, {1, 0, 0.75f, 0.25f, 0.25f, 0.75f}});
+  return record;
+}
+
 std::vector<AttentionRecord> BeforeAndAfter() {
   AttentionRecord before{"before", {"a", "b"}, {}, {{AttentionKind::encoder_self, 0, 1, 2, 2, {1, 0, 0, 1}}}};
   before.maps[0] = {AttentionKind::encoder_self, 0, 2, 2, 2, {1, 0, 0, 1, 1, 0, 0, 1}};
@@ -171,6 +181,10 @@ TEST_F(PageTest, ShowsBoxes) { ExpectWorks(WithSelfTest(AttentionPage(BoxRecord(
 
 TEST_F(PageTest, ShowsRelevance) {
   ExpectWorks(WithSelfTest(AttentionPage(RelevanceRecord()), "page_relevance_selftest.js"), 6);
+}
+
+TEST_F(PageTest, ShowsRegions) {
+  ExpectWorks(WithSelfTest(AttentionPage(RegionRecord()), "page_regions_selftest.js"), 10);
 }
 
 TEST_F(PageTest, ShowsTwoModels) {

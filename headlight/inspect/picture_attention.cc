@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/image/box_regions.h"
 #include "headlight/inspect/picture_record.h"
 
 namespace headlight {
@@ -186,6 +187,50 @@ AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& p
   record.target_special = look.special;
   std::stable_partition(record.maps.begin(), record.maps.end(),
                         [](const AttentionMap& map) { return map.kind == AttentionKind::cross; });
+  return record;
+}
+
+AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, const Picture& picture,
+                            const RegionLook& look) {
+  Check(look.labels.size() == look.ids.size() && look.types.size() == look.ids.size(),
+        "{} ids of a text with {} types and {} labels", look.ids.size(), look.types.size(), look.labels.size());
+  AttentionRecord record;
+  record.target_tokens = look.labels;
+  record.target_special = look.special;
+  if (model.limits().tasks > 0) {  // the token of the task follows the first
+    record.target_tokens.insert(record.target_tokens.begin() + 1, "task");
+    for (int& special : record.target_special) special += special > 0 ? 1 : 0;
+    record.target_special.push_back(1);
+  }
+  std::vector<Box> boxes;
+  record.source_tokens = {"whole picture"};
+  for (const auto& [box, name] : look.boxes) {
+    if (!LiesWithin(box, picture)) continue;
+    boxes.push_back(box);
+    record.source_tokens.push_back(name);
+  }
+  const BoxRegions regions = RegionsOfBoxes(picture, boxes, side);
+  boxes.insert(boxes.begin(), {0, 0, static_cast<double>(picture.width), static_cast<double>(picture.height)});
+  constexpr double raster = 64;  // cells of the longer side: fine enough for boxes, and few enough for a drawing
+  const double cell = static_cast<double>(std::max(picture.height, picture.width)) / raster;
+  const auto cells = [&](std::int64_t length) {
+    return std::max(1, static_cast<int>(std::lround(static_cast<double>(length) / cell)));
+  };
+  record.source_picture = {picture, 0, cells(picture.height), cells(picture.width), std::move(boxes)};
+
+  int layers = 0;
+  Context context;
+  context.sink = [&](const LayerAttention& seen) {
+    if (seen.kind != AttentionKind::text_to_picture && seen.kind != AttentionKind::picture_to_text) return;
+    layers = std::max(layers, seen.layer + 1);
+    if (seen.layer == look.layer.value_or(seen.layer)) record.maps.push_back(MapOf(seen));
+  };
+  const auto rows = static_cast<std::int32_t>(regions.features.rows());
+  const std::span<const std::int32_t> types = look.types;
+  model.Encode(context, look.ids, model.limits().types <= 1 ? types.first(0) : types,
+               {{0, static_cast<std::int32_t>(look.ids.size())}}, {regions.features, regions.places, {{0, rows}}});
+  CheckLayer(look.layer, layers);
+  std::ranges::stable_sort(record.maps, {}, [](const AttentionMap& map) { return map.kind; });
   return record;
 }
 

@@ -16,6 +16,7 @@
 #include "headlight/nn/language_model.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_encoder.h"
+#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 
@@ -66,6 +67,27 @@ struct CaptionLook {
 // picture's patches look. Throws Error as above.
 HEADLIGHT_API AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& processor,
                                           const Picture& picture, const CaptionLook& look);
+
+// A part of a picture with a name, such as "dog 0.97".
+struct NamedBox {
+  Box box;  // in the picture's pixels
+  std::string name;
+};
+
+// A text beside the regions of a picture.
+struct RegionLook {
+  std::vector<std::int32_t> ids, types;  // of its tokens, as RegionTextEncoder::Encode wants them
+  std::vector<std::string> labels;       // of each
+  std::vector<int> special = {};         // of them, by index, that a reader may want to hide
+  std::vector<NamedBox> boxes = {};      // those outside of the picture are left out
+  std::optional<int> layer = {};         // of the co-attention layers
+};
+
+// The co-attention of a model that reads the pixels of regions, squares of `side` pixels (RegionSideOf): where words
+// look among the regions, of which the first is the whole picture, and where regions look among the words. Throws Error
+// as above.
+HEADLIGHT_API AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, const Picture& picture,
+                                          const RegionLook& look);
 
 // The weights of a head's query for the cells of the picture that its keys are; 0 for a cell without a token.
 HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const PictureTokens& cells);

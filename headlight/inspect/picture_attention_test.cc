@@ -109,6 +109,62 @@ TEST(AttentionOfAPicture, OfADetectorHasARowForEachBox) {
               HasSubstr("no object is found"));
 }
 
+// Two co-attention layers of two heads. In layer l a word looks at the region l, and a region at the word l.
+struct FakeRegionEncoder : RegionTextEncoder {
+  FakeRegionEncoder() : RegionTextEncoder(DType::float32) {
+    limits_ = {.positions = 9, .features = 12, .box_numbers = 5, .tasks = 2};
+  }
+  EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t>,
+                      const Sequences&, const Regions& regions, std::span<const std::int32_t>) const override {
+    const std::int64_t words = std::ssize(ids) + 1, seen = regions.features.rows();  // with the token of the task
+    for (int layer = 0; layer < 2; ++layer)
+      for (const bool to_text : {false, true}) {
+        const std::int64_t queries = to_text ? seen : words, keys = to_text ? words : seen;
+        const Tensor weights = Tensor::Zeros({1, 2, queries, keys});
+        for (std::int64_t row = 0; row < 2 * queries; ++row) weights.data<float>()[row * keys + layer] = 1;
+        context.sink({AttentionKind::encoder_self, layer, 0, Tensor::Zeros({1, 2, words, words})});
+        context.sink({to_text ? AttentionKind::picture_to_text : AttentionKind::text_to_picture, layer, 0, weights});
+      }
+    return {};
+  }
+  Tensor Pool(Context&, const EncodedPairs&) const override { return {}; }
+  Tensor RegionLogits(Context&, const Tensor&) const override { return {}; }
+  Tensor AlignmentLogits(Context&, const Tensor&) const override { return {}; }
+  Tensor AnswerLogits(Context&, const Tensor&) const override { return {}; }
+  std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>&) const override { return {}; }
+  void Save(const std::string&, Compute) const override {}
+};
+
+TEST(AttentionOfAPicture, OfRegionsAndWords) {
+  const RegionLook look{
+      .ids = {1, 2, 3},
+      .types = {0, 0, 0},
+      .labels = {"[CLS]", "dog", "[SEP]"},
+      .special = {0, 2},
+      .boxes = {{{1, 2, 30, 20}, "dog 0.97"}, {{90, 0, 95, 9}, "beside"}, {{30, 0, 80, 40}, "cat 0.60"}}};
+  const AttentionRecord record = AttentionOf(FakeRegionEncoder(), 2, Pattern(80, 40), look);
+  CheckAttention(record);
+  EXPECT_THAT(record.source_tokens, ElementsAre("whole picture", "dog 0.97", "cat 0.60"));
+  EXPECT_THAT(record.target_tokens, ElementsAre("[CLS]", "task", "dog", "[SEP]"));
+  EXPECT_THAT(record.target_special, ElementsAre(0, 3, 1));
+  const PictureTokens& regions = *record.source_picture;
+  EXPECT_THAT(regions.boxes, ElementsAre(Box{0, 0, 80, 40}, Box{1, 2, 30, 20}, Box{30, 0, 80, 40}));
+  EXPECT_EQ(std::pair(regions.rows, regions.columns), std::pair(32, 64));
+  ASSERT_EQ(record.maps.size(), 4U);
+  EXPECT_EQ(record.maps[0].kind, AttentionKind::text_to_picture);
+  EXPECT_EQ(record.maps[1].kind, AttentionKind::text_to_picture);
+  EXPECT_EQ(record.maps[1].at(1, 2, 1), 1);
+  EXPECT_EQ(record.maps[3].kind, AttentionKind::picture_to_text);
+  EXPECT_EQ(record.maps[3].queries, 3);
+  EXPECT_EQ(record.maps[3].at(0, 2, 1), 1);
+  RegionLook one = look;
+  one.layer = 1;
+  EXPECT_EQ(AttentionOf(FakeRegionEncoder(), 2, Pattern(80, 40), one).maps.size(), 2U);
+  one.layer = 2;
+  EXPECT_THAT(ErrorOf([&] { AttentionOf(FakeRegionEncoder(), 2, Pattern(80, 40), one); }),
+              HasSubstr("layer 3: the model has 2 layers"));
+}
+
 // One layer whose tokens look at the one before them.
 struct FakeGenerator : LanguageModel {
   FakeGenerator() : LanguageModel(DType::float32) { limits_.positions = 6; }

@@ -8,12 +8,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/image/box_regions.h"
-#include "headlight/models/family.h"
 #include "headlight/nn/region_text_encoder.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/tasks/encoder_folder.h"
-#include "headlight/tasks/picture_folder.h"
-#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+#include "headlight/tasks/region_folder.h"
 
 namespace headlight {
 
@@ -28,34 +26,22 @@ std::int64_t RegionSideOf(const RegionTextEncoder& model) {
 }
 
 struct RegionAnswerer::State {
-  std::unique_ptr<const RegionTextEncoder> model;
-  PipelineTokenizer tokenizer;
-  std::int64_t side;
+  RegionFolder loaded;
 };
 
 RegionAnswerer RegionAnswerer::Load(const std::string& folder, const LoadOptions& options) {
-  CheckPictureOptions(folder, options);
-  std::unique_ptr<const RegionTextEncoder> model =
-      LoadModel<RegionTextEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
-  Check(model->pair_heads().answers, "{}: the model has no head for answers", folder);
-  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
-  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
-        tokenizer.size(), model->limits().vocabulary);
-  const std::int64_t side = RegionSideOf(*model);
-  return RegionAnswerer(std::make_shared<State>(State{std::move(model), std::move(tokenizer), side}));
+  RegionFolder loaded = LoadRegionFolder(folder, options);
+  Check(loaded.model->pair_heads().answers, "{}: the model has no head for answers", folder);
+  return RegionAnswerer(std::make_shared<State>(State{std::move(loaded)}));
 }
 
 std::vector<ProbableAnswer> RegionAnswerer::Answer(const Picture& picture, std::span<const Box> boxes,
                                                    std::string_view question, std::size_t count) const {
-  const RegionTextEncoder& model = *state_->model;
-  CheckText(
-      question, [](std::size_t) { return "the question"; }, 0);
-  const Encoding encoding = state_->tokenizer.Encode(question, {.read_special = false});
-  Check(!encoding.ids.empty() && std::ssize(encoding.ids) <= model.limits().positions,
-        "the question has {} tokens, and the model reads 1 to {}", encoding.ids.size(), model.limits().positions);
+  const RegionTextEncoder& model = *state_->loaded.model;
+  const Encoding encoding = ReadQuestion(state_->loaded, question);
   std::vector<Box> within;
   std::ranges::copy_if(boxes, std::back_inserter(within), [&](const Box& box) { return LiesWithin(box, picture); });
-  const BoxRegions regions = RegionsOfBoxes(picture, within, state_->side);
+  const BoxRegions regions = RegionsOfBoxes(picture, within, state_->loaded.side);
   Context context;
   const std::span<const std::int32_t> types = encoding.type_ids;
   const EncodedPairs encoded =

@@ -39,7 +39,33 @@ AttentionMap MeanOf(const AttentionMap& map) {
   return mean;
 }
 
-// How much each cell is looked at, from 0 to 1.
+// The weights of the parts of a picture, cells or regions, for a query, or where regions look at a word, of them for
+// the word.
+std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, const PictureTokens& parts) {
+  if (parts.boxes.empty()) return CellWeights(map, head, asked, parts);
+  std::vector<float> weights;
+  for (int region = 0; region < static_cast<int>(parts.boxes.size()); ++region)
+    weights.push_back(map.kind == AttentionKind::picture_to_text ? map.at(head, region, asked)
+                                                                 : map.at(head, asked, region));
+  return weights;
+}
+
+// A cell has the largest share of the regions that hold its middle.
+std::vector<double> RasterOf(const PictureTokens& parts, const std::vector<double>& shares) {
+  std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
+  for (int cell = 0; cell < parts.cells(); ++cell) {
+    const double x = (cell % parts.columns + 0.5) * static_cast<double>(parts.picture.width) / parts.columns,
+                 y = (cell / parts.columns + 0.5) * static_cast<double>(parts.picture.height) / parts.rows;
+    for (std::size_t region = 0; region < shares.size(); ++region) {
+      const Box& box = parts.boxes[region];
+      if (x >= box.left && x < box.right && y >= box.top && y < box.bottom)
+        cells[static_cast<std::size_t>(cell)] = std::max(cells[static_cast<std::size_t>(cell)], shares[region]);
+    }
+  }
+  return cells;
+}
+
+// How much each part is looked at, from 0 to 1.
 std::vector<double> Shares(std::span<const float> weights, std::optional<double> mass) {
   std::vector<double> shares;
   if (mass) {
@@ -75,25 +101,29 @@ void DrawOverlay(Canvas& canvas, const CanvasPicture& picture, const Rectangle& 
   if (query_cell >= 0) canvas.Outline(cell(query_cell), kMark, 1.5);
 }
 
-// The box of what a query has found, as far as it is in the picture.
-void DrawFound(Canvas& canvas, const Box& box, const Picture& picture, const Rectangle& where) {
+// A box, as far as it is in the picture.
+void DrawBox(Canvas& canvas, const Box& box, const Picture& picture, const Rectangle& where, double line) {
   const auto x = [&](double at) {
     return where.x + where.width * std::clamp(at / static_cast<double>(picture.width), 0.0, 1.0);
   };
   const auto y = [&](double at) {
     return where.y + where.height * std::clamp(at / static_cast<double>(picture.height), 0.0, 1.0);
   };
-  canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, 1.5);
+  canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, line);
 }
 
 std::string Explanation(const AttentionRecord& record, const std::string& token, const PictureDrawing& drawing,
-                        bool relevance) {
+                        const AttentionMap& map, bool regions) {
+  const bool relevance = map.relevance;
   const char* const whose = relevance ? "a picture" : "a head";
   const std::string rule =
-      drawing.mass ? fmt::format("the cells that hold {:g}% of {}'s weight are orange", 100 * *drawing.mass, whose)
+      drawing.mass ? fmt::format("the {} that hold {:g}% of {}'s weight are orange", regions ? "regions" : "cells",
+                                 100 * *drawing.mass, whose)
                    : fmt::format("the brighter and the more orange, the larger the weight, relative to {}'s largest",
                                  relevance ? "the row" : "the head");
   const std::string title = record.title.empty() ? "" : TokenLabel(record.title) + " · ";
+  if (map.kind == AttentionKind::picture_to_text)
+    return fmt::format("{}which regions look at “{}”: {}", title, TokenLabel(token), rule);
   return fmt::format("{}{} “{}” {}: {}", title, relevance ? "what the score of" : "where", TokenLabel(token),
                      relevance ? "is due to" : "looks", rule);
 }
@@ -121,9 +151,14 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
   CheckPicturePath(path);
   CheckAttention(record);
   std::vector<Page> pages;
-  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
-    const std::optional<PictureTokens>& cells = record.key_picture(kind);
+  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
+                                   AttentionKind::text_to_picture, AttentionKind::picture_to_text}) {
+    const bool to_text = kind == AttentionKind::picture_to_text;  // whose queries are the picture's
+    const std::optional<PictureTokens>& cells = to_text ? record.source_picture : record.key_picture(kind);
     if (!cells) continue;
+    // A page for each query that is no part of the picture, or word that its regions look at.
+    const bool all = to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_picture;
+    const std::vector<std::string>& asked = to_text ? record.key_tokens(kind) : record.query_tokens(kind);
     const auto rows = std::make_shared<std::vector<Row>>();
     bool rollouts = false;
     int heads = 0;
@@ -141,18 +176,18 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
       for (const AttentionMap& map : record.maps)
         if (map.kind == kind) rows->push_back({&map, {}, nullptr}), heads = 1;
     if (rows->empty()) continue;
-    const int queries = rows->front().heads->queries;
-    Check(kind == AttentionKind::cross || (drawing.query >= 0 && drawing.query < queries),
-          "query {}: the model read {} tokens", drawing.query, queries);
+    Check(all || (drawing.query >= 0 && drawing.query < std::ssize(asked)), "query {}: the model read {} tokens",
+          drawing.query, asked.size());
 
     const int columns = heads + (heads > 1 ? 1 : 0) + (rollouts ? 1 : 0);
     const SheetLayout layout = LayOutSheet(*cells, static_cast<int>(rows->size()), columns);
     const std::string title = MapTitle(*rows->front().heads);
-    const auto draw = [&record, &drawing, &cells = *cells, rows, layout, heads, title, kind](Canvas& canvas,
-                                                                                             int query) {
-      const std::string& token = record.query_tokens(kind)[query];
+    const auto draw = [&record, &drawing, &cells = *cells, &asked, rows, layout, heads, title, kind, all](
+                          Canvas& canvas, int query) {
+      const std::string& token = asked[static_cast<std::size_t>(query)];
       canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 19, .bold = true}, Align::left);
-      canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(record, token, drawing, (*rows)[0].heads->relevance),
+      canvas.Text({kPageMargin, kPageMargin + 38},
+                  Explanation(record, token, drawing, *(*rows)[0].heads, !cells.boxes.empty()),
                   {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
       // The picture at the size at which it is drawn sharply.
       const auto sharp = [](double side, std::int64_t own) {
@@ -161,7 +196,7 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
       const CanvasPicture picture(Resize(cells.picture, sharp(layout.picture_height, cells.picture.height),
                                          sharp(layout.picture_width, cells.picture.width), ResizeFilter::bilinear));
       // Only where the queries are of this picture, too.
-      const int own = kind == AttentionKind::cross ? -1 : query - cells.first;
+      const int own = all ? -1 : query - cells.first;
       const int query_cell = own < cells.cells() ? own : -1;
       const auto label = [&](int column, const std::string& text) {
         const Rectangle top = layout.At(0, column);
@@ -174,11 +209,15 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
                     fmt::format("{}layer {}", layer.heads->relevance ? "from " : "", layer.heads->layer + 1),
                     {.size = 12}, Align::left);
         const auto cell = [&](int column, const AttentionMap& map, int head) {
+          const std::vector<double> shares = Shares(PartWeights(map, head, query, cells), drawing.mass);
           DrawOverlay(canvas, picture, layout.At(row, column), cells,
-                      Shares(CellWeights(map, head, query, cells), drawing.mass), query_cell);
+                      cells.boxes.empty() ? shares : RasterOf(cells, shares), query_cell);
+          for (std::size_t region = 0; region < cells.boxes.size(); ++region)
+            DrawBox(canvas, cells.boxes[region], cells.picture, layout.At(row, column),
+                    shares[region] == 1 ? 1.5 : 0.5);
           if (kind == AttentionKind::cross && !record.target_boxes.empty())
-            DrawFound(canvas, record.target_boxes[static_cast<std::size_t>(query)], cells.picture,
-                      layout.At(row, column));
+            DrawBox(canvas, record.target_boxes[static_cast<std::size_t>(query)], cells.picture, layout.At(row, column),
+                    1.5);
         };
         for (int head = 0; head < layer.heads->heads; ++head) cell(head, *layer.heads, head);
         if (layer.mean.heads > 0) cell(heads, layer.mean, 0);
@@ -190,13 +229,13 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
       if (heads > 1) label(heads, "mean");
       if (layout.columns > heads + (heads > 1 ? 1 : 0)) label(layout.columns - 1, "rollout");
     };
-    if (kind != AttentionKind::cross) {
+    if (!all) {
       pages.push_back(
           {title, layout.width, layout.height, [=, &drawing](Canvas& canvas) { draw(canvas, drawing.query); }});
       continue;
     }
-    for (int query = 0; query < queries; ++query)
-      pages.push_back({TokenLabel(record.target_tokens[static_cast<std::size_t>(query)]), layout.width, layout.height,
+    for (int query = 0; query < static_cast<int>(asked.size()); ++query)
+      pages.push_back({TokenLabel(asked[static_cast<std::size_t>(query)]), layout.width, layout.height,
                        [=](Canvas& canvas) { draw(canvas, query); }});
   }
   Check(!pages.empty(), "attention: no keys of these maps are of a picture");

@@ -11,7 +11,7 @@
 namespace headlight {
 
 struct PictureDrawing {
-  int query = 0;                    // the token whose attention is drawn; cross-attention is drawn of each
+  int query = 0;                    // the token whose attention is drawn; attention of or to words is drawn of each
   std::optional<double> mass = {};  // where given, each head shows the cells that hold this share of its weight
 };
 
@@ -27,7 +27,7 @@ struct SheetLayout {
 };
 HEADLIGHT_API SheetLayout LayOutSheet(const PictureTokens& cells, int rows, int columns);
 
-// Draws the attentions of the record whose keys are a picture to `path` (.png, .svg or .pdf): the picture is dark where
+// Draws the attentions of the record whose keys are a picture, or whose queries are its regions, to `path` (.png, .svg or .pdf): the picture is dark where
 // a head does not look, and bright and half orange where the head looks most; or, with a mass, dark outside of the
 // cells that hold that share. Throws Error for a record that CheckAttention refuses or without a picture, a query that
 // is not there, and as DrawAttention does.

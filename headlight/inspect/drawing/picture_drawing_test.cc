@@ -82,6 +82,29 @@ TEST(DrawPictureAttention, HasTheRolloutAsItsLastColumn) {
   EXPECT_NEAR(alone.At(0, 0, 1), Green(1), 0.01);
 }
 
+// Of regions, a cell of the raster is as bright as the region that holds its middle and is looked at most.
+TEST(DrawPictureAttention, ShowsRegionsAndWords) {
+  AttentionRecord record{"vilbert", {"whole picture", "dog", "cat"}, {"a"}, {}};
+  record.source_picture = {Picture{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 0, 2, 3};
+  record.source_picture->boxes = {{0, 0, 30, 20}, {0, 0, 20, 10}, {10, 0, 30, 20}};
+  record.maps.push_back({AttentionKind::text_to_picture, 0, 1, 1, 3, {0.2f, 0.6f, 0.2f}});
+  const Sheet sheet(record, {}, 1, 1);
+  const auto near = [](const Sheet& drawn, int cell, double share) {
+    EXPECT_NEAR(drawn.At(0, 0, cell), Green(share), 0.01) << cell;
+  };
+  for (const int cell : {0, 1}) near(sheet, cell, 1);
+  for (const int cell : {2, 3, 4, 5}) near(sheet, cell, 1.0 / 3);
+  const Sheet masks(record, {.mass = 0.5}, 1, 1);
+  for (const int cell : {0, 1}) near(masks, cell, 1);
+  for (const int cell : {2, 3, 4, 5}) near(masks, cell, 0);
+  // How much the regions look at the word.
+  record.maps[0] = {AttentionKind::picture_to_text, 0, 1, 3, 1, {0, 0.5f, 1}};
+  const Sheet words(record, {}, 1, 1);
+  near(words, 0, 0.5);
+  for (const int cell : {1, 2, 4, 5}) near(words, cell, 1);
+  near(words, 3, 0);
+}
+
 TEST(DrawPictureAttention, WritesEachFormat) {
   const TemporaryFolder folder;
   for (const auto& [name, magic] : {std::pair{"a.svg", "<?xml"}, {"a.pdf", "%PDF"}, {"a.png", "\x89PNG"}}) {

@@ -1,7 +1,7 @@
 // Interaction: choosing what is shown, and the token or cell in focus.
 
 const VIEWS = {
-  picture: {title: "Picture", available: map => Boolean(keySide(map).picture), build: buildPicture, paint: paintPicture},
+  picture: {title: "Picture", available: map => Boolean(partsOf(map).picture), build: buildPicture, paint: paintPicture},
   heads: {title: "Heads", available: () => true, build() {}, paint(map) { paintLists(map); paintMap(map); }},
   model: {title: "Model", available: () => true, build: buildModel, paint: paintModel},
   neurons: {title: "Neurons", available: map => Boolean(map.elements) && !map.minus, build() {}, paint: paintNeurons},

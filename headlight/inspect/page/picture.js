@@ -1,8 +1,14 @@
 // Attention over a picture: the picture is dark where a token does not look, and orange where it looks.
 
-// The picture that the keys of a map are cells of, where the view shows it.
+// The side of a map whose tokens are parts of a picture, cells or regions: its keys where they are, and else its queries.
+// A token of the other side is asked for: a query, or a word that regions look at.
+const partsOf = map => keySide(map).picture ? keySide(map) : querySide(map);
+const asks = map => keySide(map).picture ? "query" : "key";
+const askedOf = map => asks(map) === "query" ? querySide(map) : keySide(map);
+
+// The picture, where the view shows it.
 function overlaidPicture(map) {
-  return state.view === "heads" || state.view === "neurons" ? undefined : keySide(map).picture;
+  return state.view === "heads" || state.view === "neurons" ? undefined : partsOf(map).picture;
 }
 
 // The picture as an image, at its own size.
@@ -24,16 +30,33 @@ function pixelsOf(cells) {
 
 // The token whose attention is shown: the one in focus, or the one that the page was opened with.
 function pictureQuery(map) {
-  const query = state.focus.query ?? state.pinned.query ?? data.query;
-  return query < queriesOf(map).length ? query : 0;
+  const query = state.focus[asks(map)] ?? state.pinned[asks(map)] ?? data.query;
+  return query < askedOf(map).tokens.length ? query : 0;
 }
 
 // The weights of the cells, in thousandths, row by row.
 function cellsOf(map, head, query) {
-  const {first, rows, columns} = keySide(map).picture, begin = query * keysOf(map).length + first;
+  const {first, rows, columns} = partsOf(map).picture, begin = query * keysOf(map).length + first;
   const cells = new Float32Array(rows * columns), end = Math.min(begin + rows * columns, (query + 1) * keysOf(map).length);
   cells.set(valuesOf(map, head).subarray(begin, end));  // the last ones may have no token
   return cells;
+}
+
+// Those of the regions, likewise.
+function regionsOf(map, head, asked) {
+  const values = valuesOf(map, head), keys = keysOf(map).length;
+  return asks(map) === "query" ? values.subarray(asked * keys, (asked + 1) * keys)
+      : Float32Array.from(queriesOf(map), (_, query) => values[query * keys + asked]);
+}
+const weightsOf = (map, head, asked) => partsOf(map).picture.boxes ? regionsOf(map, head, asked) : cellsOf(map, head, asked);
+
+// As drawing/picture_drawing.cc: a cell of the raster has the largest share of the regions that hold its middle.
+function rasterOf({rows, columns, boxes}, shares) {
+  return Float32Array.from({length: rows * columns}, (_, index) => {
+    const x = (index % columns + 0.5) / columns, y = (Math.floor(index / columns) + 0.5) / rows;
+    return Math.max(0, ...boxes.map(([left, top, width, height], region) =>
+      x >= left && x < left + width && y >= top && y < top + height ? shares[region] : 0));
+  });
 }
 
 // The cells with the largest weights that together hold `mass` of the weight of all cells, as 1 and 0. As in DINO, the
@@ -48,10 +71,9 @@ function maskOf(cells, mass) {
 
 // How much each cell is looked at, from 0 to 1.
 function sharesOf(map, head, query) {
-  const cells = cellsOf(map, head, query);
-  if (state.masks) return maskOf(cells, state.mass);
-  const most = Math.max(...cells, 1e-6);
-  return cells.map(value => Math.max(value, 0) / most);
+  const weights = weightsOf(map, head, query), most = Math.max(...weights, 1e-6), {picture} = partsOf(map);
+  const shares = state.masks ? maskOf(weights, state.mass) : weights.map(value => Math.max(value, 0) / most);
+  return picture.boxes ? rasterOf(picture, shares) : shares;
 }
 
 // As drawing/picture_drawing.cc: what is laid over a cell, as red, green, blue and opacity.
@@ -63,7 +85,7 @@ function coverOf(share) {
 
 // The picture at most `side` wide and high, each cell as bright and orange as its weight.
 function paintOverlay(canvas, map, head, query, side) {
-  const cells = keySide(map).picture, scale = Math.min(side / cells.width, side / cells.height);
+  const cells = partsOf(map).picture, scale = Math.min(side / cells.width, side / cells.height);
   const width = Math.max(1, Math.round(cells.width * scale)), height = Math.max(1, Math.round(cells.height * scale));
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
@@ -96,21 +118,21 @@ function boxAt(map, x, y) {
 
 // The tokens that look and are no cells of the picture, such as the class token.
 function buildPicture(map) {
-  const side = querySide(map), cells = side.picture;
+  const side = askedOf(map), cells = side.picture;
   const others = side.tokens.map((_, index) => index).filter(index => !cells || !cellBox(cells, index, 1, 1));
   const legend = byId("others").firstElementChild;
   legend.textContent = cells ? "Tokens beside the picture" : map.record.boxes.length > 0 ? "Found: click a box; a click beside them shows where that cell looks" : "Words";
   byId("others").replaceChildren(legend, ...others.map(index => {
     const button = element("button", {type: "button", className: "other"}, element("bdi", {}, side.tokens[index]));
     button.token = index;
-    button.addEventListener("click", () => pin({query: index}));
+    button.addEventListener("click", () => pin({[asks(map)]: index}));
     return button;
   }));
   byId("others").hidden = others.length === 0;
 }
 
 function paintPicture(map) {
-  const canvas = byId("picture"), cells = keySide(map).picture, query = pictureQuery(map);
+  const canvas = byId("picture"), cells = partsOf(map).picture, query = pictureQuery(map);
   const room = byId("picture-frame").clientWidth, side = Math.min(room, 640, 0.8 * Math.max(window.innerHeight, 400));
   const ratio = window.devicePixelRatio || 1;
   paintOverlay(canvas, map, state.head, query, side * ratio);
@@ -125,21 +147,23 @@ function paintPicture(map) {
     }
   };
   const own = querySide(map) === keySide(map), chosen = [["#000", 4], [style("--mark"), 2]];
-  const boxes = own ? [] : map.record.boxes.map(box => box.map((share, i) => share * (i % 2 === 0 ? canvas.width : canvas.height)));
+  const weights = cells.boxes ? regionsOf(map, state.head, query) : [], most = weights.indexOf(Math.max(...weights));
+  const boxes = own ? [] : (cells.boxes ?? map.record.boxes).map(box => box.map((share, i) => share * (i % 2 === 0 ? canvas.width : canvas.height)));
   boxes.forEach(box => outline(box, [["#fff", 1]]));
-  const box = own ? cellBox(cells, query, canvas.width, canvas.height) : boxes[query];
+  const box = own ? cellBox(cells, query, canvas.width, canvas.height) : boxes[cells.boxes ? most : query];
   if (box) outline(box, chosen);
   byId("others").querySelectorAll("button").forEach(button =>
     button.setAttribute("aria-pressed", button.token === query));
   byId("mass-value").textContent = `${Math.round(100 * state.mass)}%`;
   byId("mass").disabled = !state.masks;
-  canvas.setAttribute("aria-label", `${placeName(map)}: ${map.relevance ? `what the score of ${queriesOf(map)[query]} is due to` : `where ${queriesOf(map)[query]} looks`} in the picture of ${cells.rows} by ${cells.columns} cells. The arrow keys walk from cell to cell.`);
+  canvas.setAttribute("aria-label", `${placeName(map)}: ${map.relevance ? `what the score of ${queriesOf(map)[query]} is due to` : `where ${askedOf(map).tokens[query]} ${asks(map) === "query" ? "looks" : "is seen"}`} in the picture of ${cells.boxes ? `${cells.boxes.length} regions` : `${cells.rows} by ${cells.columns} cells`}.${querySide(map).picture && !cells.boxes ? " The arrow keys walk from cell to cell." : ""}`);
 }
 
 function pictureReadout(map) {
-  const query = pictureQuery(map), cells = cellsOf(map, state.head, query), {first} = keySide(map).picture;
+  const query = pictureQuery(map), cells = weightsOf(map, state.head, query), {boxes, first} = partsOf(map).picture;
   const order = [...cells.keys()].sort((a, b) => cells[b] - cells[a]).slice(0, 3);
-  const most = order.map(index => `${named(keysOf(map)[first + index])} ${digits(cells[index])}`).join(", ");
+  const most = order.map(index => `${named(partsOf(map).tokens[(boxes ? 0 : first) + index])} ${digits(cells[index])}`).join(", ");
+  if (boxes) return `: ${asks(map) === "query" ? looksAt(map, query) : seenBy(map, query)} ${most}`;
   const row = looks(map, state.head, {query}).reduce((sum, [, value]) => sum + value, 0);
   const inside = cells.reduce((sum, value) => sum + value, 0);
   return `: ${looksAt(map, query)} ${most}` +
@@ -156,6 +180,7 @@ function listenToPicture() {
   // The cell or the box that is pointed at and looks; undefined where there is none.
   const queryUnder = event => {
     const map = currentMap(), cells = querySide(map).picture;
+    if (partsOf(map).picture.boxes) return undefined;
     if (!cells) return boxAt(map, event.offsetX / canvas.clientWidth, event.offsetY / canvas.clientHeight);
     const query = cellUnder(event, cells);
     return query < queriesOf(map).length ? query : undefined;
@@ -168,7 +193,7 @@ function listenToPicture() {
   canvas.addEventListener("click", event => {
     const query = queryUnder(event), keys = keySide(currentMap()), encoder = mapsOf().find(map => querySide(map) === keys);
     if (query !== undefined) return pin({query});
-    if (querySide(currentMap()) === keys || !encoder) return;
+    if (querySide(currentMap()) === keys || !encoder || !keys.picture || keys.picture.boxes) return;
     const cell = cellUnder(event, keys.picture);  // beside the boxes
     if (cell >= keys.tokens.length) return;
     state.kind = encoder.kind;
@@ -178,7 +203,7 @@ function listenToPicture() {
   canvas.addEventListener("keydown", event => {
     const map = currentMap(), cells = querySide(map).picture;
     const move = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Enter: [0, 0]}[event.key];
-    if (!move || !cells) return;
+    if (!move || !cells || cells.boxes) return;
     event.preventDefault();
     const query = pictureQuery(map), at = Math.max(0, query - cells.first), inside = query >= cells.first;
     const row = clamp(Math.floor(at / cells.columns) + (inside ? move[0] : 0), 0, cells.rows - 1);

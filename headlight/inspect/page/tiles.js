@@ -74,7 +74,7 @@ function paintHeads(map) {
     drawSmall(frame.firstChild, map, tile.head, over ? pictureQuery(map) : undefined);
     frame.querySelector(".mark")?.remove();
     top.replaceChildren();
-    const focus = over ? {query: pictureQuery(map)} : state.focus;
+    const focus = over ? {[asks(map)]: pictureQuery(map)} : state.focus;
     if (focus === NONE) return;
     const [other, value] = strongest(map, tile.head, focus);
     top.append(element("bdi", {}, focus.query !== undefined ? `→ ${keysOf(map)[other]}` : `← ${queriesOf(map)[other]}`),

@@ -3,7 +3,8 @@
 //   records  what is compared, or the moments of a training: {name, source, target, boxes, maps}
 //     source, target  {tokens, special, picture}: labels; the indices of the tokens that a reader may hide; where tokens
 //                     are the cells of a picture, {first, rows, columns, height, width, pixels}, pixels being bytes
-//                     of red, green and blue, three in four digits of base 64
+//                     of red, green and blue, three in four digits of base 64; where tokens are regions, `boxes` has
+//                     each one's [left, top, width, height] as shares of the picture, and rows and columns are a raster
 //     boxes           of a detector, of each target token: [left, top, width, height] as shares of the source's picture
 //     maps            {kind, title, relevance, queries, keys, causal, layer, heads, weights, elements}; relevance: of a
 //                     score, from this layer on, and no attention; queries and keys say which side; weights has a string for each head, [query, key], as unpackWeights reads it; elements,

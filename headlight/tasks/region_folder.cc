@@ -1,0 +1,47 @@
+#include "headlight/tasks/region_folder.h"
+
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/picture_folder.h"
+#include "headlight/tasks/region_answerer.h"
+
+namespace headlight {
+
+RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options) {
+  CheckPictureOptions(folder, options);
+  std::unique_ptr<const RegionTextEncoder> model =
+      LoadModel<RegionTextEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
+  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
+        tokenizer.size(), model->limits().vocabulary);
+  const std::int64_t side = RegionSideOf(*model);
+  return {std::move(model), std::move(tokenizer), side};
+}
+
+Encoding ReadQuestion(const RegionFolder& loaded, std::string_view question) {
+  CheckText(
+      question, [](std::size_t) { return "the question"; }, 0);
+  Encoding encoding = loaded.tokenizer.Encode(question, {.read_special = false});
+  const std::int64_t positions = loaded.model->limits().positions;
+  Check(!encoding.ids.empty() && std::ssize(encoding.ids) <= positions,
+        "the question has {} tokens, and the model reads 1 to {}", encoding.ids.size(), positions);
+  return encoding;
+}
+
+AttentionRecord RegionAttentionOf(const RegionFolder& loaded, const Picture& picture, std::span<const NamedBox> boxes,
+                                  std::string_view question, std::optional<int> layer) {
+  const Encoding encoding = ReadQuestion(loaded, question);
+  RegionLook look{.ids = encoding.ids,
+                  .types = encoding.type_ids,
+                  .labels = loaded.tokenizer.Labels(encoding.ids),
+                  .boxes = {boxes.begin(), boxes.end()},
+                  .layer = layer};
+  for (std::size_t i = 0; i < look.ids.size(); ++i)
+    if (loaded.tokenizer.IsSpecial(look.ids[i])) look.special.push_back(static_cast<int>(i));
+  return AttentionOf(*loaded.model, loaded.side, picture, look);
+}
+
+}  // namespace headlight
