@@ -1,18 +1,24 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
+#include "headlight/image/processor.h"
 #include "headlight/image/sheet.h"
 #include "headlight/image/testing.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/ops/linear.h"
 #include "headlight/tasks/drawer.h"
+#include "headlight/tasks/drawer_text.h"
 #include "headlight/tasks/drawing_testing.h"
 #include "headlight/tasks/dual_embedder.h"
 #include "headlight/tasks/dual_testing.h"
+#include "headlight/train/tasks/text_to_picture.h"
 
 namespace headlight {
 namespace {
@@ -193,6 +199,70 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
   EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, run}), HasSubstr("has both pixel_values and codes"));
   WriteSafetensors(in, {Stored("pixel_values", Tensor::Zeros({1, 3, 7, 8}))});
   EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, run}), HasSubstr("its sides must be multiples of 2"));
+}
+
+TEST_F(Draw, IsEvaluated) {
+  const std::string photos = files.File("photos"), list = files.File("pairs.tsv");
+  std::filesystem::create_directory(photos);
+  WritePng(photos + "/a.png", Pattern(8, 8));
+  WritePng(photos + "/b.png", Pattern(20, 9));
+  WriteFile(list, "photos/a.png\tA dog runs\nphotos/b.png\tTwo children\n");
+  const auto evaluated = [&](const std::string& folder_of, const std::string& on) {
+    const Outcome outcome = RunProgram({"evaluate", folder_of, on, "--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return JsonView(ParseJson(outcome.out, "evaluate"), "evaluate");
+  };
+  // Of a picture with its text: the mean negative log-probability of its codes, by the raw model.
+  const Drawer drawer = Drawer::Load(model);
+  const JsonView of_pairs = evaluated(model, list);
+  EXPECT_EQ(of_pairs["pictures"].Integer(), 2);
+  EXPECT_NEAR(of_pairs["bits_per_code"].Number(), of_pairs["picture_loss"].Number() / std::log(2.0), 1e-6);
+  EXPECT_NEAR(of_pairs["loss"].Number(),
+              of_pairs["text_loss"].Number() / 8 + of_pairs["picture_loss"].Number() * 7 / 8, 1e-5);
+  double expected = 0;
+  for (const auto& [picture, ids] : {std::pair(Pattern(8, 8), texts[0]), std::pair(Pattern(20, 9), texts[1])}) {
+    const std::vector<std::int32_t> codes = drawer.Encode(picture);
+    DrawingBatch batch;
+    AppendDrawing(drawer.model(), DrawingIds(drawer.tokenizer(), ids, 12, "text"), codes, batch);
+    Context context;
+    const Tensor hidden = drawer.model().Decode(context, batch.ids, {{0, static_cast<std::int32_t>(batch.ids.size())}});
+    const Tensor logits = ops::Linear(hidden.ViewRows(hidden.rows() - 16, 16), drawer.model().OutputWeight(context),
+                                      drawer.model().OutputBias(context));
+    for (std::int64_t cell = 0; cell < 16; ++cell) {
+      const float* const row = logits.matrix<float>().row(cell);
+      double sum = 0;
+      for (int code = 0; code < 6; ++code) sum += std::exp(double{row[code]});
+      expected += (std::log(sum) - double{row[codes[static_cast<std::size_t>(cell)]]}) / 32;
+    }
+  }
+  EXPECT_NEAR(of_pairs["picture_loss"].Number(), expected, 1e-4);
+
+  // Of a coder: what a picture has lost when it comes back.
+  const JsonView of_coder = evaluated(model + "/vae", photos);
+  std::set<std::int32_t> used;
+  for (const Picture& picture : {Pattern(8, 8), Pattern(20, 9)})
+    for (const std::int32_t code : drawer.Encode(picture)) used.insert(code);
+  EXPECT_EQ(of_coder["codes_used"].Number(), static_cast<double>(used.size()));
+  EXPECT_EQ(of_coder["codes"].Integer(), 6);
+  double psnr = 0;
+  for (const Picture& picture : {Pattern(8, 8), Pattern(20, 9)}) {
+    const Picture fitted = CentreSquare(8).Fit(picture), decoded = drawer.Decode(drawer.Encode(picture));
+    double squares = 0;
+    for (std::size_t i = 0; i < fitted.pixels.size(); ++i)
+      squares += std::pow((int{fitted.pixels[i]} - int{decoded.pixels[i]}) / 255.0, 2) / 192;
+    psnr -= 10 * std::log10(squares) / 2;
+  }
+  EXPECT_NEAR(of_coder["psnr"].Number(), psnr, 0.05);  // pictures are rounded to steps of 1/255 here
+
+  EXPECT_THAT(RunProgram({"evaluate", model, list}).out, HasSubstr(" bits per code, loss "));
+  EXPECT_THAT(RunProgram({"evaluate", model + "/vae", photos}).out, HasSubstr(" of 2 pictures\n"));
+  EXPECT_THAT(RefusalOf({"evaluate", model}), HasSubstr("FILE, the pictures to evaluate on, is required"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, list, "--train", list}), HasSubstr("--train is not for this model"));
+  EXPECT_THAT(RefusalOf({"evaluate", model + "/vae", photos, "--pictures", photos}), HasSubstr("--pictures is not for"));
+  WriteFile(list, "photos/a.png\t \n");
+  EXPECT_THAT(RefusalOf({"evaluate", model, list}), HasSubstr("pairs.tsv"));
+  DamageWeights(model + "/vae");
+  EXPECT_THAT(RefusalOf({"evaluate", model + "/vae", photos}), HasSubstr("encoding a picture"));
 }
 
 TEST_F(Draw, IsLookedInto) {

@@ -7,19 +7,24 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/evaluate_drawings.h"
 #include "headlight/cli/evaluate_dual.h"
 #include "headlight/cli/evaluate_images.h"
 #include "headlight/cli/evaluate_options.h"
 #include "headlight/cli/evaluate_pairs.h"
 #include "headlight/cli/evaluate_pictures.h"
+#include "headlight/cli/evaluate_regions.h"
 #include "headlight/cli/evaluate_texts.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
+#include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
+#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 namespace {
@@ -41,9 +46,12 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
           kind.starts_with("encoder") ? "an" : "a", kind);
   }
   const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind || kind == PictureEncoder::kKind ||
-                        kind == DualEncoder::kKind;
+                        kind == DualEncoder::kKind || kind == DrawingModel::kKind || kind == PictureCoder::kKind;
   Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
-        pictures ? "pictures" : "texts", kind.starts_with("encoder") ? "an" : "a", kind);
+        kind == RegionTextEncoder::kKind ? "questions"
+        : pictures                       ? "pictures"
+                                         : "texts",
+        kind.starts_with("encoder") ? "an" : "a", kind);
 }
 
 void Run(const Options& options) {
@@ -63,6 +71,15 @@ void Run(const Options& options) {
   } else if (kind == DualEncoder::kKind) {
     CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDualEncoder(options);
+  } else if (kind == DrawingModel::kKind) {
+    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
+    EvaluateDrawer(options);
+  } else if (kind == PictureCoder::kKind) {
+    CheckOptions(options, kind, {"--most-pixels"});
+    EvaluatePictureCoder(options);
+  } else if (kind == RegionTextEncoder::kKind) {
+    CheckOptions(options, kind, {"--boxes", "--detector", "--train"});
+    EvaluateRegionTextEncoder(options);
   } else if (kind == PictureEncoder::kKind) {
     CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"});
     EvaluatePictureEncoder(options);
@@ -75,6 +92,8 @@ void Run(const Options& options) {
     Check(options.command->count("--most-pixels") == 0, "{}: --most-pixels is for models of pictures", options.folder);
     for (const char* name : {"--confusion", "--knn", "--linear-probe", "--train", "--pixels"})
       Check(options.command->count(name) == 0, "{}: {} is for encoders of pictures", options.folder, name);
+    for (const char* name : {"--boxes", "--detector"})
+      Check(options.command->count(name) == 0, "{}: {} is for models that read regions", options.folder, name);
     Check(!options.stemmer || options.rouge, "--stemmer is for --rouge");
     Check(!options.lowercase || !options.rouge, "--lowercase is for BLEU and chrF; ROUGE has no case");
     EvaluatePairs(options);
@@ -92,7 +111,7 @@ void AddEvaluate(CLI::App& program) {
   command.add_flag("--json", options.json, "Print one JSON object");
   command
       .add_option("--pictures", options.pictures,
-                  "Detectors, CLIP: folders of the pictures, unless they lie beside FILE")
+                  "Detectors, CLIP, DALL-E: folders of the pictures, unless they lie beside FILE")
       ->check(Folder())
       ->type_name("DIR");
   command
@@ -105,9 +124,20 @@ void AddEvaluate(CLI::App& program) {
             "DINO's paper)");
   command.add_flag("--linear-probe", options.linear_probe,
                    "Encoders of pictures: evaluate the features by a logistic regression trained on --train");
-  command.add_option("--train", options.train, "Labelled pictures for --knn and --linear-probe")
+  command
+      .add_option("--train", options.train,
+                  "Labelled pictures for --knn and --linear-probe; or questions, from which those of FILE are answered "
+                  "without a picture, as a baseline [FILE]")
       ->check(NotEmpty())
       ->type_name("FILE");
+  command
+      .add_option("--boxes", options.boxes,
+                  "ViLBERT: boxes in the pictures, as COCO's files (.json) or folders of Pascal VOC's")
+      ->check(NotEmpty())
+      ->type_name("FILE");
+  command.add_option("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
+      ->check(Folder())
+      ->type_name("DIR");
   command.add_flag("--pixels", options.pixels,
                    "Evaluate the preprocessed pixels instead of the features, as a baseline");
   AddMostPixels(command)->description("Models of pictures: refuse pictures with more pixels than this");
@@ -145,6 +175,11 @@ void AddEvaluate(CLI::App& program) {
       "their\n                        own picture (text_recall, picture_recall), and the mean of both\n"
       "  detectors             COCO's AP, at IoU 0.5:0.95, 0.5 and 0.75, and of small, medium and large objects, as\n  "
       "                      pycocotools has them; FILE as `train detection` reads it\n"
+      "  questions, pictures   (ViLBERT) accuracy, also of each kind of question; question_accuracy and kind_accuracy\n"
+      "                        are those of the answer that is most frequent for the same question, or for its kind\n"
+      "  DALL-E                bits per code of pictures with texts, and the loss as in training\n"
+      "  coders of pictures    the peak signal-to-noise ratio of decoded pictures, in dB, and how many codes they "
+      "have\n"
       "  encoder and decoder   BLEU and chrF as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L and -Lsum as the\n"
       "                        rouge-score package has them; FILE holds pairs as `train seq2seq` reads them\n"
       "The loss is the mean negative log-probability (natural logarithm) of the right answers, without label smoothing "
@@ -159,6 +194,9 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate dino photos/test --train photos/train --knn 20 --linear-probe\n"
       "  headlight evaluate imagegpt t10k-images-idx3-ubyte.gz\n"
       "  headlight evaluate detr-resnet-50 instances_val2017.json --pictures val2017\n"
+      "  headlight evaluate vilbert questions.jsonl --detector detr --train learned.jsonl\n"
+      "  headlight evaluate shapes held_out.tsv\n"
+      "  headlight evaluate shapes/vae photos/\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
       "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer");
 }

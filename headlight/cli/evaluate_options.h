@@ -22,7 +22,12 @@ struct EvaluateOptions {
   std::string confusions;
   std::int64_t neighbours = 0;  // 0: not by neighbours
   bool linear_probe = false, pixels = false;
+  // Of questions about pictures, too: those that the answers without a picture are taken from.
   std::vector<std::string> train;
+
+  // Of a model that reads regions: the files with their boxes, or the folder of a detector that finds them.
+  std::vector<std::string> boxes;
+  std::string detector;
 
   bool end = false;  // of a language model: counts the end of each text
 

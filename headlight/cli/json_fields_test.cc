@@ -103,11 +103,12 @@ TEST_F(JsonFields, OfDrawingsAreDocumented) {
 // Each field of an evaluation is in the manual's row of its task.
 TEST_F(JsonFields, OfEvaluationsAreDocumented) {
   const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos"),
-                    clip = folder.File("clip");
-  for (const std::string& path : {gpt, imagegpt, clip, photos, photos + "/cat", photos + "/dog"})
+                    clip = folder.File("clip"), dalle = folder.File("dalle");
+  for (const std::string& path : {gpt, imagegpt, clip, dalle, photos, photos + "/cat", photos + "/dog"})
     std::filesystem::create_directory(path);
   SaveTinyGpt(gpt);
   SaveTinyImageGpt(imagegpt);
+  SaveTinyDalle(dalle);
   SaveTinyClip(clip);
   std::filesystem::copy(kPicture, photos + "/cat/a.png");
   std::filesystem::copy(kPicture, photos + "/dog/a.png");
@@ -130,6 +131,8 @@ TEST_F(JsonFields, OfEvaluationsAreDocumented) {
       {"picture-features", {vit, photos, "--train", photos, "--knn", "1", "--pixels"}},
       {"image-generation", {imagegpt, photos}},
       {"detection", {kTestdata + "detectors/detr", coco}},
+      {"text-to-picture", {dalle, Write("pairs.tsv", "photos/cat/a.png\tA dog\nphotos/dog/a.png\tTwo dogs\n")}},
+      {"picture-codes", {dalle + "/vae", photos}},
       {"contrastive", {clip, Write("pairs.tsv", "photos/cat/a.png\ta cat\nphotos/dog/a.png\ttwo dogs\n")}},
   };
   for (const auto& [task, arguments] : cases) {

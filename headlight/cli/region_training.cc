@@ -56,13 +56,13 @@ TrainingFolder BeginRegionTraining(RegionTrainingOptions& options) {
   return BeginTextTraining(options);
 }
 
-PictureBoxes::PictureBoxes(const RegionTrainingOptions& options) {
-  if (!options.detector.empty()) {
-    detector_ = Detector::Load(options.detector);
+PictureBoxes::PictureBoxes(const std::vector<std::string>& boxes, const std::string& detector) {
+  if (!detector.empty()) {
+    detector_ = Detector::Load(detector);
     labels_ = detector_->labels();
     return;
   }
-  for (DetectionExample& example : ReadDetectionSet(options.boxes, {}, labels_, NewLabels::added, ReadVoc).examples) {
+  for (DetectionExample& example : ReadDetectionSet(boxes, {}, labels_, NewLabels::added, ReadVoc).examples) {
     const auto [entry, is_new] =
         known_.emplace(fs::weakly_canonical(example.picture).string(), std::move(example.boxes));
     Check(is_new, "{}: the files of --boxes have this picture twice", entry->first);

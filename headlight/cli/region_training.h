@@ -42,7 +42,8 @@ void AddRegionTrainingOptions(CLI::App& command, RegionTrainingOptions& options,
 // The boxes of pictures, which --boxes has or --detector finds, with their classes.
 class PictureBoxes {
  public:
-  explicit PictureBoxes(const RegionTrainingOptions& options);
+  // Of the files of --boxes, or found by the detector in a folder, of which one is given.
+  PictureBoxes(const std::vector<std::string>& boxes, const std::string& detector);
 
   const std::vector<std::string>& labels() const { return labels_; }
   // Of pictures with these paths. Throws Error naming a picture that no file of --boxes has.

@@ -63,7 +63,7 @@ void Run(RegionTrainingOptions& options) {
   TrainingProgress progress(Quiet(), "texts");
   const PictureTextList learned = Read(options.train, options.learned(), "learn from", progress);
   const PictureTextList validated = Read(options.validation(), options.validated(), "validate on", progress);
-  const PictureBoxes boxes(options);
+  const PictureBoxes boxes(options.boxes, options.detector);
   std::unique_ptr<RegionTextEncoder> model;
   if (options.from_scratch()) {
     VilbertConfig config = NewVilbertConfig(options, tokenizer.size());

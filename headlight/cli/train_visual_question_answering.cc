@@ -12,11 +12,11 @@
 #include "headlight/base/hash.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/region_questions.h"
 #include "headlight/cli/region_training.h"
 #include "headlight/data/labels.h"
 #include "headlight/data/picture_questions.h"
 #include "headlight/models/family.h"
-#include "headlight/tasks/region_answerer.h"
 #include "headlight/train/tasks/visual_question_answering.h"
 
 namespace headlight {
@@ -56,36 +56,6 @@ std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTrainingOptions& options
   return GiveAnswers(*model, labels, options.training.seed);
 }
 
-// How questions become numbers.
-struct Reading {
-  const PipelineTokenizer& tokenizer;
-  const RegionTextEncoder& model;
-  const PictureBoxes& boxes;
-  const std::vector<std::string>& labels;
-  std::vector<std::string>& kinds;
-};
-
-VisualQuestions SetOf(const PictureQuestions& read, const Reading& reading) {
-  VisualQuestions set;
-  set.pictures = RegionsOf(read.pictures, reading.boxes, RegionSideOf(reading.model));
-  const std::int64_t longest = reading.model.limits().positions;
-  for (const AnsweredQuestion& question : read.questions) {
-    const Encoding encoding = reading.tokenizer.Encode(question.question, {.read_special = false});
-    Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {}", question.place,
-          encoding.ids.size(), longest);
-    const auto label = std::ranges::find(reading.labels, question.answer);
-    auto kind = std::ranges::find(reading.kinds, question.kind);
-    if (kind == reading.kinds.end()) kind = reading.kinds.insert(kind, question.kind);
-    set.questions.push_back(
-        {.ids = encoding.ids,
-         .types = encoding.type_ids,
-         .picture = question.picture,
-         .answer = label == reading.labels.end() ? -1 : static_cast<std::int32_t>(label - reading.labels.begin()),
-         .kind = static_cast<std::size_t>(kind - reading.kinds.begin())});
-  }
-  return set;
-}
-
 std::uint64_t HashOfQuestions(const VisualQuestions& set) {
   Hash64 hash;
   AddToHash(hash, set.pictures);
@@ -115,10 +85,10 @@ void Run(RegionTrainingOptions& options) {
     Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
           options.from, tokenizer.size(), model->limits().vocabulary);
   }
-  const PictureBoxes boxes(options);
+  const PictureBoxes boxes(options.boxes, options.detector);
   std::vector<std::string> kinds;
-  const Reading reading = {tokenizer, *model, boxes, labels, kinds};
-  VisualQuestions train = SetOf(learned, reading), valid = SetOf(validated, reading);
+  const QuestionReading reading = {tokenizer, *model, boxes, labels, kinds};
+  VisualQuestions train = InNumbers(learned, reading), valid = InNumbers(validated, reading);
   if (kinds.size() > 1) train.kinds = valid.kinds = kinds;
   RunRegionTraining(VisualQuestionTask(*model, train, valid, options.batches), options, "visual-question-answering",
                     "headlight answer", HashOfQuestions(train), progress);

@@ -123,6 +123,40 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"look", detector, "--picture", path, "--detector", detector, "--out", page}),
               HasSubstr("--detector is for models that read regions"));
 
+  // Its score, by its boxes or those that the detector finds, and what would be right without the pictures.
+  const auto evaluated = [&](const std::vector<std::string>& how) {
+    std::vector<std::string> arguments = {"evaluate", model, setting.valid, "--json"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const Outcome outcome = RunProgram(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return JsonView(ParseJson(outcome.out, "evaluate"), "evaluate");
+  };
+  const JsonView score = evaluated({"--boxes", setting.boxes[2]});
+  EXPECT_EQ(score["task"].String(), "visual-question-answering");
+  EXPECT_EQ(score["pictures"].Integer(), 20);
+  const std::string last = trained.err.substr(trained.err.rfind(", accuracy ") + 11);
+  EXPECT_NEAR(score["accuracy"].Number(), std::stod(last), 0.01);
+  const double blind = score["question_accuracy"].Number();
+  EXPECT_GE(blind, score["kind_accuracy"].Number());
+  EXPECT_LE(evaluated({"--boxes", setting.boxes[2], "--train", setting.train})["question_accuracy"].Number(), blind);
+  double sum = 0;
+  const std::string manual = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md");
+  for (const JsonView& kind : score["kinds"].Items()) {
+    sum += kind["accuracy"].Number() * static_cast<double>(kind["questions"].Integer());
+    for (const char* name : {"kind", "question_accuracy", "kind_accuracy"})
+      EXPECT_THAT(manual, HasSubstr("`" + std::string(name) + "`"));
+  }
+  EXPECT_NEAR(sum / static_cast<double>(score["questions"].Integer()), score["accuracy"].Number(), 1e-6);
+  EXPECT_GE(evaluated({"--detector", detector})["accuracy"].Number(), 0);
+  EXPECT_THAT(RunProgram({"evaluate", model, setting.valid, "--boxes", setting.boxes[2]}).out,
+              testing::ContainsRegex("how many: accuracy [0-9.]+, question accuracy [0-9.]+, kind accuracy [0-9.]+"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, setting.valid}), HasSubstr("either --boxes FILE"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, "--boxes", setting.boxes[2]}), HasSubstr("FILE, the questions"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, setting.valid, "--boxes", setting.boxes[1]}),
+              HasSubstr("no file of --boxes has this picture"));
+  EXPECT_THAT(RefusalOf({"evaluate", detector, setting.boxes[2], "--boxes", setting.boxes[2]}),
+              HasSubstr("--boxes is not for this model"));
+
   // It goes on, and keeps its answers.
   std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
   more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());

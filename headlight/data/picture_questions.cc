@@ -1,5 +1,7 @@
 #include "headlight/data/picture_questions.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -61,6 +63,33 @@ void AddRecords(const std::string& path, Collector& collector) {
 }
 
 }  // namespace
+
+BlindAnswers AnswerBlindly(const PictureQuestions& known, const PictureQuestions& asked) {
+  using Counts = std::map<std::string_view, std::int64_t>;  // of answers
+  std::map<std::string_view, Counts> questions, kinds;
+  Counts all;
+  for (const AnsweredQuestion& one : known.questions) {
+    ++questions[one.question][one.answer];
+    ++kinds[one.kind][one.answer];
+    ++all[one.answer];
+  }
+  const auto most = [](const Counts& counts) {
+    const auto found = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
+    return found == counts.end() ? std::string_view() : found->first;
+  };
+  const auto of = [&](const std::map<std::string_view, Counts>& groups, const std::string& name,
+                      std::string_view otherwise) {
+    const auto group = groups.find(name);
+    return group == groups.end() ? otherwise : most(group->second);
+  };
+  BlindAnswers right;
+  for (const AnsweredQuestion& one : asked.questions) {
+    const std::string_view of_kind = of(kinds, one.kind, most(all));
+    right.by_kind.push_back(of_kind == one.answer);
+    right.by_question.push_back(of(questions, one.question, of_kind) == one.answer);
+  }
+  return right;
+}
 
 PictureQuestions ReadPictureQuestions(const std::vector<std::string>& paths, const TextShare& share) {
   Collector collector(share);

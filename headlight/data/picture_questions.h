@@ -28,4 +28,13 @@ struct PictureQuestions {
 // that, for a picture that is missing, and for a question or an answer that is empty.
 HEADLIGHT_API PictureQuestions ReadPictureQuestions(const std::vector<std::string>& paths, const TextShare& share = {});
 
+// Which of `asked` are right without their pictures: with the answer that `known` gives most often to the same question
+// (`by_question`; of a question that it does not have, to its kind), and with that which it gives most often to
+// questions of the same kind (`by_kind`; of another kind, to all). Of answers that are given equally often, the first
+// in order.
+struct BlindAnswers {
+  std::vector<bool> by_question, by_kind;  // of each of `asked`
+};
+HEADLIGHT_API BlindAnswers AnswerBlindly(const PictureQuestions& known, const PictureQuestions& asked);
+
 }  // namespace headlight

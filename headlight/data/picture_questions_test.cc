@@ -51,6 +51,26 @@ TEST_F(PictureQuestionFiles, AreRead) {
   EXPECT_EQ(Read("a.csv", "path,question,answer\na.png,\"What, then?\",dog\n").questions[0].question, "What, then?");
 }
 
+TEST_F(PictureQuestionFiles, AreAnsweredBlindly) {
+  const auto row = [](const char* question, const char* answer, const char* kind) {
+    return fmt::format(R"({{"path": "a.png", "question": "{}", "answer": "{}", "kind": "{}"}})", question, answer,
+                       kind) +
+           "\n";
+  };
+  const PictureQuestions known = Read("known.jsonl", row("How many?", "2", "count") + row("How many?", "3", "count") +
+                                                         row("How many?", "3", "count") + row("Is it?", "no", "is") +
+                                                         row("Is it?", "yes", "is") + row("Is that?", "yes", "is"));
+  const PictureQuestions asked =
+      Read("asked.jsonl", row("How many?", "3", "count") + row("How many?", "2", "count") + row("Is it?", "no", "is") +
+                              row("Are they?", "yes", "is") + row("What?", "3", "new") + row("Is it?", "yes", "is"));
+  const BlindAnswers right = AnswerBlindly(known, asked);
+  // "Is it?" has two answers, of which "no" is the first in order; "Are they?" is new, and its kind mostly "yes"; of a
+  // new kind, the most frequent of all are "3" and "yes".
+  EXPECT_EQ(right.by_question, (std::vector<bool>{true, false, true, true, true, false}));
+  EXPECT_EQ(right.by_kind, (std::vector<bool>{true, false, false, true, true, true}));
+  EXPECT_EQ(AnswerBlindly({}, asked).by_question, std::vector<bool>(6, false));
+}
+
 TEST_F(PictureQuestionFiles, NameWhatIsWrong) {
   EXPECT_THAT(Refusal("a.tsv", "a.png\tWhat?\n"), testing::StartsWith("a.tsv:1: expected the path of a picture"));
   EXPECT_THAT(Refusal("a.tsv", "a.png\tWhat?\tx\ty\n"), testing::StartsWith("a.tsv:1: expected the path"));

@@ -71,7 +71,11 @@ std::string ScoreOf(const std::string& kind) {
   return name;
 }
 
-ValidationReport Validate(const RegionTextEncoder& model, const VisualQuestions& valid, const CancelCheck& cancelled) {
+}  // namespace
+
+ValidationReport ValidateVisualQuestions(const RegionTextEncoder& model, const VisualQuestions& valid,
+                                         const PassWatch& watch) {
+  CheckQuestions(model, valid, "validate on");
   std::vector<std::uint32_t> all(valid.questions.size());
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::int64_t> right(std::max<std::size_t>(1, valid.kinds.size())), asked(right.size());
@@ -79,7 +83,7 @@ ValidationReport Validate(const RegionTextEncoder& model, const VisualQuestions&
   std::int64_t known = 0;
   std::size_t next = 0;
   ForParts(valid, all, [&](const QuestionPart& part) {
-    if (cancelled && cancelled()) throw Cancelled();
+    if (watch.cancelled && watch.cancelled()) throw Cancelled();
     Context context;
     const Tensor logits = LogitsOf(model, context, part.pairs);
     loss += static_cast<double>(ops::CrossEntropy(logits, part.answers, 1).data<float>()[0]);
@@ -89,6 +93,7 @@ ValidationReport Validate(const RegionTextEncoder& model, const VisualQuestions&
       known += part.answers[i] >= 0 ? 1 : 0;
       right[kind] += LargestOf(logits, static_cast<std::int64_t>(i)) == part.answers[i] ? 1 : 0;
     }
+    if (watch.progress) watch.progress(static_cast<std::int64_t>(next), std::ssize(all));
   });
   ValidationReport report = LossReport(loss, known);
   report.score_name = "accuracy";
@@ -97,8 +102,6 @@ ValidationReport Validate(const RegionTextEncoder& model, const VisualQuestions&
     report.more_scores.push_back({ScoreOf(valid.kinds[kind]), PerCent(right[kind], asked[kind])});
   return report;
 }
-
-}  // namespace
 
 TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train, const VisualQuestions& valid,
                                 const BatchOptions& batches) {
@@ -122,7 +125,8 @@ TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions&
                 const auto& [pairs, answers] = std::any_cast<const QuestionPart&>(part);
                 return ops::CrossEntropy(LogitsOf(model, context, pairs), answers, scale);
               },
-          .validate = [&model, &valid](const CancelCheck& cancelled) { return Validate(model, valid, cancelled); },
+          .validate = [&model, &valid](
+                          const CancelCheck& cancelled) { return ValidateVisualQuestions(model, valid, cancelled); },
           .scores = std::move(scores)};
 }
 

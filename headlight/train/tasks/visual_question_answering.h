@@ -35,4 +35,7 @@ struct VisualQuestions {
 HEADLIGHT_API TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train,
                                               const VisualQuestions& valid, const BatchOptions& batches);
 
+HEADLIGHT_API ValidationReport ValidateVisualQuestions(const RegionTextEncoder& model, const VisualQuestions& valid,
+                                                       const PassWatch& watch = {});
+
 }  // namespace headlight
