@@ -125,6 +125,48 @@ TEST_F(DualCommands, SearchAnIndexByTextOrPicture) {
   EXPECT_THAT(paged.err, HasSubstr("a.png"));
 }
 
+TEST_F(DualCommands, SearchAnIndexOfFaiss) {
+  const std::string faiss = folder.File("all.faiss"), names = folder.File("names");
+  MustRun({"embed", model, photos, "--index", index});
+  const Outcome written = RunProgram({"embed", model, texts, "--index", index, "--faiss", faiss});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_EQ(Lines(written.out).size(), 5U);
+  WriteFile(names, written.out);
+  const std::vector<std::string> search = {"search", faiss, "two cats", "--model", model};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), search.begin(), search.end());
+    return more;
+  };
+  // The same as in the index that it was made of, by name or by number.
+  const std::string own = RunProgram({"search", index, "two cats"}).out;
+  EXPECT_EQ(RunProgram(with({"--names", names})).out, own);
+  const std::vector<std::string> rows = Lines(written.out), numbers = Lines(RunProgram(search).out);
+  ASSERT_EQ(numbers.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::size_t tab = numbers[i].find('\t');
+    EXPECT_EQ(numbers[i].substr(0, tab + 1) + rows[std::stoul(numbers[i].substr(tab + 1))], Lines(own)[i]);
+  }
+  EXPECT_THAT(RunProgram(with({"--json", "--top", "1"})).out, StartsWith("{\"id\":"));
+  EXPECT_THAT(RunProgram(with({"--json", "--names", names})).out,
+              AllOf(HasSubstr("{\"text\":\"two cats\""), HasSubstr("{\"picture\":\"")));
+  MustRun(with({"--names", names, "--out", page}));
+  EXPECT_THAT(ReadFile(page), HasSubstr("data:image/png;base64,"));
+
+  EXPECT_THAT(RefusalOf({"search", faiss, "two cats"}), HasSubstr("--model DIR does"));
+  EXPECT_THAT(RefusalOf(with({"--probes", "2"})), HasSubstr("--probes 2: "));
+  EXPECT_THAT(RefusalOf(with({"--out", faiss})), HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"search", index, "a", "--names", names}), HasSubstr("are for an index of FAISS"));
+  WriteFile(names, "one\n");
+  EXPECT_THAT(RefusalOf(with({"--names", names})), HasSubstr("has no line among 1"));
+  EXPECT_THAT(
+      RefusalOf({"search", HEADLIGHT_SOURCE_DIR "/headlight/tasks/testdata/faiss/flat.faiss", "a", "--model", model}),
+      HasSubstr("its vectors have 10 numbers, and those of"));
+  EXPECT_THAT(RefusalOf({"search", texts, "a", "--model", model}), HasSubstr("an index of kind"));
+  EXPECT_THAT(RefusalOf({"search", folder.File("none"), "a"}), HasSubstr("no such folder or file"));
+  EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", index, "--faiss", index + "/index.json"}),
+              HasSubstr("this command reads the same file"));
+}
+
 TEST_F(DualCommands, SearchRefusesOtherModelsAndOtherFolders) {
   MustRun({"embed", model, texts, "--index", index});
   EXPECT_THAT(RefusalOf({"search", photos, "a"}), HasSubstr("is no index"));

@@ -24,13 +24,14 @@
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/embedder.h"
+#include "headlight/tasks/faiss_index.h"
 #include "headlight/tasks/vector_index.h"
 
 namespace headlight {
 namespace {
 
 struct Options : LineOptions {
-  std::string folder, out, search, index;
+  std::string folder, out, search, index, faiss;
   std::vector<std::string> inputs;
   std::int64_t top = 10;
   std::optional<Compute> compute;
@@ -89,6 +90,10 @@ std::optional<IndexBuilder> IndexFor(const Options& options, std::int64_t dimens
 void Finish(const Options& options, IndexBuilder& index) {
   index.Flush();
   Note("{}: {} items", options.index, index.size());
+  if (options.faiss.empty()) return;
+  const VectorIndex all = VectorIndex::Open(options.index);
+  WriteFaiss(all, options.faiss);
+  for (std::int64_t row = 0; row < all.size(); ++row) WriteResult(InRow(all.Item(row).name) + "\n");
 }
 
 void EmbedTexts(const Options& options) {
@@ -220,8 +225,10 @@ void Run(const Options& options) {
   if (!pictures) inputs.push_back(own.input);
   if (pictures) inputs.insert(inputs.end(), own.inputs.begin(), own.inputs.end());
   if (pictures && IsPictureQuery(own.search)) inputs.push_back(own.search);
-  CheckOutputs({{"--out", own.out}}, inputs);
-  if (!own.out.empty()) CheckWritable(own.out);
+  if (!own.faiss.empty()) inputs.push_back(own.index);
+  CheckOutputs({{"--out", own.out}, {"--faiss", own.faiss}}, inputs);
+  for (const std::string& path : {own.out, own.faiss})
+    if (!path.empty()) CheckWritable(path);
   return pictures ? EmbedPictures(own) : EmbedTexts(own);
 }
 
@@ -249,14 +256,19 @@ void AddEmbed(CLI::App& program) {
           ->check(NotEmpty())
           ->type_name("QUERY")
           ->excludes(out);
-  command
-      .add_option("--index", options.index,
-                  "Add the vectors with their names to this folder, which headlight search reads; what is there and "
-                  "has not changed is left out")
-      ->check(NotEmpty())
-      ->type_name("DIR")
-      ->excludes(out)
-      ->excludes(search);
+  auto* index =
+      command
+          .add_option(
+              "--index", options.index,
+              "Add the vectors with their names to this folder, which headlight search reads; what is there and "
+              "has not changed is left out")
+          ->check(NotEmpty())
+          ->type_name("DIR")
+          ->excludes(out)
+          ->excludes(search);
+  AddFile(command, "--faiss", options.faiss,
+          "Write all vectors of --index, too, as an IndexFlatIP, which FAISS reads, and print their names in its order")
+      ->needs(index);
   AddNumber(command, "--top", options.top, AtLeast(1), "Lines or pictures that --search prints")
       ->capture_default_str()
       ->needs(search);

@@ -159,6 +159,7 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"embed", ".", "--top", "3"}, "--top needs --search"},
       {{"embed", ".", "--out", "a", "--search", "b"}, "--out cannot be given with --search"},
       {{"embed", ".", "--index", "a", "--search", "b"}, "--search cannot be given with --index"},
+      {{"embed", ".", "--faiss", "a"}, "--faiss needs --index"},
       {{"classify", ".", "--template", "a"}, "--template needs --labels"},
       {{"tokenize", ".", "--ids", "--json"}, "--json"},
       {{"tokenize", ".", "--decode", "--plain"}, "--decode"},

@@ -1,5 +1,8 @@
-// headlight search: what is nearest to a text or a picture, in an index that `headlight embed --index` has built.
+// headlight search: what is nearest to a text or a picture, in an index that `headlight embed --index` has built, or in
+// one of FAISS.
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +17,11 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/data/lines.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/resize.h"
+#include "headlight/tasks/faiss_index.h"
+#include "headlight/tasks/index_files.h"
 #include "headlight/tasks/vector_index.h"
 #include "headlight/text/html.h"
 
@@ -23,15 +29,16 @@ namespace headlight {
 namespace {
 
 struct Options {
-  std::string index, query, model, out;
-  std::int64_t top = 10;
+  std::string index, query, model, names, out;
+  std::int64_t top = 10, probes = 0;
   std::optional<Compute> compute;
   bool json = false;
 };
 
 struct Result {
-  IndexItem item;
-  float cosine;
+  std::string name;
+  const char* key;  // of the name in JSON: "picture", "text", or "id" of a vector without a name
+  float score;
 };
 
 // A picture of a page, at most so many pixels wide and high.
@@ -65,37 +72,93 @@ std::string Page(const std::string& query, const std::vector<Result>& results) {
   page += fmt::format("<h1>{}</h1>\n", EscapeHtml(query));
   if (IsPictureQuery(query)) page += "<p>" + PictureHtml(query) + "</p>\n";
   page += "<main>\n";
-  for (const auto& [item, cosine] : results)
+  for (const auto& [name, key, score] : results)
     page += fmt::format("<figure>{}<figcaption>{:.4f} {}</figcaption></figure>\n",
-                        item.picture ? PictureHtml(item.name) : "", cosine, EscapeHtml(item.name));
+                        std::string_view(key) == "picture" ? PictureHtml(name) : "", score, EscapeHtml(name));
   return page + "</main></html>\n";
 }
 
-void Run(const Options& options) {
-  const VectorIndex index = VectorIndex::Open(options.index);
-  const std::string& folder = options.model.empty() ? index.model().folder : options.model;
-  std::vector<std::string> inputs = {options.index, folder};
+const char* KeyOf(bool picture) { return picture ? "picture" : "text"; }
+
+// Throws Error for a page that cannot be written, before anything is loaded.
+void CheckPage(const Options& options, const std::string& model) {
+  std::vector<std::string> inputs = {options.index, model, options.names};
   if (IsPictureQuery(options.query)) inputs.push_back(options.query);
   CheckOutputs({{"--out", options.out}}, inputs);
-  if (!options.out.empty()) {
-    Check(options.out.ends_with(".html"), "--out {}: a page's name must end in .html", options.out);
-    CheckWritable(options.out);
-  }
+  if (options.out.empty()) return;
+  Check(options.out.ends_with(".html"), "--out {}: a page's name must end in .html", options.out);
+  CheckWritable(options.out);
+}
+
+std::vector<Result> SearchFolder(const Options& options) {
+  Check(options.names.empty() && options.probes == 0,
+        "--names and --probes are for an index of FAISS; {} has names, and all of its vectors are compared",
+        options.index);
+  const VectorIndex index = VectorIndex::Open(options.index);
+  const std::string& folder = options.model.empty() ? index.model().folder : options.model;
+  CheckPage(options, folder);
   Check(FingerprintOf(folder) == index.model().fingerprint,
         "{}: is not the model that made the vectors of {}, or has other weights now", folder, options.index);
   const std::vector<float> query = LoadEmbedder(folder, options.compute).Query(options.query);
+  Progress progress("searching");
   std::vector<Result> results;
-  {
-    Progress progress("searching");
-    for (const auto& [row, cosine] :
-         index.Search(query, options.top, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); }))
-      results.push_back({index.Item(row), cosine});
+  for (const auto& [row, cosine] :
+       index.Search(query, options.top, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); })) {
+    const IndexItem item = index.Item(row);
+    results.push_back({item.name, KeyOf(item.picture), cosine});
   }
-  for (const auto& [item, cosine] : results)
-    WriteResult(options.json
-                    ? Json(Json::Object{{item.picture ? "picture" : "text", item.name}, {"score", cosine}}).Line() +
-                          "\n"
-                    : fmt::format("{:.4f}\t{}\n", cosine, InRow(item.name)));
+  return results;
+}
+
+// The lines with these numbers, from 0.
+std::map<std::int64_t, std::string> LinesOf(const std::string& path, const std::vector<FaissIndex::Hit>& hits) {
+  std::map<std::int64_t, std::string> lines;
+  for (const FaissIndex::Hit& hit : hits) lines.emplace(hit.id, "");
+  LineReader reader(path);
+  std::int64_t count = 0;
+  for (; const auto line = reader.Next(); ++count)
+    if (const auto wanted = lines.find(count); wanted != lines.end()) wanted->second = std::string(*line);
+  for (const auto& [id, line] : lines)
+    Check(id >= 0 && id < count, "--names {}: the vector {} has no line among {}", path, id, count);
+  return lines;
+}
+
+std::vector<Result> SearchFaiss(const Options& options) {
+  Check(!options.model.empty(), "{}: an index of FAISS does not say which model made it; --model DIR does",
+        options.index);
+  CheckPage(options, options.model);
+  const FaissIndex index = FaissIndex::Open(options.index);
+  Check(options.probes <= index.lists(), "--probes {}: {} has {} list{}", options.probes, options.index, index.lists(),
+        index.lists() == 1 ? "" : "s");
+  const FolderEmbedder embedder = LoadEmbedder(options.model, options.compute);
+  Check(embedder.dimension == index.dimension(), "{}: its vectors have {} numbers, and those of {} {}", options.model,
+        embedder.dimension, options.index, index.dimension());
+  const std::vector<float> query = UnitVector(embedder.Query(options.query), "the query");
+  Progress progress("searching");
+  const std::vector<FaissIndex::Hit> hits = index.Search(
+      query, options.top, options.probes, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
+  std::vector<Result> results;
+  if (options.names.empty()) {
+    for (const auto& [id, product] : hits) results.push_back({std::to_string(id), "id", product});
+    return results;
+  }
+  const std::map<std::int64_t, std::string> names = LinesOf(options.names, hits);
+  for (const auto& [id, product] : hits) {
+    const std::string& name = names.at(id);
+    results.push_back({name, KeyOf(IsPictureQuery(name)), product});
+  }
+  return results;
+}
+
+void Run(const Options& options) {
+  Check(std::filesystem::exists(options.index), "{}: no such folder or file", options.index);
+  const std::vector<Result> results =
+      std::filesystem::is_directory(options.index) ? SearchFolder(options) : SearchFaiss(options);
+  for (const auto& [name, key, score] : results) {
+    const Json named = std::string_view(key) == "id" ? Json(std::stoll(name)) : Json(name);
+    WriteResult(options.json ? Json(Json::Object{{key, named}, {"score", score}}).Line() + "\n"
+                             : fmt::format("{:.4f}\t{}\n", score, InRow(name)));
+  }
   if (!options.out.empty()) WriteFile(options.out, Page(options.query, results));
 }
 
@@ -103,25 +166,39 @@ void Run(const Options& options) {
 
 void AddSearch(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "search", "Search pictures or texts by a text or a picture", Run);
-  command.add_option("INDEX", options.index, "Folder that headlight embed --index has written")
+  command
+      .add_option("INDEX", options.index,
+                  "Folder that headlight embed --index has written, or an index file of FAISS: IndexFlatIP or "
+                  "IndexIVFFlat")
       ->required()
-      ->check(Folder());
+      ->check(NotEmpty());
   command.add_option("QUERY", options.query, "A text, or the path of a picture (JPEG, PNG or WebP)")
       ->required()
       ->check(NotEmpty());
-  command.add_option("--model", options.model, "Folder of the model that made the index [where it was then]")
+  command
+      .add_option("--model", options.model,
+                  "Folder of the model that made the index [where it was then]; FAISS's do not say which that is")
       ->check(Folder())
       ->type_name("DIR");
+  AddFile(command, "--names", options.names,
+          "Of an index of FAISS: the names of its vectors, a line each, by number from 0 [the numbers]");
+  AddNumber(command, "--probes", options.probes, AtLeast(1),
+            "Of an IndexIVFFlat: search only the N lists that are nearest [all]");
   AddNumber(command, "--top", options.top, AtLeast(1), "Results to print")->capture_default_str();
   AddFile(command, "--out", options.out, "Write a page of the results with the pictures", "FILE.html");
-  command.add_flag("--json", options.json, "Print one JSON object per result: picture or text, and score, the cosine");
+  command.add_flag("--json", options.json,
+                   "Print one JSON object per result: picture or text (or id), and score, the cosine");
   AddComputeOption(command, options.compute);
   command.footer(
-      "\nPrints COSINE<tab>NAME, the nearest first; all vectors are compared.\n\n"
+      "\nPrints COSINE<tab>NAME, the nearest first; all vectors are compared. Those of FAISS are as they were added: "
+      "the\n"
+      "first number is the product with the query's vector of length 1.\n\n"
       "Examples:\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index\n"
       "  headlight search photos.index 'a dog on the beach'\n"
-      "  headlight search photos.index query.jpg --top 20 --out results.html");
+      "  headlight search photos.index query.jpg --top 20 --out results.html\n"
+      "  headlight embed clip-vit-base-patch32 photos/ --index photos.index --faiss photos.faiss > names.txt\n"
+      "  headlight search photos.faiss 'a dog on the beach' --model clip-vit-base-patch32 --names names.txt");
 }
 
 }  // namespace headlight

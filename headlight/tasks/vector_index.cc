@@ -1,12 +1,12 @@
 #include "headlight/tasks/vector_index.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kernels/dot_rows.h"
+#include "headlight/tasks/best_rows.h"
 #include "headlight/tasks/index_files.h"
 
 namespace headlight {
@@ -70,29 +70,19 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(std::span<const float> vector,
         vector.size(), state_->model.dimension);
   Check(top >= 1, "top must be at least 1, not {}", top);
   const std::vector<float> unit = UnitVector(vector, "the query");
-  const auto nearer = [](const Hit& a, const Hit& b) {
-    return a.cosine != b.cosine ? a.cosine > b.cosine : a.row < b.row;
-  };
-  std::vector<Hit> best;  // a heap, whose first is the farthest
+  BestRows best(top);
   std::vector<float> cosines;
   for (std::size_t index = 0; index < state_->parts.size(); ++index) {
     const IndexPart& part = state_->parts[index];
     cosines.resize(static_cast<std::size_t>(part.rows()));
     kernels::DotRows<float>(part.vectors(), unit.data(), cosines.data());
-    for (std::int64_t row = 0; row < part.rows(); ++row) {
-      const Hit hit{state_->first[index] + row, cosines[static_cast<std::size_t>(row)]};
-      if (std::isnan(hit.cosine) || (std::ssize(best) == top && !nearer(hit, best.front()))) continue;
-      if (std::ssize(best) == top) {
-        std::ranges::pop_heap(best, nearer);
-        best.pop_back();
-      }
-      best.push_back(hit);
-      std::ranges::push_heap(best, nearer);
-    }
+    for (std::int64_t row = 0; row < part.rows(); ++row)
+      best.Add({state_->first[index] + row, cosines[static_cast<std::size_t>(row)]});
     if (progress) progress(state_->first[index] + part.rows(), state_->rows);
   }
-  std::ranges::sort(best, nearer);
-  return best;
+  std::vector<Hit> hits;
+  for (const auto& [row, score] : best.Take()) hits.push_back({row, score});
+  return hits;
 }
 
 }  // namespace headlight
