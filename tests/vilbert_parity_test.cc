@@ -2,22 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/stored_parameters.h"
 #include "headlight/models/vilbert.h"
-#include "headlight/ops/embedding.h"
-#include "tests/encoder_parity_testing.h"
+#include "tests/pair_parity_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -27,128 +22,47 @@ using testing::HasSubstr;
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/vilbert/" + name; }
 
-// The rows that are 1 in a mask [pairs, length].
-std::vector<std::int64_t> RowsOf(const Tensor& mask) {
-  std::vector<std::int64_t> rows;
-  const std::vector<std::int32_t> values = mask.ToVector<std::int32_t>();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i] != 0) rows.push_back(static_cast<std::int64_t>(i));
-  return rows;
-}
-
-// The pairs of a golden without padding.
-struct Golden : EncoderGolden {
-  Golden(const std::string& folder, DType dtype) : EncoderGolden(folder) {
-    const Tensor mask = file.Read("image_attention_mask", DType::int32);
-    kept_regions = RowsOf(mask);
-    std::vector<std::int32_t> rows(kept_regions.begin(), kept_regions.end());
-    const auto packed = [&](const char* name) {
-      const Tensor all = file.Read(name, dtype);
-      return ops::Embedding(all.ViewAs({all.rows(), all.columns()}), rows);
-    };
-    regions = {packed("image_feat"), packed("image_loc"), {}};
-    const std::vector<std::int32_t> seen = mask.ToVector<std::int32_t>();
-    std::vector<std::int32_t> lengths;
-    for (auto row = seen.begin(); row != seen.end(); row += mask.columns())
-      lengths.push_back(static_cast<std::int32_t>(std::count(row, row + mask.columns(), 1)));
-    regions.pictures = PackedSequences(lengths);
-    if (file.contains("task_ids")) tasks = file.Read("task_ids", DType::int32).ToVector<std::int32_t>();
-    // The token of a task stands behind the first of each text.
-    const std::int64_t length = file.At("input_ids").shape[1];
-    for (const std::int64_t row : kept) {
-      const std::int64_t pair = row / length, token = row % length;
-      const std::int64_t padded = tasks.empty() ? length : length + 1;
-      kept_tokens.push_back(pair * padded + token + (tasks.empty() || token == 0 ? 0 : 1));
-      if (!tasks.empty() && token == 0) kept_tokens.push_back(pair * padded + 1);
-    }
+struct Golden : PairGolden {
+  Golden(const std::string& folder, DType dtype)
+      : PairGolden(folder, dtype, "image_feat", "image_loc", "image_attention_mask") {
+    if (!file.contains("task_ids")) return;
+    inputs.insert("task_ids");
+    tasks = file.Read("task_ids", DType::int32).ToVector<std::int32_t>();
+    for (std::int32_t& length : text_lengths) ++length;  // a token of the task
+    ++text_length;
   }
-
-  Numbers Kept(const std::string& name, const std::vector<std::int64_t>& rows) const {
-    const Tensor all = file.Read(name, DType::float64);
-    Numbers numbers;
-    for (const std::int64_t row : rows) {
-      const double* const values = all.matrix<double>().row(row);
-      numbers.insert(numbers.end(), values, values + all.columns());
-    }
-    return numbers;
-  }
-  // The golden of an output, without padding.
-  Numbers Expected(const std::string& name) const {
-    const bool of_text = name == "sequence_output_t" || name == "prediction_scores_t" || name == "linguisic_logit";
-    const bool of_regions = name == "sequence_output_v" || name == "prediction_scores_v" || name == "vision_logit";
-    return of_text ? Kept(name, kept_tokens) : of_regions ? Kept(name, kept_regions) : Read(name);
-  }
-
-  Regions regions;
-  std::vector<std::int32_t> tasks;
-  std::vector<std::int64_t> kept_tokens, kept_regions;
 };
 
-using Outputs = std::vector<std::pair<std::string, Tensor>>;
-
-Outputs OutputsOf(const Vilbert& model, Context& context, const EncodedPairs& encoded) {
-  Outputs outputs = {{"sequence_output_t", encoded.text},
-                     {"sequence_output_v", encoded.regions},
-                     {"pooled_output_t", model.PoolText(context, encoded)},
-                     {"pooled_output_v", model.PoolPicture(context, encoded)},
-                     {"prediction_scores_t", model.MaskedWordLogits(context, encoded.text)},
-                     {"prediction_scores_v", model.RegionLogits(context, encoded.regions)}};
+std::vector<PairOutput> OutputsOf(const Vilbert& model, Context& context, const EncodedPairs& encoded) {
+  std::vector<PairOutput> outputs = {
+      {"sequence_output_t", encoded.text, RowsOf::texts},
+      {"sequence_output_v", encoded.regions, RowsOf::regions},
+      {"pooled_output_t", model.PoolText(context, encoded)},
+      {"pooled_output_v", model.PoolPicture(context, encoded)},
+      {"prediction_scores_t", model.MaskedWordLogits(context, encoded.text), RowsOf::texts},
+      {"prediction_scores_v", model.RegionLogits(context, encoded.regions), RowsOf::regions}};
   const Tensor pooled = model.Pool(context, encoded);
-  outputs.emplace_back("seq_relationship_score", model.AlignmentLogits(context, pooled));
-  if (model.pair_heads().answers) outputs.emplace_back("vil_prediction", model.AnswerLogits(context, pooled));
-  for (auto& output : model.TaskLogits(context, encoded, pooled)) outputs.push_back(std::move(output));
+  outputs.push_back({"seq_relationship_score", model.AlignmentLogits(context, pooled)});
+  if (model.pair_heads().answers) outputs.push_back({"vil_prediction", model.AnswerLogits(context, pooled)});
+  for (const auto& [name, logits] : model.TaskLogits(context, encoded, pooled))
+    outputs.push_back({name, logits,
+                       name == "vision_logit"      ? RowsOf::regions
+                       : name == "linguisic_logit" ? RowsOf::texts
+                                                   : RowsOf::pairs});
   return outputs;
 }
 
-// The attention of all pairs, without padding.
-Numbers ExpectedAttention(const Golden& golden, const std::string& name, std::int32_t pair, const Shape& shape) {
-  const Tensor all = golden.file.Read(name, DType::float64);
-  const std::int64_t heads = all.shape()[1], queries = all.shape()[2];
-  Numbers numbers;
-  for (std::int64_t head = 0; head < heads; ++head)
-    for (std::int64_t query = 0; query < shape[2]; ++query) {
-      const double* const row = all.matrix<double>().row((pair * heads + head) * queries + query);
-      numbers.insert(numbers.end(), row, row + shape[3]);
-    }
-  return numbers;
-}
-
-void CompareWithGolden(Vilbert& model, const Golden& golden, double tolerance) {
-  model.parameters().PrepareTraining();
-  Tape tape;
-  Context context;
-  context.tape = &tape;
-  std::map<std::string, int> attentions;
-  context.sink = [&](const LayerAttention& seen) {
-    const char* const kind = seen.kind == AttentionKind::encoder_self      ? "t"
-                             : seen.kind == AttentionKind::picture_self    ? "v"
-                             : seen.kind == AttentionKind::text_to_picture ? "tv"
-                                                                           : "vt";
-    const std::string name = fmt::format("attentions_{}.{}", kind, seen.layer);
-    ++attentions[name];
-    EXPECT_LT(Deviation(ToDouble(seen.weights), ExpectedAttention(golden, name, seen.sentence, seen.weights.shape())),
-              tolerance)
-        << name;
-  };
-  const EncodedPairs encoded =
-      model.Encode(context, golden.ids, golden.types, golden.texts, golden.regions, golden.tasks);
-  for (const auto& [name, tensor] : golden.file.tensors()) {
-    if (!name.starts_with("attentions_")) continue;
-    EXPECT_EQ(attentions[name], 2) << name;
+PairAttention AttentionOf(AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::encoder_self:
+      return {"attentions_t", RowsOf::texts, RowsOf::texts};
+    case AttentionKind::picture_self:
+      return {"attentions_v", RowsOf::regions, RowsOf::regions};
+    case AttentionKind::text_to_picture:
+      return {"attentions_tv", RowsOf::texts, RowsOf::regions};
+    default:
+      return {"attentions_vt", RowsOf::regions, RowsOf::texts};
   }
-  EXPECT_EQ(attentions.size(), 3U + 2 + 2 + 2);
-
-  Tensor loss = Tensor::Zeros({1}, model.parameters().dtype());
-  int outputs = 0;
-  for (const auto& [name, output] : OutputsOf(model, context, encoded)) {
-    EXPECT_LT(Deviation(ToDouble(output), golden.Expected(name)), tolerance) << name;
-    loss = ops::Add(loss, Weighed(output));
-    ++outputs;
-  }
-  EXPECT_EQ(outputs, golden.tasks.empty() ? 7 : 14);
-  EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance);
-  tape.Backward(loss);
-  EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), GradientsOf(golden.file)), tolerance);
 }
 
 class VilbertParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
@@ -159,13 +73,12 @@ INSTANTIATE_TEST_SUITE_P(, VilbertParity,
 
 TEST_P(VilbertParity, GivesWhatItsAuthorsProgramGives) {
   const auto& [name, dtype] = GetParam();
-  const std::string folder = FolderOf(name);
-  const std::unique_ptr<Vilbert> model = LoadModel<Vilbert>(folder);
-  const Golden golden(folder, dtype);
-  if (dtype == DType::float32) return CompareWithGolden(*model, golden, 5e-5);
-  Vilbert in_double(model->config(), dtype);
-  LoadParameters(in_double.parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
-  CompareWithGolden(in_double, golden, 1e-6);  // the goldens are single
+  const Golden golden(FolderOf(name), dtype);
+  CompareInBothTypes<Vilbert>(FolderOf(name), dtype, [&](Vilbert& model, double tolerance) {
+    ComparePairs(
+        model, golden, tolerance,
+        [&](Context& context, const EncodedPairs& encoded) { return OutputsOf(model, context, encoded); }, AttentionOf);
+  });
 }
 
 TEST_P(VilbertParity, ComesBackFromItsFolder) {
@@ -185,35 +98,16 @@ TEST(Vilbert, ComputesInEveryPrecision) {
     Context context;
     const EncodedPairs encoded =
         model->Encode(context, golden.ids, golden.types, golden.texts, golden.regions, golden.tasks);
-    EXPECT_LT(Deviation(ToDouble(encoded.text), golden.Expected("sequence_output_t")), tolerance) << Name(compute);
-    EXPECT_LT(Deviation(ToDouble(encoded.regions), golden.Expected("sequence_output_v")), tolerance) << Name(compute);
+    EXPECT_LT(Deviation(ToDouble(encoded.text), golden.Expected("sequence_output_t", RowsOf::texts)), tolerance)
+        << Name(compute);
+    EXPECT_LT(Deviation(ToDouble(encoded.regions), golden.Expected("sequence_output_v", RowsOf::regions)), tolerance)
+        << Name(compute);
   }
 }
 
-// A pair has the same states alone and beside others, to the last bit.
 TEST(Vilbert, IsBatchInvariant) {
-  const Golden golden(FolderOf("pretraining"), DType::float32);
-  const std::unique_ptr<const Vilbert> model =
-      LoadModel<Vilbert>(FolderOf("pretraining"), {.purpose = LoadFor::computing});
-  Context context;
-  const std::vector<float> together =
-      model->Pool(context, model->Encode(context, golden.ids, golden.types, golden.texts, golden.regions))
-          .ToVector<float>();
-  std::vector<float> apart;
-  for (std::size_t i = 0; i < golden.texts.size(); ++i) {
-    const Sequence text = golden.texts[i], picture = golden.regions.pictures[i];
-    const auto ids =
-        std::span(golden.ids).subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length));
-    const auto types =
-        std::span(golden.types).subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length));
-    const Regions regions = {golden.regions.features.ViewRows(picture.begin, picture.length).Clone(),
-                             golden.regions.boxes.ViewRows(picture.begin, picture.length).Clone(),
-                             {{0, picture.length}}};
-    const EncodedPairs alone = model->Encode(context, ids, types, {{0, text.length}}, regions);
-    const std::vector<float> pooled = model->Pool(context, alone).ToVector<float>();
-    apart.insert(apart.end(), pooled.begin(), pooled.end());
-  }
-  EXPECT_EQ(together, apart);
+  const std::string folder = FolderOf("pretraining");
+  ExpectBatchInvariant(*LoadModel<Vilbert>(folder, {.purpose = LoadFor::computing}), Golden(folder, DType::float32));
 }
 
 TEST(Vilbert, TakesOtherAnswers) {
@@ -224,7 +118,7 @@ TEST(Vilbert, TakesOtherAnswers) {
   const Golden golden(FolderOf("pretraining"), DType::float32);
   Context context;
   const EncodedPairs encoded = answering->Encode(context, golden.ids, golden.types, golden.texts, golden.regions);
-  EXPECT_LT(Deviation(ToDouble(encoded.text), golden.Expected("sequence_output_t")), 5e-5);
+  EXPECT_LT(Deviation(ToDouble(encoded.text), golden.Expected("sequence_output_t", RowsOf::texts)), 5e-5);
   EXPECT_EQ(answering->AnswerLogits(context, answering->Pool(context, encoded)).shape(), (Shape{2, 3}));
   EXPECT_THAT(ErrorOf([&] { answering->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
   EXPECT_THAT(ErrorOf([&] { model->AnswerLogits(context, encoded.text); }), HasSubstr("no head for answers"));

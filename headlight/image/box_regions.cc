@@ -14,12 +14,13 @@ bool LiesWithin(const Box& box, const Picture& picture) {
          std::min(box.bottom, static_cast<double>(picture.height)) > std::max(box.top, 0.0);
 }
 
-BoxRegions RegionsOfBoxes(const Picture& picture, std::span<const Box> boxes, std::int64_t side) {
+BoxRegions RegionsOfBoxes(const Picture& picture, std::span<const Box> boxes, std::int64_t side, std::int64_t numbers) {
   Check(picture.height > 0 && picture.width > 0, "a picture of {} x {} has no regions", picture.height, picture.width);
   Check(side >= 1 && side <= 64, "a region has a side of 1 to 64 pixels, not {}", side);
+  Check(numbers >= 0 && numbers <= 5, "a region's place has 0 to 5 numbers, not {}", numbers);
   const auto height = static_cast<double>(picture.height), width = static_cast<double>(picture.width);
   const std::int64_t count = 1 + std::ssize(boxes), pixels = side * side * 3;
-  BoxRegions regions{Tensor::Empty({count, pixels}), Tensor::Empty({count, 5})};
+  BoxRegions regions{Tensor::Empty({count, pixels}), Tensor::Empty({count, numbers})};
   const auto add = [&](std::int64_t row, const Box& box) {
     const Box inside = {std::clamp(box.left, 0.0, width), std::clamp(box.top, 0.0, height),
                         std::clamp(box.right, 0.0, width), std::clamp(box.bottom, 0.0, height)};
@@ -37,7 +38,7 @@ BoxRegions RegionsOfBoxes(const Picture& picture, std::span<const Box> boxes, st
     float* const place = regions.places.matrix<float>().row(row);
     const double shares[] = {inside.left / width, inside.top / height, inside.right / width, inside.bottom / height,
                              inside.area() / (width * height)};
-    std::transform(std::begin(shares), std::end(shares), place, [](double x) { return static_cast<float>(x); });
+    std::transform(shares, shares + numbers, place, [](double x) { return static_cast<float>(x); });
   };
   add(0, {0, 0, width, height});
   for (std::size_t i = 0; i < boxes.size(); ++i) add(static_cast<std::int64_t>(i) + 1, boxes[i]);

@@ -29,6 +29,11 @@ TEST(BoxRegions, HoldPixelsAndPlaces) {
   EXPECT_EQ(regions.places.ToVector<float>(), (std::vector<float>{0, 0, 1, 1, 1,        //
                                                                   0.5F, 0, 1, 1, 0.5F,  //
                                                                   0, 0.1F, 0.375F, 1, 0.3375F}));
+  // As far as a model reads them.
+  EXPECT_EQ(RegionsOfBoxes(HalfWhite(), boxes, 2, 4).places.ToVector<float>(),
+            (std::vector<float>{0, 0, 1, 1, 0.5F, 0, 1, 1, 0, 0.1F, 0.375F, 1}));
+  EXPECT_EQ(RegionsOfBoxes(HalfWhite(), boxes, 2, 0).places.shape(), (Shape{3, 0}));
+  EXPECT_THAT(ErrorOf([&] { RegionsOfBoxes(HalfWhite(), boxes, 2, 6); }), testing::HasSubstr("0 to 5 numbers, not 6"));
 }
 
 TEST(BoxRegions, RefuseWhatIsOutside) {

@@ -51,22 +51,26 @@ Tensor BertEmbeddings::operator()(Context& context, std::span<const std::int32_t
   return ops::Drop(norm_.AfterResidual(context, words, segments, 0), context.NextDropout(dropout_));
 }
 
+TransformerLayerConfig BertLayerOf(const BertConfig& config) {
+  return {.model = config.model,
+          .heads = config.heads,
+          .ffn = config.ffn,
+          .activation = config.activation,
+          .dropout = config.dropout,
+          .attention_dropout = config.attention_dropout,
+          .norm_epsilon = config.norm_epsilon,
+          .names = {.layers = "encoder.layer",
+                    .attention = "attention",
+                    .attention_norm = "attention.output.LayerNorm",
+                    .projections = {"self.query", "self.key", "self.value", "output.dense"},
+                    .feed_forward = {"intermediate.dense", "output.dense"},
+                    .feed_forward_norm = "output.LayerNorm"}};
+}
+
 BertEncoder::BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names)
     : embeddings_(scope / "embeddings", config) {
-  const EncoderLayerNames berts = {.layers = "encoder.layer",
-                                   .attention = "attention",
-                                   .attention_norm = "attention.output.LayerNorm",
-                                   .projections = {"self.query", "self.key", "self.value", "output.dense"},
-                                   .feed_forward = {"intermediate.dense", "output.dense"},
-                                   .feed_forward_norm = "output.LayerNorm"};
-  const TransformerLayerConfig layer = {.model = config.model,
-                                        .heads = config.heads,
-                                        .ffn = config.ffn,
-                                        .activation = config.activation,
-                                        .dropout = config.dropout,
-                                        .attention_dropout = config.attention_dropout,
-                                        .norm_epsilon = config.norm_epsilon,
-                                        .names = names.value_or(berts)};
+  TransformerLayerConfig layer = BertLayerOf(config);
+  if (names) layer.names = *names;
   for (int i = 0; i < config.layers; ++i) layers_.emplace_back(scope / layer.names.layers / i, layer, i);
 }
 

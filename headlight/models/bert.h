@@ -61,6 +61,9 @@ class HEADLIGHT_API BertEmbeddings {
   LayerNorm norm_;
 };
 
+// The layers of BERT (section 3), which the families that read pictures beside texts have, too.
+TransformerLayerConfig BertLayerOf(const BertConfig& config);
+
 // The embeddings and the Transformer's layers (section 3).
 class HEADLIGHT_API BertEncoder {
  public:

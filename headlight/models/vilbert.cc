@@ -32,18 +32,13 @@ BertConfig BertOf(const VilbertConfig& config) {
 }
 
 TransformerLayerConfig LayerOf(const VilbertStream& sizes) {
-  return {.model = sizes.model,
-          .heads = sizes.heads,
-          .ffn = sizes.ffn,
-          .activation = sizes.activation,
-          .dropout = sizes.dropout,
-          .attention_dropout = sizes.attention_dropout,
-          .norm_epsilon = kEpsilon,
-          .names = {.attention = "attention",
-                    .attention_norm = "attention.output.LayerNorm",
-                    .projections = {"self.query", "self.key", "self.value", "output.dense"},
-                    .feed_forward = {"intermediate.dense", "output.dense"},
-                    .feed_forward_norm = "output.LayerNorm"}};
+  return BertLayerOf({.model = sizes.model,
+                      .heads = sizes.heads,
+                      .ffn = sizes.ffn,
+                      .activation = sizes.activation,
+                      .dropout = sizes.dropout,
+                      .attention_dropout = sizes.attention_dropout,
+                      .norm_epsilon = kEpsilon});
 }
 
 TextHeadsLayout HeadsOf(const VilbertConfig& config) {
@@ -53,25 +48,6 @@ TextHeadsLayout HeadsOf(const VilbertConfig& config) {
           .masked_bias = "cls.predictions.bias",
           .masked_activation = config.text.activation,
           .norm_epsilon = kEpsilon};
-}
-
-// Runs `pass` with a sink that is told another kind than its layers say.
-template <typename Pass>
-void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
-  const AttentionSink sink = context.sink;
-  if (sink)
-    context.sink = [&](LayerAttention seen) {
-      seen.kind = kind;
-      sink(seen);
-    };
-  pass();
-  context.sink = sink;
-}
-
-Tensor FirstRows(const Tensor& rows, const Sequences& sequences) {
-  std::vector<std::int32_t> first;
-  for (const Sequence& one : sequences) first.push_back(one.begin);
-  return ops::Embedding(rows, first);
 }
 
 }  // namespace
@@ -90,30 +66,19 @@ CoAttentionLayer::Stream::Stream(const Scope& scope, const VilbertStream& sizes,
       feed_forward_norm(scope / (prefix + "_output.LayerNorm"), sizes.model, kEpsilon) {}
 
 CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& config, int layer)
-    : joint_(config.joint),
-      heads_(config.joint_heads),
+    : heads_(config.joint_heads),
       layer_(layer),
       picture_(scope, config.picture, config.joint, 1, "v"),
       text_(scope, config.text, config.joint, 2, "t") {}
-
-Tensor CoAttentionLayer::Attend(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
-                                const Sequences& keys, double dropout, AttentionKind kind) const {
-  const ScaledDotProductAttention attention = {.heads = heads_, .dropout = dropout};
-  const Tensor query = ops::Columns(own, 0, joint_), key = ops::Columns(other, joint_, joint_);
-  if (context.sink)
-    for (std::int32_t pair = 0; pair < std::ssize(queries); ++pair)
-      context.sink({kind, layer_, pair, attention.Weights(query, key, queries, keys, pair)});
-  return attention(context, query, key, ops::Columns(other, 2 * joint_, joint_), queries, keys);
-}
 
 void CoAttentionLayer::operator()(Context& context, EncodedPairs& states) const {
   const Tensor words = text_.query_key_value(context, states.text);
   const Tensor regions = picture_.query_key_value(context, states.regions);
   // The authors drop weights by the stream whose keys they are of.
-  const Tensor seen = Attend(context, words, regions, states.texts, states.pictures, picture_.attention_dropout,
-                             AttentionKind::text_to_picture);
-  const Tensor read = Attend(context, regions, words, states.pictures, states.texts, text_.attention_dropout,
-                             AttentionKind::picture_to_text);
+  const AttentionAcross to_regions = {heads_, picture_.attention_dropout, AttentionKind::text_to_picture, layer_},
+                        to_words = {heads_, text_.attention_dropout, AttentionKind::picture_to_text, layer_};
+  const Tensor seen = to_regions(context, words, regions, states.texts, states.pictures);
+  const Tensor read = to_words(context, regions, words, states.pictures, states.texts);
   const auto end = [&](const Stream& stream, Tensor& rows, const Tensor& attended) {
     rows = stream.attention_norm.AfterResidual(context, rows, stream.output(context, attended), stream.dropout);
     rows = PostNorm(context, rows, stream.feed_forward_norm, stream.dropout, stream.feed_forward);
@@ -177,19 +142,7 @@ Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
 
 EncodedPairs Vilbert::Embed(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                             const Sequences& texts, const Regions& regions, std::span<const std::int32_t> tasks) const {
-  Check(texts.size() == regions.pictures.size(), "there are {} texts and {} pictures", texts.size(),
-        regions.pictures.size());
-  const auto check = [&](const char* name, const Tensor& rows, std::int64_t numbers) {
-    Check(rows.shape().rank() == 2 && rows.rows() == regions.features.rows() && rows.columns() == numbers,
-          "{} of {} regions must be [regions, {}], not {}", name, regions.features.rows(), numbers,
-          ToString(rows.shape()));
-  };
-  check("features", regions.features, config_.features);
-  check("boxes", regions.boxes, kBoxNumbers);
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    Check(texts[i].length > 0 && regions.pictures[i].length > 0, "a {} is empty, which has no first row",
-          texts[i].length > 0 ? "picture" : "text");
-
+  CheckPairs(texts, regions);
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.pictures};
   states.regions = ops::Drop(region_norm_.AfterResidual(context, region_features_(context, regions.features),
                                                         region_places_(context, regions.boxes), 0),
@@ -237,11 +190,11 @@ EncodedPairs Vilbert::Encode(Context& context, std::span<const std::int32_t> ids
 }
 
 Tensor Vilbert::PoolText(Context& context, const EncodedPairs& encoded) const {
-  return text_pooler_(context, FirstRows(encoded.text, encoded.texts), Activation::relu);
+  return text_pooler_(context, FirstStates(encoded.text, encoded.texts), Activation::relu);
 }
 
 Tensor Vilbert::PoolPicture(Context& context, const EncodedPairs& encoded) const {
-  return picture_pooler_(context, FirstRows(encoded.regions, encoded.pictures), Activation::relu);
+  return picture_pooler_(context, FirstStates(encoded.regions, encoded.pictures), Activation::relu);
 }
 
 Tensor Vilbert::Pool(Context& context, const EncodedPairs& encoded) const {

@@ -74,10 +74,6 @@ class CoAttentionLayer {
     LayerNorm feed_forward_norm;
   };
 
-  Tensor Attend(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
-                const Sequences& keys, double dropout, AttentionKind kind) const;
-
-  std::int64_t joint_;
   std::int32_t heads_;
   int layer_;
   Stream picture_, text_;

@@ -3,8 +3,50 @@
 #include <map>
 
 #include "headlight/base/error.h"
+#include "headlight/nn/attention.h"
+#include "headlight/ops/concatenate.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/ops/view.h"
 
 namespace headlight {
+
+JoinedPairs JoinPairs(const EncodedPairs& states) {
+  std::vector<std::int32_t> order;
+  JoinedPairs joined;
+  for (std::size_t i = 0; i < states.texts.size(); ++i) {
+    const Sequence &text = states.texts[i], &picture = states.pictures[i];
+    joined.pairs.push_back({static_cast<std::int32_t>(order.size()), text.length + picture.length});
+    for (std::int32_t token = 0; token < text.length; ++token) order.push_back(text.row(token));
+    for (std::int32_t region = 0; region < picture.length; ++region)
+      order.push_back(static_cast<std::int32_t>(states.text.rows()) + picture.row(region));
+  }
+  joined.rows = ops::Embedding(ops::Concatenate(states.text, states.regions), order);
+  return joined;
+}
+
+EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states) {
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(states.text.rows())),
+      regions(static_cast<std::size_t>(states.regions.rows()));
+  std::int32_t row = 0;
+  for (std::size_t i = 0; i < states.texts.size(); ++i) {
+    for (std::int32_t token = 0; token < states.texts[i].length; ++token)
+      tokens[static_cast<std::size_t>(states.texts[i].row(token))] = row++;
+    for (std::int32_t region = 0; region < states.pictures[i].length; ++region)
+      regions[static_cast<std::size_t>(states.pictures[i].row(region))] = row++;
+  }
+  return {ops::Embedding(rows, tokens), ops::Embedding(rows, regions), states.texts, states.pictures};
+}
+
+Tensor AttentionAcross::operator()(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
+                                   const Sequences& keys) const {
+  const std::int64_t width = own.columns() / 3;
+  const ScaledDotProductAttention attention = {.heads = heads, .dropout = dropout};
+  const Tensor query = ops::Columns(own, 0, width), key = ops::Columns(other, width, width);
+  if (context.sink)
+    for (std::int32_t pair = 0; pair < std::ssize(queries); ++pair)
+      context.sink({kind, layer, pair, attention.Weights(query, key, queries, keys, pair)});
+  return attention(context, query, key, ops::Columns(other, 2 * width, width), queries, keys);
+}
 
 AnswerHead::AnswerHead(const Scope& scope, std::int64_t inputs, std::int64_t hidden, std::int64_t outputs)
     : inner(scope / "logit_fc", {"0"}, inputs, hidden),
@@ -13,6 +55,21 @@ AnswerHead::AnswerHead(const Scope& scope, std::int64_t inputs, std::int64_t hid
 
 Tensor AnswerHead::operator()(Context& context, const Tensor& x) const {
   return outer(context, norm(context, inner(context, x, Activation::gelu)));
+}
+
+void RegionTextEncoder::CheckPairs(const Sequences& texts, const Regions& regions) const {
+  Check(texts.size() == regions.pictures.size(), "there are {} texts and {} pictures", texts.size(),
+        regions.pictures.size());
+  const auto check = [&](const char* name, const Tensor& rows, std::int64_t numbers) {
+    const std::int64_t count = regions.features.rows();  // boxes without numbers have no elements to tell
+    Check(rows.shape() == Shape({count, numbers}), "{} of {} regions must be [regions, {}], not {}", name, count,
+          numbers, ToString(rows.shape()));
+  };
+  check("features", regions.features, limits_.features);
+  check("boxes", regions.boxes, limits_.box_numbers);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    Check(texts[i].length > 0 && regions.pictures[i].length > 0, "a {} is empty, which has no first row",
+          texts[i].length > 0 ? "picture" : "text");
 }
 
 Json::Object RegionTextEncoder::Description() const {

@@ -21,7 +21,7 @@ namespace headlight {
 // The regions of pictures, one picture after another.
 struct Regions {
   Tensor features;     // [regions, features]
-  Tensor boxes;        // [regions, box numbers], as the family wants them
+  Tensor boxes;        // [regions, box numbers], as the family wants them; [regions, 0] for one that reads none
   Sequences pictures;  // the regions of each picture
 };
 
@@ -33,7 +33,40 @@ struct EncodedPairs {
   Sequences pictures;  // the regions of each
 };
 
-// W2 LayerNorm(gelu(W1 x + b1)) + b2, the head for answers of these families.
+// The rows of pairs as one sequence each, a text and then its picture, for models that read both together.
+struct JoinedPairs {
+  Tensor rows;  // [tokens and regions, model]
+  Sequences pairs;
+};
+JoinedPairs JoinPairs(const EncodedPairs& states);
+// The states of joined rows, apart again; the texts and pictures are those of `states`.
+EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states);
+
+// Attention from one stream's queries to the other one's keys and values, each of a fused projection [rows, 3 * width]:
+// [rows of `own`, width]. An AttentionSink receives `kind` and `layer` with the weights of each pair.
+struct AttentionAcross {
+  std::int32_t heads = 1;
+  double dropout = 0;  // of the weights
+  AttentionKind kind = AttentionKind::text_to_picture;
+  int layer = 0;
+  Tensor operator()(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
+                    const Sequences& keys) const;
+};
+
+// Runs `pass` with a sink that is told another kind than its layers say.
+template <typename Pass>
+void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
+  const AttentionSink sink = context.sink;
+  if (sink)
+    context.sink = [&](LayerAttention seen) {
+      seen.kind = kind;
+      sink(seen);
+    };
+  pass();
+  context.sink = sink;
+}
+
+// W2 LayerNorm(gelu(W1 x + b1)) + b2, the head for answers of ViLBERT and LXMERT.
 struct AnswerHead {
   // Declares logit_fc.0 [hidden, inputs], the norm logit_fc.2 and logit_fc.3 [outputs, hidden].
   AnswerHead(const Scope& scope, std::int64_t inputs, std::int64_t hidden, std::int64_t outputs);
@@ -60,8 +93,9 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   // The heads, beside TextHeads::MaskedWordLogits. Each throws Error where the model does not have it.
   // Of rows [rows, picture model] the scores of what a region shows, [rows, region classes].
   virtual Tensor RegionLogits(Context& context, const Tensor& regions) const = 0;
-  virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;  // [pairs, 2]
-  virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;     // [pairs, labels]
+  // Whether text and picture belong together, [pairs, 2]: Limits::aligned is the column that says so.
+  virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
+  virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  // [pairs, labels]
 
   // A model of the same encoder whose only head is for these answers; its parameters are not filled.
   virtual std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const = 0;
@@ -72,9 +106,10 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
     std::int64_t types = 1;      // of segments
     std::int32_t pad_id = 0;
     std::int64_t features = 0;        // numbers of a region
-    std::int64_t box_numbers = 0;     // of a region's place
+    std::int64_t box_numbers = 0;     // of a region's place; 0: the model does not read it
     std::int64_t region_classes = 0;  // that RegionLogits tells apart
     std::int64_t tasks = 0;           // that the model has a token for; 0: none
+    std::int32_t aligned = 0;         // the column of AlignmentLogits for pairs that belong together
   };
   struct PairHeads {
     bool regions = false, alignment = false, answers = false;
@@ -87,6 +122,9 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
  protected:
   using Model::Model;
+
+  // Throws Error unless the texts and the regions are as Encode wants them.
+  void CheckPairs(const Sequences& texts, const Regions& regions) const;
 
   Limits limits_;
   PairHeads pair_heads_;

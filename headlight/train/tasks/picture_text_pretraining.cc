@@ -76,7 +76,7 @@ MaskedPair Mask(const PictureTextPairs& set, std::size_t index, const Pretrainin
   return pair;
 }
 
-PretrainingPart PartOf(std::span<const MaskedPair> masked) {
+PretrainingPart PartOf(std::span<const MaskedPair> masked, std::int32_t aligned) {
   PretrainingPart part;
   std::vector<PairRows> pairs;
   std::int32_t first_word = 0, first_region = 0;
@@ -93,7 +93,7 @@ PretrainingPart PartOf(std::span<const MaskedPair> masked) {
       ask(part.asked[words], pair.text.labels, first_word);
       ask(part.asked[regions], pair.region_labels, first_region);
     }
-    part.asked[alignment].labels.push_back(pair.aligned ? 0 : 1);
+    part.asked[alignment].labels.push_back(pair.aligned ? aligned : 1 - aligned);
     first_word += static_cast<std::int32_t>(pair.text.ids.size());
     first_region += static_cast<std::int32_t>(pair.picture.features.rows());
   }
@@ -101,7 +101,8 @@ PretrainingPart PartOf(std::span<const MaskedPair> masked) {
   return part;
 }
 
-std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs) {
+// `aligned`: the label of a text with its own picture.
+std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs, std::int32_t aligned) {
   std::vector<PretrainingPart> parts;
   ForPairParts(
       pairs.size(),
@@ -109,7 +110,7 @@ std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs) {
         return pairs[i].text.ids.size() + static_cast<std::size_t>(pairs[i].picture.features.rows());
       },
       [&](std::size_t first, std::size_t end) {
-        parts.push_back(PartOf(std::span(pairs).subspan(first, end - first)));
+        parts.push_back(PartOf(std::span(pairs).subspan(first, end - first), aligned));
       });
   std::array<std::size_t, 3> labels = {};
   for (const PretrainingPart& part : parts)
@@ -164,7 +165,7 @@ ValidationReport Validate(const RegionTextEncoder& model, const PictureTextPairs
       Random random(1, i);
       pairs.push_back(Mask(valid, i, options, model.limits().vocabulary, random));
     }
-    for (const PretrainingPart& part : PartsOf(pairs)) {
+    for (const PretrainingPart& part : PartsOf(pairs, model.limits().aligned)) {
       if (cancelled && cancelled()) throw Cancelled();
       Context context;
       const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
@@ -197,16 +198,16 @@ TrainingTask PictureTextPretraining(RegionTextEncoder& model, const PictureTextP
   CheckPairs(model, valid, "validate on");
   return {.model = &model,
           .batches = PreparedBatches(std::ssize(train.pairs), options.batches,
-                                     [&train, options, vocabulary = model.limits().vocabulary](const BatchPlan& plan) {
+                                     [&train, options, limits = model.limits()](const BatchPlan& plan) {
                                        std::vector<MaskedPair> pairs;
                                        for (const std::uint32_t example : plan.examples) {
                                          Random random =
                                              RandomOfExample(options.batches.seed, plan.place.epoch, example);
-                                         pairs.push_back(Mask(train, example, options, vocabulary, random));
+                                         pairs.push_back(Mask(train, example, options, limits.vocabulary, random));
                                        }
                                        TrainingBatch batch;
                                        batch.labels = std::ssize(pairs);
-                                       for (PretrainingPart& part : PartsOf(pairs))
+                                       for (PretrainingPart& part : PartsOf(pairs, limits.aligned))
                                          batch.parts.emplace_back(std::move(part));
                                        return batch;
                                      }),
