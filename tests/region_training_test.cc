@@ -16,6 +16,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/demo/scene_questions.h"
 #include "headlight/image/box_regions.h"
+#include "headlight/models/lxmert.h"
 #include "headlight/models/vilbert.h"
 #include "headlight/train/tasks/picture_text_pretraining.h"
 #include "headlight/train/tasks/visual_question_answering.h"
@@ -91,6 +92,40 @@ TEST(RegionTraining, CaptionsAreToldFromThoseOfOtherPictures) {
                                       .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}};
   const TrainingTask task = PictureTextPretraining(*model, pairs, pairs, options);
   EXPECT_GT(LastReport(task, 200, 0.003, folder.File("checkpoint")).more_scores[2].value, 80);
+}
+
+// LXMERT's second class is that of pairs that belong together, ViLBERT's the first.
+TEST(RegionTraining, EachFamilyHasItsOwnClassOfAlignedPairs) {
+  WordIds words;
+  PictureTextPairs pairs;
+  AddCaptions(1, 6, Portion::training, {.side = 32}, kSide, words, pairs);
+  for (PictureRegions& picture : pairs.pictures) {
+    const std::int64_t regions = picture.boxes.rows();
+    picture.boxes = picture.boxes.ViewColumns(0, 4).Clone().ViewAs({regions, 4});
+  }
+  LxmertConfig config;
+  config.bert = {.model = 16,
+                 .layers = 1,
+                 .heads = 2,
+                 .ffn = 16,
+                 .vocabulary = words.size(),
+                 .positions = 40,
+                 .on_top = {},
+                 .scope = "lxmert"};
+  config.picture_layers = config.cross_layers = 1;
+  config.features = 3 * kSide * kSide;
+  config.objects = kSceneKinds * kSceneColours;
+  config.pretraining = true;
+  config.answers_in_pretraining = false;
+  Lxmert model(config);
+  model.parameters().Initialise(1);
+  for (Parameter& parameter : model.parameters().all())
+    if (parameter.names.front() == "cls.seq_relationship.bias")
+      parameter.value.CopyFrom(Tensor::From({0.F, 50.F}, {2}));
+  const PretrainingOptions options = {.batches = {.batch_tokens = 24},
+                                      .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
+                                      .other_share = 0};
+  EXPECT_EQ(PictureTextPretraining(model, pairs, pairs, options).validate({}).more_scores[2].value, 100);
 }
 
 // The parts of a batch together have the loss of the whole batch.

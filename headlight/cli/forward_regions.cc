@@ -2,16 +2,69 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
+#include "headlight/models/lxmert.h"
 #include "headlight/models/vilbert.h"
+#include "headlight/models/visual_bert.h"
 #include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 namespace {
+
+// A family's names of inputs and outputs, as Transformers or its authors have them; null where it has no such thing.
+struct Names {
+  const char *features = nullptr, *boxes = nullptr, *mask = nullptr, *tasks = nullptr;
+  // Within texts, within pictures, from text to picture, and from picture to text; the first alone: of both together.
+  const char* attentions[4] = {};
+  const char *text = nullptr, *regions = nullptr;  // states; without the second, the first are of both together
+  const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;
+  bool words_of_regions = false;  // the head for words reads regions, too
+};
+constexpr Names kVilbert = {.features = "image_feat",
+                            .boxes = "image_loc",
+                            .mask = "image_attention_mask",
+                            .tasks = "task_ids",
+                            .attentions = {"attentions_t", "attentions_v", "attentions_tv", "attentions_vt"},
+                            .text = "sequence_output_t",
+                            .regions = "sequence_output_v",
+                            .words = "prediction_scores_t",
+                            .region_classes = "prediction_scores_v",
+                            .alignment = "seq_relationship_score",
+                            .answers = "vil_prediction"};
+constexpr Names kVisualBert = {.features = "visual_embeds",
+                               .mask = "visual_attention_mask",
+                               .attentions = {"attentions"},
+                               .text = "last_hidden_state",
+                               .pooled = "pooler_output",
+                               .words = "prediction_logits",
+                               .alignment = "seq_relationship_logits",
+                               .answers = "logits",
+                               .words_of_regions = true};
+
+// Of its cross-modality layers Transformers gives the attention from text to picture alone.
+constexpr Names kLxmert = {
+    .features = "visual_feats",
+    .boxes = "visual_pos",
+    .mask = "visual_attention_mask",
+    .attentions = {"language_attentions", "vision_attentions", "cross_encoder_attentions", "vision_cross_attentions"},
+    .text = "language_output",
+    .regions = "vision_output",
+    .pooled = "pooled_output",
+    .words = "prediction_logits",
+    .region_classes = "obj",
+    .alignment = "cross_relationship_score",
+    .answers = "question_answering_score"};
+
+const Names& NamesOf(const RegionTextEncoder& model) {
+  if (dynamic_cast<const Lxmert*>(&model) != nullptr) return kLxmert;
+  if (dynamic_cast<const VisualBert*>(&model) != nullptr) return kVisualBert;
+  Ensure(dynamic_cast<const Vilbert*>(&model) != nullptr, "the family has no names of tensors");
+  return kVilbert;
+}
 
 // The packed rows of numbers [pairs, regions, columns], for the regions that are seen.
 Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, std::int64_t columns) {
@@ -27,19 +80,18 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
   return rows;
 }
 
-// Which regions of each picture are seen: those where image_attention_mask is 1, or all.
-Padded ReadSeen(const Safetensors& in, const Padded& texts) {
-  const Shape shape = in.At("image_feat").shape;
+// Which regions of each picture are seen: those where the mask is 1, or all.
+Padded ReadSeen(const Safetensors& in, const Names& names, const Padded& texts) {
+  const Shape shape = in.At(names.features).shape;
   // Without features any number of regions would take no bytes in the file.
   Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
-        "{}: image_feat has the shape {}, and must be [{}, regions, features] beside input_ids, none of them 0",
-        in.path(), ToString(shape), texts.batch);
-  constexpr const char* mask = "image_attention_mask";
+        "{}: {} has the shape {}, and must be [{}, regions, features] beside input_ids, none of them 0", in.path(),
+        names.features, ToString(shape), texts.batch);
   Padded seen{texts.batch, shape[1], {}, {}, {}};
-  if (in.contains(mask)) {
-    Check(in.At(mask).shape == Shape({seen.batch, seen.length}), "{}: {} has the shape {}, and must be [{}, {}]",
-          in.path(), mask, ToString(in.At(mask).shape), seen.batch, seen.length);
-    return ReadPadded(in, mask, mask, 2, seen.length);  // whose own entries stand for ids
+  if (in.contains(names.mask)) {
+    Check(in.At(names.mask).shape == Shape({seen.batch, seen.length}), "{}: {} has the shape {}, and must be [{}, {}]",
+          in.path(), names.mask, ToString(in.At(names.mask).shape), seen.batch, seen.length);
+    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // whose own entries stand for ids
   }
   for (std::int64_t pair = 0; pair < seen.batch; ++pair) {
     seen.begin.push_back(0);
@@ -49,14 +101,14 @@ Padded ReadSeen(const Safetensors& in, const Padded& texts) {
   return seen;
 }
 
-std::vector<std::int32_t> ReadTasks(const Safetensors& in, const Padded& texts, std::int64_t tasks) {
-  if (!in.contains("task_ids")) return {};
-  const Tensor ids = ReadIntegers(in, "task_ids");
-  Check(ids.shape() == Shape({texts.batch, 1}), "{}: task_ids has the shape {}, and must be [{}, 1]", in.path(),
+std::vector<std::int32_t> ReadTasks(const Safetensors& in, const char* name, const Padded& texts, std::int64_t tasks) {
+  if (!in.contains(name)) return {};
+  const Tensor ids = ReadIntegers(in, name);
+  Check(ids.shape() == Shape({texts.batch, 1}), "{}: {} has the shape {}, and must be [{}, 1]", in.path(), name,
         ToString(ids.shape()), texts.batch);
   std::vector<std::int32_t> numbers = ids.ToVector<std::int32_t>();
   for (const std::int32_t number : numbers)
-    Check(number >= 0 && number < tasks, "{}: task_ids: {} is no task of {}", in.path(), number, tasks);
+    Check(number >= 0 && number < tasks, "{}: {}: {} is no task of {}", in.path(), name, number, tasks);
   return numbers;
 }
 
@@ -68,19 +120,71 @@ Padded WithAdded(const Padded& texts, const Sequences& sentences) {
   return longer;
 }
 
-const char* NameOf(AttentionKind kind) {
-  return kind == AttentionKind::encoder_self      ? "attentions_t"
-         : kind == AttentionKind::picture_self    ? "attentions_v"
-         : kind == AttentionKind::text_to_picture ? "attentions_tv"
-                                                  : "attentions_vt";
+// What forward writes, [pairs, length, columns] of both streams, zero where there is padding.
+struct Streams {
+  const Padded &texts, &seen;
+
+  // Of both, the regions behind the padded text.
+  Tensor PadBoth(const Tensor& text, const Tensor& regions) const {
+    const Tensor padded[] = {Pad(text, texts), Pad(regions, seen)};
+    const Tensor both = Tensor::Empty({texts.batch, texts.length + seen.length, text.columns()});
+    std::int64_t to = 0;
+    for (std::int64_t pair = 0; pair < texts.batch; ++pair)
+      for (const Tensor& one : padded) {
+        const std::int64_t rows = one.shape()[1];
+        for (std::int64_t row = 0; row < rows; ++row)
+          std::copy_n(one.matrix<float>().row(pair * rows + row), both.columns(), both.matrix<float>().row(to++));
+      }
+    return both;
+  }
+
+  // One pair's weights [1, heads, query, key], whose queries and keys are those of the text and then of the regions.
+  void AddBoth(NamedTensors& out, const char* name, const LayerAttention& one) const {
+    const std::int64_t heads = one.weights.shape()[1], length = texts.length + seen.length;
+    const auto pair = static_cast<std::size_t>(one.sentence);
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < texts.sentences[pair].length; ++i) places.push_back(texts.begin[pair] + i);
+    for (std::int64_t i = 0; i < seen.sentences[pair].length; ++i)
+      places.push_back(texts.length + seen.begin[pair] + i);
+    Tensor& all = out.tensors[fmt::format("{}.{}", name, one.layer)];
+    if (all.empty()) all = Tensor::Zeros({texts.batch, heads, length, length});
+    const float* from = one.weights.data<float>();
+    for (std::int64_t head = 0; head < heads; ++head)
+      for (const std::int64_t query : places) {
+        float* const to = all.matrix<float>().row((one.sentence * heads + head) * length + query);
+        for (const std::int64_t key : places) to[key] = *from++;
+      }
+  }
+
+  void Add(NamedTensors& out, const Names& names, const LayerAttention& one) const {
+    if (names.regions == nullptr) return AddBoth(out, names.attentions[0], one);
+    const bool of_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::text_to_picture;
+    const bool to_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::picture_to_text;
+    const char* const name = names.attentions[of_text ? (to_text ? 0 : 2) : (to_text ? 3 : 1)];
+    out.AddAttention(name, one, of_text ? texts : seen, to_text ? texts : seen);
+  }
+};
+
+// What ViLBERT has besides.
+void AddOutputs(NamedTensors& out, const Vilbert& model, Context& context, const EncodedPairs& encoded,
+                const Tensor& pooled, const Streams& streams) {
+  out.tensors["pooled_output_t"] = model.PoolText(context, encoded);
+  out.tensors["pooled_output_v"] = model.PoolPicture(context, encoded);
+  for (const auto& [name, logits] : model.TaskLogits(context, encoded, pooled))
+    out.tensors[name] = name == "vision_logit"      ? Pad(logits, streams.seen)
+                        : name == "linguisic_logit" ? Pad(logits, streams.texts)
+                                                    : logits;
 }
 
 }  // namespace
 
 NamedTensors ForwardRegionTexts(const Safetensors& in, const std::string& folder) {
-  CheckInputs(in, {"input_ids", "attention_mask", "token_type_ids", "image_feat", "image_loc", "image_attention_mask",
-                   "task_ids"});
   const auto model = LoadModel<RegionTextEncoder>(folder);
+  const Names& names = NamesOf(*model);
+  std::vector<std::string_view> inputs = {"input_ids", "attention_mask", "token_type_ids", names.features, names.mask};
+  if (names.boxes != nullptr) inputs.emplace_back(names.boxes);
+  if (names.tasks != nullptr) inputs.emplace_back(names.tasks);
+  CheckInputs(in, inputs);
   const RegionTextEncoder::Limits& limits = model->limits();
   const Padded ids = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
   std::vector<std::int32_t> types;
@@ -88,39 +192,45 @@ NamedTensors ForwardRegionTexts(const Safetensors& in, const std::string& folder
   for (std::size_t pair = 0; pair < ids.begin.size(); ++pair)
     Check(ids.begin[pair] == 0, "{}: attention_mask, row {}: this model reads texts with padding behind them alone",
           in.path(), pair);
-  const Padded seen = ReadSeen(in, ids);
-  const Regions regions = {ReadRegions(in, "image_feat", seen, limits.features),
-                           ReadRegions(in, "image_loc", seen, limits.box_numbers), seen.sentences};
+  const Padded seen = ReadSeen(in, names, ids);
+  const Regions regions = {ReadRegions(in, names.features, seen, limits.features),
+                           names.boxes != nullptr ? ReadRegions(in, names.boxes, seen, limits.box_numbers)
+                                                  : Tensor::Empty({std::ssize(seen.ids), 0}),
+                           seen.sentences};
+  std::vector<std::int32_t> tasks;
+  if (names.tasks != nullptr) tasks = ReadTasks(in, names.tasks, ids, limits.tasks);
 
   NamedTensors out;
   Context context;
   std::vector<LayerAttention> attentions;
   context.sink = [&](const LayerAttention& one) { attentions.push_back(one); };
-  const EncodedPairs encoded =
-      model->Encode(context, ids.ids, types, ids.sentences, regions, ReadTasks(in, ids, limits.tasks));
+  const EncodedPairs encoded = model->Encode(context, ids.ids, types, ids.sentences, regions, tasks);
   const Padded texts = WithAdded(ids, encoded.texts);
-  for (const LayerAttention& one : attentions) {
-    const bool of_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::text_to_picture;
-    const bool to_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::picture_to_text;
-    out.AddAttention(NameOf(one.kind), one, of_text ? texts : seen, to_text ? texts : seen);
+  const Streams streams = {texts, seen};
+  for (const LayerAttention& one : attentions) streams.Add(out, names, one);
+  if (names.regions != nullptr) {
+    out.tensors[names.text] = Pad(encoded.text, texts);
+    out.tensors[names.regions] = Pad(encoded.regions, seen);
+  } else {
+    out.tensors[names.text] = streams.PadBoth(encoded.text, encoded.regions);
   }
-  out.tensors["sequence_output_t"] = Pad(encoded.text, texts);
-  out.tensors["sequence_output_v"] = Pad(encoded.regions, seen);
   const Tensor pooled = model->Pool(context, encoded);
-  if (model->heads().masked_words)
-    out.tensors["prediction_scores_t"] = Pad(model->MaskedWordLogits(context, encoded.text), texts);
   const RegionTextEncoder::PairHeads& heads = model->pair_heads();
-  if (heads.regions) out.tensors["prediction_scores_v"] = Pad(model->RegionLogits(context, encoded.regions), seen);
-  if (heads.alignment) out.tensors["seq_relationship_score"] = model->AlignmentLogits(context, pooled);
-  if (heads.answers) out.tensors["vil_prediction"] = model->AnswerLogits(context, pooled);
-  if (const auto* const vilbert = dynamic_cast<const Vilbert*>(model.get())) {
-    out.tensors["pooled_output_t"] = vilbert->PoolText(context, encoded);
-    out.tensors["pooled_output_v"] = vilbert->PoolPicture(context, encoded);
-    for (const auto& [name, logits] : vilbert->TaskLogits(context, encoded, pooled))
-      out.tensors[name] = name == "vision_logit"      ? Pad(logits, seen)
-                          : name == "linguisic_logit" ? Pad(logits, texts)
-                                                      : logits;
+  if (names.pooled != nullptr && !heads.answers) out.tensors[names.pooled] = pooled;
+  if (model->heads().masked_words) {
+    const Tensor words = model->MaskedWordLogits(context, encoded.text);
+    out.tensors[names.words] = names.words_of_regions
+                                   ? streams.PadBoth(words, model->MaskedWordLogits(context, encoded.regions))
+                                   : Pad(words, texts);
   }
+  if (heads.regions) out.tensors[names.region_classes] = Pad(model->RegionLogits(context, encoded.regions), seen);
+  if (heads.alignment) out.tensors[names.alignment] = model->AlignmentLogits(context, pooled);
+  if (heads.answers) out.tensors[names.answers] = model->AnswerLogits(context, pooled);
+  if (const auto* const vilbert = dynamic_cast<const Vilbert*>(model.get()))
+    AddOutputs(out, *vilbert, context, encoded, pooled, streams);
+  if (const auto* const lxmert = dynamic_cast<const Lxmert*>(model.get()))
+    for (const auto& [name, logits] : lxmert->RegionPredictions(context, encoded.regions))
+      out.tensors[name] = Pad(logits, seen);
   return out;
 }
 

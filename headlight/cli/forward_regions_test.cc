@@ -14,18 +14,18 @@ namespace {
 using testing::HasSubstr;
 
 struct ForwardRegionsTest : testing::Test {
-  static std::string FolderOf(const std::string& name) {
-    return HEADLIGHT_SOURCE_DIR "/tests/testdata/vilbert/" + name;
-  }
+  static std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/" + name; }
   void WriteInputs(const std::map<std::string, Tensor>& inputs) const {
     std::vector<StoredTensor> stored;
     for (const auto& [name, tensor] : inputs) stored.push_back(Stored(name, tensor));
     WriteSafetensors(in, stored);
   }
   static std::map<std::string, Tensor> InputsOf(const Safetensors& golden) {
-    std::map<std::string, Tensor> inputs = {{"image_feat", golden.Read("image_feat")},
-                                            {"image_loc", golden.Read("image_loc")}};
-    for (const char* name : {"input_ids", "attention_mask", "token_type_ids", "image_attention_mask", "task_ids"})
+    std::map<std::string, Tensor> inputs;
+    for (const char* name : {"image_feat", "image_loc", "visual_embeds", "visual_feats", "visual_pos"})
+      if (golden.contains(name)) inputs[name] = golden.Read(name);
+    for (const char* name :
+         {"input_ids", "attention_mask", "token_type_ids", "image_attention_mask", "task_ids", "visual_attention_mask"})
       if (golden.contains(name)) inputs[name] = golden.Read(name, DType::int32);
     return inputs;
   }
@@ -34,9 +34,10 @@ struct ForwardRegionsTest : testing::Test {
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
 };
 
-// The folders of tools/make_vilbert_goldens.py. What belongs to padding is zero here, and anything there.
-TEST_F(ForwardRegionsTest, GivesWhatItsAuthorsProgramGives) {
-  for (const char* name : {"pretraining", "tasks"}) {
+// The folders of tools/make_vilbert_goldens.py and its like. What belongs to padding is zero here, and anything there.
+TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
+  for (const char* name : {"vilbert/pretraining", "vilbert/tasks", "visual_bert/encoder", "visual_bert/pretraining",
+                           "visual_bert/answers", "lxmert/encoder", "lxmert/pretraining", "lxmert/answers"}) {
     const Safetensors golden(FolderOf(name) + "/golden.safetensors");
     WriteInputs(InputsOf(golden));
     const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
@@ -68,13 +69,14 @@ TEST_F(ForwardRegionsTest, GivesWhatItsAuthorsProgramGives) {
 }
 
 TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
-  const std::map<std::string, Tensor> good = InputsOf(Safetensors(FolderOf("tasks") + "/golden.safetensors"));
+  const std::string model = FolderOf("vilbert/tasks");
+  const std::map<std::string, Tensor> good = InputsOf(Safetensors(model + "/golden.safetensors"));
   const auto refusal = [&](const std::string& name, const Tensor& tensor) {
     std::map<std::string, Tensor> inputs = good;
     inputs[name] = tensor;
     if (tensor.empty()) inputs.erase(name);
     WriteInputs(inputs);
-    const std::string error = RefusalOf({"forward", FolderOf("tasks"), in, out});
+    const std::string error = RefusalOf({"forward", model, in, out});
     EXPECT_FALSE(std::filesystem::exists(out));
     return error;
   };
@@ -91,6 +93,12 @@ TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("task_ids", ints({1, 20}, {2, 1})), HasSubstr("20 is no task of 20"));
   EXPECT_THAT(refusal("task_ids", ints({1, 2, 3, 4}, {2, 2})), HasSubstr("and must be [2, 1]"));
   EXPECT_THAT(refusal("pixel_values", Tensor::Zeros({1, 1})), HasSubstr("'pixel_values' is no input"));
+  // A VisualBERT reads no boxes.
+  std::map<std::string, Tensor> inputs = InputsOf(Safetensors(FolderOf("visual_bert/encoder") + "/golden.safetensors"));
+  inputs["visual_pos"] = Tensor::Zeros({2, 5, 4});
+  WriteInputs(inputs);
+  EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/encoder"), in, out}),
+              HasSubstr("'visual_pos' is no input; there are input_ids, attention_mask, token_type_ids"));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct Size {
   std::initializer_list<const char*> keys;
 };
 const Size kSizes[] = {
-    {"layers", {"num_hidden_layers", "n_layers", "n_layer"}},  // of one stack; T5's and GPT-Neo's: below
+    {"layers", {"l_layers", "num_hidden_layers", "n_layers", "n_layer"}},  // of one stack; T5's and GPT-Neo's: below
     {"encoder_layers", {"encoder_layers"}},
     {"decoder_layers", {"decoder_layers", "num_decoder_layers"}},
     {"model", {"d_model", "hidden_size", "dim", "n_embd"}},
@@ -83,12 +83,13 @@ void AddSizes(const JsonView& config, Json::Object& description) {
     AddMissing(description, "ffn", 4 * model.Integer());
 }
 
-// Of a ViLBERT's second stream, and of what the two have in common.
+// Of a ViLBERT's or LXMERT's second stream, and of what the two have in common.
 void AddPictureSizes(const JsonView& config, Json::Object& description) {
   for (const auto& [name, key] :
        {std::pair("picture_layers", "v_num_hidden_layers"), std::pair("picture_model", "v_hidden_size"),
         std::pair("picture_heads", "v_num_attention_heads"), std::pair("picture_ffn", "v_intermediate_size"),
-        std::pair("joint_model", "bi_hidden_size"), std::pair("joint_heads", "bi_num_attention_heads")})
+        std::pair("joint_model", "bi_hidden_size"), std::pair("joint_heads", "bi_num_attention_heads"),
+        std::pair("picture_layers", "r_layers"), std::pair("joint_layers", "x_layers")})
     if (const JsonView value = config[key]; value.present()) AddMissing(description, name, value.value());
 }
 

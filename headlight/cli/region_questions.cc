@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "headlight/base/error.h"
-#include "headlight/tasks/region_answerer.h"
 
 namespace headlight {
 
 VisualQuestions InNumbers(const PictureQuestions& read, const QuestionReading& reading) {
   VisualQuestions set;
-  set.pictures = RegionsOf(read.pictures, reading.boxes, RegionSideOf(reading.model));
+  set.pictures = RegionsOf(read.pictures, reading.boxes, reading.model);
   const std::int64_t longest = reading.model.limits().positions;
   for (const AnsweredQuestion& question : read.questions) {
     const Encoding encoding = reading.tokenizer.Encode(question.question, {.read_special = false});

@@ -13,6 +13,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/voc.h"
 #include "headlight/models/family.h"
+#include "headlight/tasks/region_answerer.h"
 
 namespace headlight {
 
@@ -20,11 +21,12 @@ namespace fs = std::filesystem;
 
 void AddRegionTrainingOptions(CLI::App& command, RegionTrainingOptions& options, const std::string& train,
                               const char* unit) {
-  CLI::Option* from = AddModelTrainingOptions(command, options,
-                                              {.train = train,
-                                               .valid = "Files to validate on, likewise",
-                                               .from = "Folder of a ViLBERT to go on from, with its tokenizer",
-                                               .unit = {"--batch-size", unit}});
+  CLI::Option* from =
+      AddModelTrainingOptions(command, options,
+                              {.train = train,
+                               .valid = "Files to validate on, likewise",
+                               .from = "Folder of a ViLBERT, LXMERT or VisualBERT to go on from, with its tokenizer",
+                               .unit = {"--batch-size", unit}});
   command.add_option("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
       ->check(Folder())
       ->excludes(from)
@@ -88,7 +90,8 @@ std::vector<std::vector<LabelledBox>> PictureBoxes::Of(const std::vector<Picture
 }
 
 std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, const PictureBoxes& boxes,
-                                      std::int64_t side) {
+                                      const RegionTextEncoder& model) {
+  const std::int64_t side = RegionSideOf(model), numbers = model.limits().box_numbers;
   std::vector<PictureRegions> regions(paths.size());
   constexpr std::size_t at_once = 256;
   for (std::size_t first = 0; first < paths.size(); first += at_once) {
@@ -110,7 +113,7 @@ std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, con
         within.push_back(one.box);
         own.classes.push_back(one.label);
       }
-      BoxRegions made = RegionsOfBoxes(pictures[i], within, side);
+      BoxRegions made = RegionsOfBoxes(pictures[i], within, side, numbers);
       own.features = std::move(made.features);
       own.boxes = std::move(made.places);
     });

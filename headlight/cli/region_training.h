@@ -56,9 +56,9 @@ class PictureBoxes {
   std::vector<std::string> labels_;
 };
 
-// The regions of the pictures at these paths, with their classes, as a model reads them whose regions have that side.
+// The regions of the pictures at these paths, with their classes, as the model reads them.
 std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, const PictureBoxes& boxes,
-                                      std::int64_t side);
+                                      const RegionTextEncoder& model);
 void AddToHash(Hash64& hash, const std::vector<PictureRegions>& regions);
 
 // A ViLBERT from scratch without heads: layers of the text, half as many of the picture, and as many of co-attention as

@@ -15,7 +15,6 @@
 #include "headlight/cli/region_training.h"
 #include "headlight/data/picture_texts.h"
 #include "headlight/models/family.h"
-#include "headlight/tasks/region_answerer.h"
 #include "headlight/train/tasks/picture_text_pretraining.h"
 
 namespace headlight {
@@ -43,7 +42,7 @@ PictureTextPairs SetOf(const PictureTextList& read, const PipelineTokenizer& tok
   PictureTextPairs set;
   std::vector<std::string> paths;
   for (const PictureSource& source : read.sources) paths.push_back(source.path);
-  set.pictures = RegionsOf(paths, boxes, RegionSideOf(model));
+  set.pictures = RegionsOf(paths, boxes, model);
   const std::int64_t longest = model.limits().positions;
   for (std::size_t picture = 0; picture < paths.size(); ++picture)
     for (const std::string& text : read.texts[picture]) {

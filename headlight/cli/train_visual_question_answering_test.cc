@@ -7,8 +7,11 @@
 #include "headlight/cli/testing.h"
 #include "headlight/demo/scene_files.h"
 #include "headlight/image/decoding/decode.h"
+#include "headlight/models/lxmert.h"
+#include "headlight/models/visual_bert.h"
 #include "headlight/tasks/detector.h"
 #include "headlight/tasks/region_answerer.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 namespace {
@@ -79,7 +82,8 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   const std::string detector = HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr";
   const std::string path = setting.folder.File("valid/0.png"), question = "How many circles are there?";
   std::vector<Box> found;
-  for (const FoundBox& one : Detector::Load(detector).Detect({picture})[0]) found.push_back(one.box);
+  const std::vector<std::vector<FoundBox>> detected = Detector::Load(detector).Detect({picture});
+  for (const FoundBox& one : detected[0]) found.push_back(one.box);
   const ProbableAnswer best = answerer.Answer(picture, found, question).front();
   const std::string row = fmt::format("{:.3f}\t{}\n", best.probability, best.answer);
   const std::vector<std::string> answer = {"answer", model, "--detector", detector};
@@ -166,6 +170,48 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(setting.TrainSmall("model", {}).err, HasSubstr("holds a training already"));
 }
 
+// Models of the other families whose regions are pixels.
+TEST(TrainVisualQuestionAnswering, GoesOnFromLxmertAndVisualBert) {
+  const Setting setting;
+  const BertConfig bert = {.model = 16,
+                           .layers = 1,
+                           .heads = 2,
+                           .ffn = 20,
+                           .vocabulary = PipelineTokenizer::Load(setting.tokenizer).size(),
+                           .positions = 64,
+                           .on_top = {}};
+  const auto goes_on = [&](RegionTextEncoder& model, const std::string& name) {
+    const std::string from = setting.folder.File(name + "_from"), path = setting.folder.File("valid/0.png");
+    model.parameters().Initialise(3);
+    std::filesystem::create_directory(from);
+    model.Save(from);
+    std::filesystem::copy(setting.tokenizer + "/tokenizer.json", from + "/tokenizer.json");
+    std::vector<std::string> more = {"--from", from, "--epochs", "1", "--warmup", "2"};
+    more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());
+    const Outcome trained = setting.Train(name, more);
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+    EXPECT_THAT(trained.err, HasSubstr("no head for answers; a new head for "));
+    const Outcome answered = RunProgram({"answer", setting.folder.File(name), "--detector",
+                                         HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr", "--picture", path,
+                                         "--question", "What is it?"});
+    EXPECT_EQ(answered.exit_code, 0) << answered.err;
+    EXPECT_THAT(answered.out, testing::MatchesRegex("[01]\\.[0-9]+\t[a-z0-9 ]+\n"));
+  };
+  LxmertConfig lxmert;
+  lxmert.bert = bert;
+  lxmert.bert.scope = "lxmert";
+  lxmert.picture_layers = lxmert.cross_layers = 1;
+  lxmert.features = 3 * 6 * 6;
+  VisualBertConfig visual_bert;
+  visual_bert.bert = bert;
+  visual_bert.bert.scope = "visual_bert";
+  visual_bert.features = 3 * 6 * 6;
+  Lxmert first(lxmert);
+  VisualBert second(visual_bert);
+  goes_on(first, "lxmert");
+  goes_on(second, "visual_bert");
+}
+
 TEST(TrainPictureText, AModelIsPreTrainedAndThenAnswers) {
   const Setting setting;
   const std::string model = setting.folder.File("pretrained");
@@ -190,10 +236,12 @@ TEST(TrainPictureText, AModelIsPreTrainedAndThenAnswers) {
   const Outcome further = setting.Train("model", more);
   ASSERT_EQ(further.exit_code, 0) << further.err;
   EXPECT_THAT(further.err, HasSubstr("no head for answers; a new head for "));
-  EXPECT_THAT(RefusalOf({"train", "picture-text-pretraining", "--train", setting.folder.File("train/captions.en.jsonl"),
-                         "--valid", setting.folder.File("valid/captions.en.jsonl"), "--from", model, "--detector",
-                         HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr", "--out", setting.folder.File("again")}),
-              HasSubstr("the model was trained on 48 classes of boxes, and these have "));
+  const Outcome refused =
+      RunProgram({"train", "picture-text-pretraining", "--train", setting.folder.File("train/captions.en.jsonl"),
+                  "--valid", setting.folder.File("valid/captions.en.jsonl"), "--from", model, "--detector",
+                  HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr", "--out", setting.folder.File("again")});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("the model was trained on 48 classes of boxes, and these have "));
 }
 
 TEST(TrainVisualQuestionAnswering, ResumesWithTheSameDataAlone) {

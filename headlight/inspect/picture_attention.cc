@@ -209,7 +209,7 @@ AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, c
     boxes.push_back(box);
     record.source_tokens.push_back(name);
   }
-  const BoxRegions regions = RegionsOfBoxes(picture, boxes, side);
+  const BoxRegions regions = RegionsOfBoxes(picture, boxes, side, model.limits().box_numbers);
   boxes.insert(boxes.begin(), {0, 0, static_cast<double>(picture.width), static_cast<double>(picture.height)});
   constexpr double raster = 64;  // cells of the longer side: fine enough for boxes, and few enough for a drawing
   const double cell = static_cast<double>(std::max(picture.height, picture.width)) / raster;

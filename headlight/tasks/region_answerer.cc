@@ -18,7 +18,8 @@ namespace headlight {
 std::int64_t RegionSideOf(const RegionTextEncoder& model) {
   const std::int64_t features = model.limits().features;
   const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(features) / 3)));
-  Check(3 * side * side == features && model.limits().box_numbers == 5,
+  const std::int64_t numbers = model.limits().box_numbers;
+  Check(3 * side * side == features && (numbers == 0 || numbers == 4 || numbers == 5),
         "{}: the model reads {} features of a region, which are no pixels of a square with three channels; regions of "
         "another detector are read by `forward` alone",
         model.parameters().source(), features);
@@ -41,7 +42,7 @@ std::vector<ProbableAnswer> RegionAnswerer::Answer(const Picture& picture, std::
   const Encoding encoding = ReadQuestion(state_->loaded, question);
   std::vector<Box> within;
   std::ranges::copy_if(boxes, std::back_inserter(within), [&](const Box& box) { return LiesWithin(box, picture); });
-  const BoxRegions regions = RegionsOfBoxes(picture, within, state_->loaded.side);
+  const BoxRegions regions = RegionsOfBoxes(picture, within, state_->loaded.side, model.limits().box_numbers);
   Context context;
   const std::span<const std::int32_t> types = encoding.type_ids;
   const EncodedPairs encoded =

@@ -22,7 +22,7 @@ namespace headlight {
 class RegionTextEncoder;  // nn/region_text_encoder.h
 
 // The side of the square of pixels that a model reads of each region. Throws Error for a model whose features are no
-// pixels.
+// pixels, or whose places are not those of RegionsOfBoxes.
 HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
 
 struct ProbableAnswer {
@@ -33,8 +33,8 @@ struct ProbableAnswer {
 // Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API RegionAnswerer {
  public:
-  // A folder of ViLBERT with a head for answers, trained on pixels of regions, with its tokenizer. Throws Error naming
-  // the file and what is wrong with it or not supported.
+  // A folder of ViLBERT, LXMERT or VisualBERT with a head for answers, trained on pixels of regions, with its
+  // tokenizer. Throws Error naming the file and what is wrong with it or not supported.
   static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
   // The `count` most probable answers, the best first. The boxes are those of what is in the picture, in its pixels: a

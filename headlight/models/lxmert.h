@@ -1,0 +1,98 @@
+// LXMERT (Tan and Bansal, "LXMERT: Learning Cross-Modality Encoder Representations from Transformers", 2019): an
+// encoder of a text, one of a picture's regions, and layers in which the two attend to each other.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/region_text_encoder.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The defaults are the paper's.
+struct LxmertConfig {
+  BertConfig bert{.layers = 9, .on_top = {}, .scope = "lxmert"};  // of the text; every layer is of its sizes
+  int picture_layers = 5, cross_layers = 5;
+  std::int64_t features = 2048, box_numbers = 4;  // of a region
+  std::int64_t objects = 1600, attributes = 400;  // what a region may show, and how it may be
+  std::int64_t answers = 9500;
+  bool pretraining = false;  // the heads for words and alignment, and of the others these:
+  bool answers_in_pretraining = true, regions_in_pretraining = true;
+  bool object_head = true, attribute_head = true, feature_head = true;  // of regions
+  std::vector<std::string> labels = {};                                 // of the answers; none: there is no such head
+};
+HEADLIGHT_API void Describe(ConfigTable& table, LxmertConfig& config);
+
+// A cross-modality layer (section 2.2, figure 2): each stream attends to the other one by the same projections, then to
+// itself, and a feed-forward network for each follows.
+class LxmertCrossLayer {
+ public:
+  LxmertCrossLayer(const Scope& scope, const LxmertConfig& config, int layer);
+  void operator()(Context& context, EncodedPairs& states) const;
+
+ private:
+  std::int32_t heads_;
+  double dropout_, attention_dropout_;
+  int layer_;
+  Linear query_key_value_;  // [rows, 3 * model]
+  Linear output_;
+  LayerNorm norm_;
+  EncoderLayer text_, picture_;
+};
+
+class HEADLIGHT_API Lxmert : public RegionTextEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Lxmert(const LxmertConfig& config, DType dtype = DType::float32);
+
+  // The boxes' numbers are left, top, right and bottom as shares of the picture's sides.
+  EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                      const Sequences& texts, const Regions& regions,
+                      std::span<const std::int32_t> tasks = {}) const override;
+  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  // tanh(W first + b) of the text's first
+  Tensor RegionLogits(Context& context, const Tensor& regions) const override;
+  Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
+  Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
+  // What the head for regions says of them, by Transformers' names: obj, attr and feat, as far as the model has them.
+  // The first is RegionLogits.
+  std::vector<std::pair<std::string, Tensor>> RegionPredictions(Context& context, const Tensor& regions) const;
+
+  const LxmertConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+  std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
+
+ private:
+  struct RegionHead {
+    Linear dense;
+    LayerNorm norm;
+    std::vector<std::pair<std::string, Linear>> outputs;
+  };
+
+  LxmertConfig config_;
+  BertEmbeddings embeddings_;
+  Linear region_features_;
+  LayerNorm region_features_norm_;
+  Linear region_boxes_;
+  LayerNorm region_boxes_norm_;
+  std::deque<EncoderLayer> text_layers_, picture_layers_;
+  std::deque<LxmertCrossLayer> cross_layers_;
+  Linear pooler_;
+  std::optional<RegionHead> region_head_;
+  std::optional<Linear> alignment_;
+  std::optional<AnswerHead> answers_;
+};
+
+}  // namespace headlight

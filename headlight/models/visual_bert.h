@@ -1,0 +1,67 @@
+// VisualBERT (Li et al., "VisualBERT: A Simple and Performant Baseline for Vision and Language", 2019): one BERT that
+// reads a text and a picture's regions as a single sequence.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/region_text_encoder.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// pretraining: heads for words and alignment. answers: classes from the state of a question's last but one token, as
+// the authors compute them. reasoning: classes from the pooled state.
+enum class VisualBertTask { none, pretraining, answers, reasoning };
+
+// The defaults are those of Transformers.
+struct VisualBertConfig {
+  VisualBertTask task = VisualBertTask::none;
+  BertConfig bert{.pad_id = 1, .on_top = {}, .scope = "visual_bert"};
+  std::int64_t features = 512;           // of a region
+  std::vector<std::string> labels = {};  // of answers and reasoning
+};
+HEADLIGHT_API void Describe(ConfigTable& table, VisualBertConfig& config);
+
+class HEADLIGHT_API VisualBert : public RegionTextEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit VisualBert(const VisualBertConfig& config, DType dtype = DType::float32);
+
+  // The regions have features alone: where they are, the model does not read.
+  EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                      const Sequences& texts, const Regions& regions,
+                      std::span<const std::int32_t> tasks = {}) const override;
+  // tanh(W first + b) of the text's first state; for answers the state of the text's last but one token. Throws Error
+  // where a text does not have one.
+  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
+  Tensor RegionLogits(Context& context, const Tensor& regions) const override;
+  Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
+  Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
+
+  const VisualBertConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+  std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
+
+ private:
+  VisualBertConfig config_;
+  BertEmbeddings embeddings_;
+  Linear region_features_;
+  const Parameter *region_types_, *region_positions_;
+  std::deque<EncoderLayer> layers_;
+  Linear pooler_;
+  std::optional<Linear> alignment_, answers_;
+};
+
+}  // namespace headlight

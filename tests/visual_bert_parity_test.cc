@@ -1,0 +1,120 @@
+// VisualBERT against Transformers: tools/make_visual_bert_goldens.py describes the folders in testdata/visual_bert.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/models/visual_bert.h"
+#include "tests/pair_parity_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/visual_bert/" + name; }
+
+struct Golden : PairGolden {
+  Golden(const std::string& folder, DType dtype)
+      : PairGolden(folder, dtype, "visual_embeds", nullptr, "visual_attention_mask") {}
+};
+
+std::vector<PairOutput> OutputsOf(const VisualBert& model, Context& context, const EncodedPairs& encoded) {
+  std::vector<PairOutput> outputs = {{"last_hidden_state", JoinPairs(encoded).rows, RowsOf::both}};
+  const Tensor pooled = model.Pool(context, encoded);
+  if (!model.pair_heads().answers) outputs.push_back({"pooler_output", pooled});
+  if (model.pair_heads().alignment) {
+    const EncodedPairs words = {model.MaskedWordLogits(context, encoded.text),
+                                model.MaskedWordLogits(context, encoded.regions), encoded.texts, encoded.pictures};
+    outputs.push_back({"prediction_logits", JoinPairs(words).rows, RowsOf::both});
+    outputs.push_back({"seq_relationship_logits", model.AlignmentLogits(context, pooled)});
+  }
+  if (model.pair_heads().answers) outputs.push_back({"logits", model.AnswerLogits(context, pooled)});
+  return outputs;
+}
+
+class VisualBertParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
+INSTANTIATE_TEST_SUITE_P(, VisualBertParity,
+                         testing::Combine(testing::Values("encoder", "pretraining", "answers", "reasoning"),
+                                          testing::Values(DType::float32, DType::float64)),
+                         kNameOfParity);
+
+TEST_P(VisualBertParity, GivesWhatTransformersGives) {
+  const auto& [name, dtype] = GetParam();
+  const Golden golden(FolderOf(name), dtype);
+  CompareInBothTypes<VisualBert>(FolderOf(name), dtype, [&](VisualBert& model, double tolerance) {
+    ComparePairs(
+        model, golden, tolerance,
+        [&](Context& context, const EncodedPairs& encoded) { return OutputsOf(model, context, encoded); },
+        [](AttentionKind) {
+          return PairAttention{"attentions", RowsOf::both, RowsOf::both};
+        });
+  });
+}
+
+TEST_P(VisualBertParity, ComesBackFromItsFolder) {
+  const TemporaryFolder folder;
+  ComesBack(*LoadModel<RegionTextEncoder>(FolderOf(std::get<0>(GetParam()))), folder.path());
+  EXPECT_EQ(ReadJson(folder.File("config.json"))["architectures"].value(),
+            ReadJson(FolderOf(std::get<0>(GetParam())) + "/config.json")["architectures"].value());
+}
+
+TEST(VisualBert, IsBatchInvariant) {
+  for (const char* name : {"encoder", "answers"})
+    ExpectBatchInvariant(*LoadModel<VisualBert>(FolderOf(name), {.purpose = LoadFor::computing}),
+                         Golden(FolderOf(name), DType::float32));
+}
+
+TEST(VisualBert, TakesOtherAnswers) {
+  const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("pretraining"));
+  const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
+  EXPECT_FALSE(answering->heads().masked_words);
+  const Golden golden(FolderOf("pretraining"), DType::float32);
+  Context context;
+  const EncodedPairs encoded = answering->Encode(context, golden.ids, golden.types, golden.texts, golden.regions);
+  EXPECT_LT(Deviation(ToDouble(JoinPairs(encoded).rows), golden.Expected("last_hidden_state", RowsOf::both)), 5e-5);
+  EXPECT_EQ(answering->AnswerLogits(context, answering->Pool(context, encoded)).shape(), (Shape{2, 3}));
+  EXPECT_THAT(ErrorOf([&] { model->AnswerLogits(context, encoded.text); }), HasSubstr("no head for answers"));
+  EXPECT_THAT(ErrorOf([&] { answering->AlignmentLogits(context, encoded.text); }), HasSubstr("no head for alignment"));
+  EXPECT_THAT(ErrorOf([&] { model->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
+  // The encoder of a folder without a prefix is kept, too.
+  const auto encoder = LoadModel<RegionTextEncoder>(FolderOf("encoder"));
+  EXPECT_EQ(GiveAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
+}
+
+TEST(VisualBert, RefusesWhatItDoesNotHave) {
+  const std::unique_ptr<const VisualBert> model = LoadModel<VisualBert>(FolderOf("answers"));
+  Context context;
+  const std::vector<std::int32_t> ids = {2, 3, 4};
+  const auto encode = [&](const Sequences& texts, const Regions& regions, std::vector<std::int32_t> tasks = {}) {
+    return ErrorOf([&] { model->Pool(context, model->Encode(context, ids, {}, texts, regions, tasks)); });
+  };
+  const Regions good = {Tensor::Zeros({2, 12}), Tensor::Zeros({2, 0}), {{0, 2}}};
+  EXPECT_EQ(encode({{0, 3}}, good), "");
+  EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("there are 2 texts and 1 pictures"));
+  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.pictures}),
+              HasSubstr("boxes of 2 regions must be [regions, 0]"));
+  EXPECT_THAT(encode({{0, 3}}, good, {1}), HasSubstr("no tokens for tasks"));
+  EXPECT_THAT(encode({{0, 2}, {2, 1}}, {good.features, good.boxes, {{0, 1}, {1, 1}}}), HasSubstr("no last but one"));
+
+  const auto refusal = [&](const std::string& from, const std::string& to) {
+    const TemporaryFolder copy;
+    std::string config = ReadFile(FolderOf("answers") + "/config.json");
+    WriteFile(copy.File("config.json"), config.replace(config.find(from), from.size(), to));
+    WriteFile(copy.File("model.safetensors"), ReadFile(FolderOf("answers") + "/model.safetensors"));
+    return ErrorOf([&] { LoadModel<VisualBert>(copy.path()); });
+  };
+  EXPECT_EQ(refusal("{", "{"), "");
+  EXPECT_THAT(refusal("\"bypass_transformer\": false", "\"bypass_transformer\": true"),
+              HasSubstr("read by one more layer alone is not supported"));
+  EXPECT_THAT(refusal("\"type_vocab_size\": 2", "\"type_vocab_size\": 1"), HasSubstr("two types of segments"));
+  EXPECT_THAT(refusal("VisualBertForQuestionAnswering", "VisualBertForMultipleChoice"),
+              HasSubstr("does not say whether cls.weight is a head of VisualBertForQuestionAnswering or of"));
+  EXPECT_THAT(refusal("\"visual_embedding_dim\"", "\"visual_embedding_dimm\""), HasSubstr("visual_embedding_dimm"));
+}
+
+}  // namespace
+}  // namespace headlight
