@@ -1,0 +1,177 @@
+#include "headlight/protein/alignment.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/protein/residues.h"
+#include "headlight/protein/sequence_lines.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::size_t kMostHeldLetters = std::size_t{1} << 30;
+
+bool IsStockholmGap(char c) { return c == '-' || c == '.' || c == '_' || c == '~'; }
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+
+}  // namespace
+
+AlignmentReader::AlignmentReader(const std::string& path, AlignmentOptions options)
+    : lines_(ByteInput(path)), options_(std::move(options)) {
+  while (const auto line = lines_.Next()) {
+    const std::string_view text = Trimmed(*line);
+    if (text.empty()) continue;
+    if (text.starts_with("# STOCKHOLM")) {
+      stockholm_ = true;
+      ReadStockholm();
+      return;
+    }
+    if (text.starts_with('#')) continue;  // as HHblits and ColabFold begin theirs
+    Check(text.starts_with('>'), "{}: line {}: an alignment begins with > (A3M, A2M, FASTA) or # STOCKHOLM, not {}",
+          name(), lines_.line_number(), Quoted(text));
+    header_ = Trimmed(text.substr(1));
+    header_line_ = lines_.line_number();
+    return;
+  }
+  Fail("{}: no alignment: the file is empty", name());
+}
+
+AlignmentReader::Text AlignmentReader::TakeFasta() {
+  Text text{std::exchange(header_, {}), {}, fmt::format("{}: line {}", name(), std::exchange(header_line_, 0))};
+  while (const auto line = lines_.Next()) {
+    const std::string_view part = Trimmed(*line);
+    if (part.starts_with('>')) {
+      header_ = Trimmed(part.substr(1));
+      header_line_ = lines_.line_number();
+      break;
+    }
+    if (part.starts_with('#')) continue;
+    if (text.letters.size() + part.size() > kMostResidues)
+      Fail("{}: {} has more than {} letters", text.place, Quoted(text.name), kMostResidues);
+    text.letters += part;
+  }
+  return text;
+}
+
+void AlignmentReader::ReadStockholm() {
+  std::unordered_map<std::string, std::size_t> rows;
+  std::size_t letters = 0;
+  bool ended = false;
+  while (const auto line = lines_.Next()) {
+    const std::string_view text = Trimmed(*line);
+    if (text.empty() || text.starts_with('#')) continue;
+    const auto place = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
+    if (ended) Fail("{}: after the // that ends an alignment there is more; a file holds one", place());
+    if (text == "//") {
+      ended = true;
+      continue;
+    }
+    const std::size_t name_end = text.find_first_of(" \t");
+    if (name_end == std::string_view::npos) Fail("{}: a line of Stockholm is a name, spaces and letters", place());
+    const std::string row_name(text.substr(0, name_end));
+    const std::string_view part = Trimmed(text.substr(name_end));
+    const auto found = rows.find(row_name);
+    const std::size_t row = found == rows.end() ? held_.size() : found->second;
+    if (found == rows.end()) {
+      if (static_cast<std::int64_t>(held_.size()) >= options_.most_rows) continue;
+      rows.emplace(row_name, row);
+      held_.push_back({row_name, {}, fmt::format("{}: row {}", name(), row + 1)});
+      letters += row_name.size() + sizeof(Text);
+    }
+    letters += part.size();
+    if (held_[row].letters.size() + part.size() > kMostResidues)
+      Fail("{}: {} has more than {} letters", place(), Quoted(row_name), kMostResidues);
+    if (letters > kMostHeldLetters)
+      Fail("{}: the alignment has more than {} letters; fewer rows can be asked for", place(), kMostHeldLetters);
+    held_[row].letters += part;
+  }
+  Check(ended, "{}: the alignment ends without the line // : the file is truncated", name());
+  Check(!held_.empty(), "{}: the alignment has no rows", name());
+}
+
+std::optional<AlignmentReader::Text> AlignmentReader::NextText() {
+  if (rows_ >= options_.most_rows) return std::nullopt;
+  if (!stockholm_) return header_line_ == 0 ? std::nullopt : std::optional(TakeFasta());
+  if (rows_ == static_cast<std::int64_t>(held_.size())) return std::nullopt;
+  return std::move(held_[static_cast<std::size_t>(rows_)]);
+}
+
+// `aligned`: the first row's columns, upper-case letters and -.
+void AlignmentReader::TakeQuery(const std::string& aligned, const Text& text) {
+  std::string letters;
+  kept_.reserve(aligned.size());
+  for (const char c : aligned) {
+    kept_.push_back(c != '-');
+    if (c != '-') letters += c;
+  }
+  columns_ = static_cast<std::int64_t>(letters.size());
+  Check(columns_ > 0, "{}: the query, {}, has no residues", text.place, Quoted(text.name));
+  if (options_.query.empty()) return;
+  Check(letters.size() == options_.query.size(), "{}: the alignment's query, {}, has {} residues, the sequence {}",
+        text.place, Quoted(text.name), letters.size(), options_.query.size());
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    Check(letters[i] == UpperCase(options_.query[i]),
+          "{}: the alignment's query, {}, has {} as residue {}, the sequence {}", text.place, Quoted(text.name),
+          letters[i], i + 1, options_.query[i]);
+  }
+}
+
+AlignmentRow AlignmentReader::Parse(const Text& text) {
+  // Columns of the file, and the insertions before each.
+  std::string aligned;
+  std::vector<std::int32_t> inserted;
+  std::int32_t pending = 0;
+  for (const char c : text.letters) {
+    if (IsBlank(c)) continue;
+    if (IsLetter(c) && (stockholm_ || !IsLower(c))) {
+      aligned += UpperCase(c);
+    } else if (stockholm_ ? IsStockholmGap(c) : c == '-') {
+      aligned += '-';
+    } else if (IsLower(c)) {
+      ++pending;
+      continue;
+    } else {
+      if (c != '.') Fail("{}: {}: {} is neither a letter nor a gap", text.place, Quoted(text.name), Shown(c));
+      continue;
+    }
+    inserted.push_back(std::exchange(pending, 0));
+  }
+  if (rows_ == 0) TakeQuery(aligned, text);
+  if (aligned.size() != kept_.size())
+    Fail("{}: {} has {} columns, where the query has {}", text.place, Quoted(text.name), aligned.size(), kept_.size());
+  AlignmentRow row{text.name, {}, {}};
+  row.residues.reserve(static_cast<std::size_t>(columns_));
+  row.deletions.reserve(static_cast<std::size_t>(columns_));
+  std::int32_t before = 0;
+  for (std::size_t i = 0; i < aligned.size(); ++i) {
+    before += inserted[i];
+    const bool gap = aligned[i] == '-';
+    if (!kept_[i]) {
+      before += gap ? 0 : 1;
+      continue;
+    }
+    row.residues.push_back(static_cast<std::uint8_t>(gap ? kGap : ResidueOfAnyLetter(aligned[i]).value()));
+    row.deletions.push_back(std::exchange(before, 0));
+  }
+  return row;
+}
+
+std::optional<AlignmentRow> AlignmentReader::Next() {
+  const std::optional<Text> text = NextText();
+  if (!text) return std::nullopt;
+  AlignmentRow row = Parse(*text);
+  ++rows_;
+  return row;
+}
+
+Alignment ReadAlignment(const std::string& path, AlignmentOptions options) {
+  Alignment alignment;
+  AlignmentReader reader(path, std::move(options));
+  while (auto row = reader.Next()) alignment.rows.push_back(std::move(*row));
+  return alignment;
+}
+
+}  // namespace headlight

@@ -1,0 +1,104 @@
+#include "headlight/protein/sequences.h"
+
+#include <array>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/protein/residues.h"
+#include "headlight/protein/sequence_lines.h"
+
+namespace headlight {
+
+bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+char UpperCase(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+std::string Shown(char c) {
+  return c >= ' ' && c <= '~' ? Quoted({&c, 1}) : fmt::format("the byte {:#04x}", static_cast<std::uint8_t>(c));
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+namespace {
+
+constexpr std::uint8_t kNone = 255;
+
+// By character.
+std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
+  std::array<std::uint8_t, 256> residues{};
+  residues.fill(kNone);
+  for (char letter = 'A'; letter <= 'Z'; ++letter) {
+    constexpr std::string_view kRead = "BDZEUCOXJX";  // pairs of a letter and what it is read as
+    const std::size_t pair = kRead.find(letter);
+    const char read = pair != std::string_view::npos && pair % 2 == 0 ? kRead[pair + 1] : letter;
+    const auto residue = static_cast<std::uint8_t>(ResidueOfLetter(read).value());
+    residues[static_cast<std::uint8_t>(letter)] = residue;
+    residues[static_cast<std::uint8_t>(letter - 'A' + 'a')] = residue;
+  }
+  return residues;
+}
+
+}  // namespace
+
+std::optional<int> ResidueOfAnyLetter(char letter) {
+  static const std::array<std::uint8_t, 256> residues = MakeResiduesOfLetters();
+  const std::uint8_t residue = residues[static_cast<std::uint8_t>(letter)];
+  if (residue == kNone) return std::nullopt;
+  return residue;
+}
+
+std::vector<std::uint8_t> ResiduesOf(std::string_view letters) {
+  std::vector<std::uint8_t> residues;
+  residues.reserve(letters.size());
+  for (const char letter : letters) {
+    const std::optional<int> residue = ResidueOfAnyLetter(letter);
+    if (!residue) Fail("{} is no letter of an amino acid", Shown(letter));
+    residues.push_back(static_cast<std::uint8_t>(*residue));
+  }
+  return residues;
+}
+
+FastaReader::FastaReader(const std::string& path) : lines_(ByteInput(path)) {}
+
+std::optional<ProteinSequence> FastaReader::Next() {
+  const bool skip = std::exchange(failed_, true);
+  ProteinSequence sequence{std::exchange(header_, {}), {}, std::exchange(header_line_, 0)};
+  bool stopped = false;  // a * has been read
+  while (const auto line = lines_.Next()) {
+    const std::string_view text = Trimmed(*line);
+    const auto place = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
+    if (text.starts_with('>')) {
+      header_ = Trimmed(text.substr(1));
+      header_line_ = lines_.line_number();
+      if (sequence.line > 0) break;
+      sequence.name = std::exchange(header_, {});
+      sequence.line = std::exchange(header_line_, 0);
+      continue;
+    }
+    if (text.empty() || (sequence.line == 0 && skip)) continue;
+    if (sequence.line == 0)
+      Fail("{}: not FASTA: {} stands before the first line that begins with >", place(), Quoted(text));
+    for (const char c : text) {
+      if (IsBlank(c)) continue;
+      if (stopped) Fail("{}: letters after the * that ends a sequence", place());
+      stopped = c == '*';
+      if (stopped) continue;
+      if (c == '-' || c == '.') Fail("{}: a gap, which alignments have; a sequence has letters alone", place());
+      if (!IsLetter(c)) Fail("{}: {} is no letter of an amino acid", place(), Shown(c));
+      if (sequence.letters.size() == kMostResidues)
+        Fail("{}: {} has more than {} residues", place(), Quoted(sequence.name), kMostResidues);
+      sequence.letters.push_back(UpperCase(c));
+    }
+  }
+  if (sequence.line > 0)
+    Check(!sequence.letters.empty(), "{}: line {}: {} has no residues", name(), sequence.line, Quoted(sequence.name));
+  failed_ = false;
+  return sequence.line > 0 ? std::optional(sequence) : std::nullopt;
+}
+
+}  // namespace headlight

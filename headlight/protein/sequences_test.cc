@@ -1,0 +1,75 @@
+#include "headlight/protein/sequences.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headlight/base/test_support.h"
+#include "headlight/protein/residues.h"
+#include "headlight/protein/testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FastaTest : public testing::Test {
+ protected:
+  std::string Write(std::string_view text) { return WriteText(folder_.File("query.fasta"), text); }
+  // NAME:LETTERS of each sequence.
+  std::vector<std::string> Read(std::string_view text) {
+    FastaReader reader(Write(text));
+    std::vector<std::string> sequences;
+    while (const auto sequence = reader.Next()) sequences.push_back(sequence->name + ":" + sequence->letters);
+    return sequences;
+  }
+  std::string Failure(std::string_view text) {
+    return ErrorOf([&] { Read(text); });
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(FastaTest, ReadsSequences) {
+  EXPECT_THAT(Read(">a one\nMKV\nLA\n\n>b\r\nacD eF\r\n"), ElementsAre("a one:MKVLA", "b:ACDEF"));
+  EXPECT_THAT(Read("\n>  spaced \nM*\n>\nXBZUOJ"), ElementsAre("spaced:M", ":XBZUOJ"));
+  EXPECT_THAT(Read(""), ElementsAre());
+  EXPECT_THAT(Read(Gzip(">a\nMKV\n")), ElementsAre("a:MKV"));
+}
+
+TEST_F(FastaTest, RefusesWhatIsNoSequence) {
+  EXPECT_THAT(Failure("MKV\n"), HasSubstr("query.fasta: line 1: not FASTA: 'MKV' stands before the first line"));
+  EXPECT_THAT(Failure(">a\nMK\nM1V\n"), HasSubstr("line 3: '1' is no letter of an amino acid"));
+  EXPECT_THAT(Failure(">a\nM-V\n"), HasSubstr("line 2: a gap, which alignments have"));
+  EXPECT_THAT(Failure(">a\n>b\nM\n"), HasSubstr("line 1: 'a' has no residues"));
+  EXPECT_THAT(Failure(">a\nM*V\n"), HasSubstr("line 2: letters after the *"));
+  EXPECT_THAT(Failure(">a\n" + std::string(kMostResidues + 1, 'M')), HasSubstr("'a' has more than 131072 residues"));
+  EXPECT_THAT(Failure(">a\nM\xc3\xa4\n"), HasSubstr("line 2: the byte 0xc3 is no letter"));
+  EXPECT_THAT(Failure(Gzip(">a\nMKVAAAAAAA\n").substr(0, 20)), HasSubstr("truncated"));
+  EXPECT_EQ(Read(">a\n" + std::string(kMostResidues, 'M')).size(), 1U);
+}
+
+TEST_F(FastaTest, GoesOnAfterABadSequence) {
+  FastaReader reader(Write(">a\nM1\nKKK\n>b\nMK\n>c\n>d\nM"));
+  EXPECT_THAT(ErrorOf([&] { reader.Next(); }), HasSubstr("line 2"));
+  EXPECT_EQ(reader.Next()->letters, "MK");
+  EXPECT_THAT(ErrorOf([&] { reader.Next(); }), HasSubstr("'c' has no residues"));
+  const auto last = reader.Next();
+  EXPECT_EQ(last->name, "d");
+  EXPECT_EQ(last->line, 7);
+  EXPECT_FALSE(reader.Next().has_value());
+}
+
+TEST(ResidueLetters, AreReadAsHhblitsDoes) {
+  EXPECT_THAT(ResiduesOf("ARNDCQEGHILKMFPSTWYVX"), testing::ElementsAreArray([] {
+                std::vector<int> all(kResidueTypes);
+                for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+                return all;
+              }()));
+  EXPECT_EQ(ResiduesOf("BZUOJ"), ResiduesOf("DECXX"));
+  EXPECT_EQ(ResiduesOf("arn"), ResiduesOf("ARN"));
+  EXPECT_THAT(ErrorOf([] { ResiduesOf("A-"); }), HasSubstr("'-' is no letter"));
+}
+
+}  // namespace
+}  // namespace headlight
