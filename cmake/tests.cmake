@@ -23,7 +23,8 @@ endfunction()
 # are gtest_discover_tests'.
 function(headlight_add_test_program name label sources)
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE headlight_drawing headlight_decoding headlight_demo headlight_core headlight_light_options PkgConfig::hwy
+  target_link_libraries(${name} PRIVATE headlight_drawing headlight_decoding headlight_structures headlight_demo
+    headlight_core headlight_light_options PkgConfig::hwy
     PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
     GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

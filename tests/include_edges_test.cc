@@ -57,6 +57,7 @@ const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"ICU", {std::regex("unicode/.*"), false, {"text", "text/tokenizers", "text/metrics"}}},
     {"Cairo and Pango", {std::regex("(cairo|pango).*"), false, {"inspect"}}},
     {"picture formats", {std::regex("(jpeglib|png|webp/.*)\\.h"), false, {"image"}}},
+    {"gemmi", {std::regex("gemmi/.*"), false, {"protein"}}},
     {"pugixml", {std::regex("pugixml\\.hpp"), false, {"image"}}},
     {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text/tokenizers"}}},
     // The library never prints and has no command line.

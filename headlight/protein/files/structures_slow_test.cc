@@ -1,0 +1,82 @@
+// The experimental structures and their alignments at /work/shared/data/proteins, where they are there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "headlight/protein/alignment.h"
+#include "headlight/protein/files/structure_files.h"
+
+namespace headlight {
+namespace {
+
+const std::string kPairs = "/work/shared/data/proteins/pairs/";
+
+struct Pair {
+  const char *structure, *alignment;
+  std::int64_t rows;
+  int columns, observed;
+};
+
+TEST(StructuresAtHand, AgreeWithTheirAlignments) {
+  if (!std::filesystem::exists(kPairs)) GTEST_SKIP() << "no " << kPairs;
+  for (const Pair& pair : {Pair{"102m.cif.gz", "102m.a3m.gz", 869, 154, 154},
+                           {"1k1a.cif.gz", "1k1a.a3m.gz", 8061, 241, 228},
+                           {"openfold_2q2k/2q2k.cif.gz", "openfold_2q2k/bfd_uniclust_hits.a3m", 4, 70, 45}}) {
+    const Structure structure = ReadStructure(kPairs + pair.structure);
+    const ProteinChain& chain = ChainOf(structure, "A");
+    AlignmentReader reader(kPairs + pair.alignment, {.query = chain.Letters(), .most_rows = 1 << 20});
+    std::int64_t rows = 0;
+    while (reader.Next()) ++rows;
+    EXPECT_EQ(rows, pair.rows) << pair.alignment;
+    EXPECT_EQ(reader.columns(), pair.columns);
+    int observed = 0;
+    for (const Residue& residue : chain.residues) observed += residue.observed() ? 1 : 0;
+    EXPECT_EQ(observed, pair.observed) << pair.structure;
+  }
+}
+
+// The table of residues against what crystals have: the mean of each bond and angle within a tenth of an angstrom and
+// five degrees of the table's, all residues' chirality, and no bond twice as long.
+TEST(StructuresAtHand, HaveTheTablesGeometry) {
+  if (!std::filesystem::exists(kPairs)) GTEST_SKIP() << "no " << kPairs;
+  std::map<std::string, std::pair<double, int>> bonds, angles;  // the summed difference, and how many
+  for (const char* file : {"102m.cif.gz", "1k1a.cif.gz", "8f9h.cif.gz", "1a3a/1a3a.pdb"}) {
+    for (const ProteinChain& chain : ReadStructure(kPairs + file).chains) {
+      for (const Residue& residue : chain.residues) {
+        const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue.type)];
+        const auto index = [&](int atom) {
+          return static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(atom)].atom37);
+        };
+        const auto name = [&](int atom) { return type.atoms[static_cast<std::size_t>(atom)].name; };
+        for (const Bond& bond : type.bonds) {
+          if (!residue.known[index(bond.first)] || !residue.known[index(bond.second)]) continue;
+          const double length = Distance(residue.atoms[index(bond.first)], residue.atoms[index(bond.second)]);
+          EXPECT_LT(length, 2 * bond.length) << file << " " << residue.name << residue.number;
+          auto& [sum, count] = bonds[type.name + " " + name(bond.first) + "-" + name(bond.second)];
+          sum += length - bond.length;
+          ++count;
+        }
+        for (const BondAngle& angle : type.angles) {
+          if (!residue.known[index(angle.first)] || !residue.known[index(angle.middle)] ||
+              !residue.known[index(angle.last)])
+            continue;
+          const Point middle = residue.atoms[index(angle.middle)];
+          const Point a = residue.atoms[index(angle.first)] - middle, b = residue.atoms[index(angle.last)] - middle;
+          auto& [sum, count] =
+              angles[type.name + " " + name(angle.first) + "-" + name(angle.middle) + "-" + name(angle.last)];
+          sum += (std::acos(Dot(a, b) / Norm(a) / Norm(b)) - angle.angle) * 57.3;
+          ++count;
+        }
+      }
+    }
+  }
+  EXPECT_GT(bonds.size(), 150U);
+  for (const auto& [name, sum] : bonds) EXPECT_LT(std::abs(sum.first / sum.second), 0.1) << name;
+  for (const auto& [name, sum] : angles) EXPECT_LT(std::abs(sum.first / sum.second), 5) << name;
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,32 @@
+#include "headlight/protein/predicted_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(PredictedError, IsWrittenAsTheDatabaseDoes) {
+  std::vector<float> errors = {0.25F, 3.14F, 31.75F, 0};
+  const auto write = [&](std::int64_t rows) { return WritePredictedErrors({errors.data(), rows, 2, 2}); };
+  const Json json = ParseJson(write(2), "errors");
+  const Json& object = json.As<Json::Array>()->at(0);
+  EXPECT_EQ(*object.Find("predicted_aligned_error"), "[[0.2, 3.1], [31.8, 0.0]]"_json);
+  EXPECT_EQ(*object.Find("max_predicted_aligned_error"), "31.75"_json);
+  EXPECT_THAT(ErrorOf([&] { write(1); }), HasSubstr("1 x 2 residues, which must be square"));
+  for (const float bad : {-1.0F, 32.0F, std::numeric_limits<float>::quiet_NaN()}) {
+    errors[1] = bad;
+    EXPECT_THAT(ErrorOf([&] { write(2); }), HasSubstr("the predicted error of residues 1 and 2 is"));
+  }
+}
+
+}  // namespace
+}  // namespace headlight
