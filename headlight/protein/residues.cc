@@ -96,8 +96,8 @@ std::array<ResidueType, kResidueTypes> ReadTable() {
 
 using Matrix4 = std::array<std::array<float, 4>, 4>;
 
-Matrix4 MatrixOf(const Frame& frame) {
-  const auto row = [](const Point& r, double last) {
+Matrix4 MatrixOf(const RigidFrame& frame) {
+  const auto row = [](const Vector3& r, double last) {
     return std::array<float, 4>{static_cast<float>(r.x), static_cast<float>(r.y), static_cast<float>(r.z),
                                 static_cast<float>(last)};
   };
@@ -108,17 +108,17 @@ Matrix4 MatrixOf(const Frame& frame) {
 // group_frame of a residue type, by its ideal atoms.
 std::array<Matrix4, kRigidGroups> FramesOf(const ResidueType& type) {
   std::array<Matrix4, kRigidGroups> frames{};
-  frames[0] = frames[1] = MatrixOf(Frame());
-  const Point n = type.atoms[0].position, ca = type.atoms[1].position, c = type.atoms[2].position;
-  frames[2] = MatrixOf(FrameOf(n - ca, Point{1, 0, 0}, n));
+  frames[0] = frames[1] = MatrixOf(RigidFrame());
+  const Vector3 n = type.atoms[0].position, ca = type.atoms[1].position, c = type.atoms[2].position;
+  frames[2] = MatrixOf(FrameOf(n - ca, Vector3{1, 0, 0}, n));
   frames[kPsiGroup] = MatrixOf(FrameOf(c - ca, ca - n, c));
   for (std::size_t i = 0; i < type.chi.size(); ++i) {
     const auto position = [&](std::size_t atom) {
       return type.atoms[static_cast<std::size_t>(type.chi[i][atom])].position;
     };
     // The axis of chi2 and later ones begins at the origin of the group before, whose x axis came from behind it.
-    const Frame frame = i == 0 ? FrameOf(position(2) - position(1), position(0) - position(1), position(2))
-                               : FrameOf(position(2), Point{-1, 0, 0}, position(2));
+    const RigidFrame frame = i == 0 ? FrameOf(position(2) - position(1), position(0) - position(1), position(2))
+                                    : FrameOf(position(2), Vector3{-1, 0, 0}, position(2));
     frames[kChiGroup + i] = MatrixOf(frame);
   }
   return frames;

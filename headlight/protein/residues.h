@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/protein/point.h"
+#include "headlight/protein/vector3.h"
 
 namespace headlight {
 
@@ -38,8 +38,8 @@ HEADLIGHT_API std::optional<int> Atom37Of(std::string_view name);
 struct ResidueAtom {
   std::string name;
   int atom37 = 0;
-  int group = 0;   // the rigid group that it moves with
-  Point position;  // ideal, in its group's frame
+  int group = 0;     // the rigid group that it moves with
+  Vector3 position;  // ideal, in its group's frame
 };
 
 // Atoms are numbers of atom14. Lengths in angstrom and angles in radians, with their deviations over well-resolved

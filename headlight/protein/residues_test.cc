@@ -103,11 +103,11 @@ TEST(Residues, TablesEqualOpenFolds) {
 }
 
 // The atoms of a residue whose torsions psi and chi1 to chi4 are `angles`, by its frames.
-std::vector<Point> Build(std::size_t type, const std::array<double, kRigidGroups>& angles) {
+std::vector<Vector3> Build(std::size_t type, const std::array<double, kRigidGroups>& angles) {
   const ResidueTables& tables = TablesOfResidues();
-  std::array<std::function<Point(Point)>, kRigidGroups> to_backbone;
+  std::array<std::function<Vector3(Vector3)>, kRigidGroups> to_backbone;
   for (std::size_t group = 0; group < kRigidGroups; ++group) {
-    to_backbone[group] = [&tables, &to_backbone, &angles, type, group](Point p) {
+    to_backbone[group] = [&tables, &to_backbone, &angles, type, group](Vector3 p) {
       const double s = std::sin(angles[group]), c = std::cos(angles[group]);
       p = {p.x, c * p.y - s * p.z, s * p.y + c * p.z};
       const auto& m = tables.group_frame[type][group];
@@ -116,7 +116,7 @@ std::vector<Point> Build(std::size_t type, const std::array<double, kRigidGroups
       return group > 4 ? to_backbone[group - 1](p) : p;
     };
   }
-  std::vector<Point> atoms;
+  std::vector<Vector3> atoms;
   for (const ResidueAtom& atom : ResidueTypes()[type].atoms)
     atoms.push_back(to_backbone[static_cast<std::size_t>(atom.group)](atom.position));
   return atoms;
@@ -127,7 +127,7 @@ TEST(Residues, IdealAtomsHaveTheBondsAndAngles) {
   const std::array<double, kRigidGroups> turns = {0, 0, 0, 2.1, -1.1, 3.0, 0.7, -2.5};
   for (std::size_t r = 0; r < kUnknownResidue; ++r) {
     const ResidueType& type = ResidueTypes()[r];
-    const std::vector<Point> atoms = Build(r, turns);
+    const std::vector<Vector3> atoms = Build(r, turns);
     const auto at = [&](int atom) { return atoms[static_cast<std::size_t>(atom)]; };
     const auto name = [&](int atom) { return type.atoms[static_cast<std::size_t>(atom)].name; };
     const std::vector<Bond>& bonds = type.bonds;
@@ -141,7 +141,7 @@ TEST(Residues, IdealAtomsHaveTheBondsAndAngles) {
     }
     for (const BondAngle& angle : type.angles) {
       if (type.letter == 'P' && (name(angle.last) == "CD" || name(angle.last) == "N")) continue;
-      const Point a = at(angle.first) - at(angle.middle), b = at(angle.last) - at(angle.middle);
+      const Vector3 a = at(angle.first) - at(angle.middle), b = at(angle.last) - at(angle.middle);
       EXPECT_NEAR(std::acos(Dot(a, b) / Norm(a) / Norm(b)), angle.angle, 4 * angle.deviation)
           << type.name << " " << name(angle.first) << "-" << name(angle.middle) << "-" << name(angle.last);
     }
@@ -151,7 +151,7 @@ TEST(Residues, IdealAtomsHaveTheBondsAndAngles) {
 TEST(Residues, FramesTurnByTheTorsions) {
   const std::array<double, kRigidGroups> turns = {0, 0, 0, 2.1, -1.1, 3.0, 0.7, -2.5};
   for (std::size_t r = 0; r < kUnknownResidue; ++r) {
-    const std::vector<Point> atoms = Build(r, turns);
+    const std::vector<Vector3> atoms = Build(r, turns);
     const auto at = [&](int atom) { return atoms[static_cast<std::size_t>(atom)]; };
     // O lies opposite the next residue's N, by which psi is defined.
     EXPECT_NEAR(Dihedral(at(0), at(1), at(2), at(3)), turns[3] - kPi, 0.02) << r;
@@ -168,7 +168,7 @@ TEST(Residues, AreLeftHanded) {
     const ResidueType& type = ResidueTypes()[r];
     const std::optional<int> cb = type.Atom14Of("CB");
     if (!cb.has_value()) continue;
-    const Point n = type.atoms[0].position, c = type.atoms[2].position;
+    const Vector3 n = type.atoms[0].position, c = type.atoms[2].position;
     EXPECT_GT(Dot(Cross(n, c), type.atoms[static_cast<std::size_t>(*cb)].position), 0) << type.name;
   }
 }
@@ -178,9 +178,9 @@ TEST(Residues, SwappedAtomsAreHalfATurnApart) {
     const ResidueType& type = ResidueTypes()[r];
     if (type.swapped.empty()) continue;
     std::array<double, kRigidGroups> turns = {0, 0, 0, 2.1, -1.1, 0.4, 0.7, 0};
-    const std::vector<Point> atoms = Build(r, turns);
+    const std::vector<Vector3> atoms = Build(r, turns);
     turns[3 + type.chi.size()] += kPi;
-    const std::vector<Point> turned = Build(r, turns);
+    const std::vector<Vector3> turned = Build(r, turns);
     for (const auto& [a, b] : type.swapped) {
       EXPECT_LT(Distance(atoms[static_cast<std::size_t>(a)], turned[static_cast<std::size_t>(b)]), 0.06) << type.name;
       EXPECT_LT(Distance(atoms[static_cast<std::size_t>(b)], turned[static_cast<std::size_t>(a)]), 0.06) << type.name;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/protein/point.h"
 #include "headlight/protein/residues.h"
+#include "headlight/protein/vector3.h"
 
 namespace headlight {
 
@@ -20,7 +20,7 @@ struct Residue {
   // By atom37: whether an atom's position is known, in angstrom, and its B factor, which of predictions is pLDDT (0 to
   // 100). None is known of a residue that was not observed.
   std::array<bool, kAtom37> known{};
-  std::array<Point, kAtom37> atoms{};
+  std::array<Vector3, kAtom37> atoms{};
   std::array<float, kAtom37> b_factors{};
 
   bool observed() const;  // any atom is known

@@ -163,7 +163,7 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
     const std::optional<int> index = Atom37Of(selenium ? "SD" : atom.name);
     if (!index || !Belongs(residue.type, *index)) continue;
     const auto i = static_cast<std::size_t>(*index);
-    const Point point{atom.pos.x, atom.pos.y, atom.pos.z};
+    const Vector3 point{atom.pos.x, atom.pos.y, atom.pos.z};
     if (!(std::abs(point.x) <= kFarthest && std::abs(point.y) <= kFarthest && std::abs(point.z) <= kFarthest))
       Fail("{}: residue {} {}: the position of {} is not three numbers within {} A", place, from.name, from.seqid.str(),
            Quoted(atom.name), kFarthest);

@@ -63,7 +63,7 @@ TEST(StructureFiles, ReadsPdb) {
   EXPECT_EQ(chain.Letters(), "GASMW");
   EXPECT_EQ(ChainOf(structure, "B").Letters(), "KE");
   EXPECT_THAT(BreaksOf(chain), ElementsAre(3));
-  EXPECT_EQ(chain.residues[1].atoms[At("CB")], (Point{5, 1.5, -2.25}));
+  EXPECT_EQ(chain.residues[1].atoms[At("CB")], (Vector3{5, 1.5, -2.25}));
   EXPECT_EQ(chain.residues[1].b_factors[At("CB")], 60.5F);
   // The alternative location with the greater occupancy; no hydrogen.
   EXPECT_EQ(chain.residues[2].atoms[At("OG")].x, 9);

@@ -63,8 +63,8 @@ TEST(StructuresAtHand, HaveTheTablesGeometry) {
           if (!residue.known[index(angle.first)] || !residue.known[index(angle.middle)] ||
               !residue.known[index(angle.last)])
             continue;
-          const Point middle = residue.atoms[index(angle.middle)];
-          const Point a = residue.atoms[index(angle.first)] - middle, b = residue.atoms[index(angle.last)] - middle;
+          const Vector3 middle = residue.atoms[index(angle.middle)];
+          const Vector3 a = residue.atoms[index(angle.first)] - middle, b = residue.atoms[index(angle.last)] - middle;
           auto& [sum, count] =
               angles[type.name + " " + name(angle.first) + "-" + name(angle.middle) + "-" + name(angle.last)];
           sum += (std::acos(Dot(a, b) / Norm(a) / Norm(b)) - angle.angle) * 57.3;

@@ -42,7 +42,7 @@ gemmi::Structure Convert(const Structure& from) {
       written.het_flag = 'A';
       for (std::size_t a = 0; a < kAtom37; ++a) {
         if (!residue.known[a]) continue;
-        const Point& point = residue.atoms[a];
+        const Vector3& point = residue.atoms[a];
         Check(std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.z),
               "chain {}: residue {}: the position of {} is not finite", chain.name, i + 1, AtomNames()[a]);
         gemmi::Atom& atom = written.atoms.emplace_back();

@@ -1,0 +1,259 @@
+#include "headlight/protein/structure_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "headlight/base/error.h"
+#include "headlight/protein/superposition.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::size_t kCa = 1, kOxt = kAtom37 - 1;  // of atom37
+
+// The search of TMscore: the superpositions that it tries, and the best of each score.
+class Search {
+ public:
+  Search(std::span<const Vector3> model, std::span<const Vector3> reference, std::int64_t length)
+      : model_(model), reference_(reference), length_(static_cast<double>(length)), moved_(model.size()) {
+    constexpr double kLeast = 0.5;
+    d0_ = std::max(kLeast, length > 15 ? 1.24 * std::cbrt(length_ - 15) - 1.8 : kLeast);
+    search_ = std::clamp(d0_, 4.5, 8.0);
+  }
+
+  SuperposedScores Run() {
+    const std::size_t residues = model_.size();
+    constexpr int kLengths = 6;
+    constexpr std::size_t kShortest = 4;
+    std::size_t fragment = residues;
+    for (int i = 0; i < kLengths; ++i) {
+      if (i > 0) fragment = std::max(std::min(kShortest, residues), residues >> i);
+      if (i == kLengths - 1) fragment = std::min(kShortest, residues);
+      for (std::size_t start = 0; start + fragment <= residues; ++start) Refine(start, fragment);
+      if (fragment <= kShortest) break;
+    }
+    const auto share = [&](std::size_t cutoff) { return static_cast<double>(within_[cutoff]) / length_; };
+    best_.gdt_ts = (share(1) + share(2) + share(3) + share(4)) / 4;
+    best_.gdt_ha = (share(0) + share(1) + share(2) + share(3)) / 4;
+    return best_;
+  }
+
+ private:
+  // From the superposition of a fragment, again and again of the residues that lie close, until these stay the same.
+  void Refine(std::size_t start, std::size_t fragment) {
+    constexpr int kMostRounds = 20;
+    std::vector<std::size_t> close(fragment), next;
+    for (std::size_t i = 0; i < fragment; ++i) close[i] = start + i;
+    double cutoff = search_ - 1;
+    for (int round = 0; round <= kMostRounds; ++round) {
+      next = Score(close, cutoff);
+      if (round > 0 && next == close) break;
+      close = next;
+      cutoff = search_ + 1;
+    }
+  }
+
+  // Superposes on these residues and scores all; returns those within the cutoff, which grows until they are 3.
+  std::vector<std::size_t> Score(const std::vector<std::size_t>& on, double cutoff) {
+    from_.clear();
+    to_.clear();
+    for (const std::size_t i : on) {
+      from_.push_back(model_[i]);
+      to_.push_back(reference_[i]);
+    }
+    const RigidFrame frame = Superpose(from_, to_);
+    double sum = 0;
+    std::array<std::int64_t, 5> within{};
+    for (std::size_t i = 0; i < model_.size(); ++i) {
+      const double distance = moved_[i] = Distance(frame(model_[i]), reference_[i]);
+      sum += 1 / (1 + (distance / d0_) * (distance / d0_));
+      for (std::size_t c = 0; c < kCutoffs.size(); ++c) within[c] += distance <= kCutoffs[c] ? 1 : 0;
+    }
+    for (std::size_t c = 0; c < kCutoffs.size(); ++c) within_[c] = std::max(within_[c], within[c]);
+    if (const double score = sum / length_; score > best_.tm_score) {
+      best_.tm_score = score;
+      best_.superposition = frame;
+    }
+    std::vector<std::size_t> close;
+    for (;; cutoff += 0.5) {
+      close.clear();
+      for (std::size_t i = 0; i < moved_.size(); ++i)
+        if (moved_[i] < cutoff) close.push_back(i);
+      if (close.size() >= std::min<std::size_t>(3, moved_.size())) return close;
+    }
+  }
+
+  static constexpr std::array<double, 5> kCutoffs = {0.5, 1, 2, 4, 8};
+
+  std::span<const Vector3> model_, reference_;
+  double length_, d0_ = 0, search_ = 0;
+  std::vector<double> moved_;  // distances
+  std::vector<Vector3> from_, to_;
+  std::array<std::int64_t, 5> within_{};
+  SuperposedScores best_;
+};
+
+void CheckFinite(std::span<const Vector3> points) {
+  for (const Vector3& p : points)
+    if (!std::isfinite(p.x + p.y + p.z)) Fail("a position is not finite");
+}
+
+// An atom of the reference that counts, and where the model has it.
+struct ComparedAtom {
+  Vector3 reference, model;
+  std::size_t residue = 0;
+  bool in_model = false, certain = true;  // that its name is no convention
+};
+
+constexpr double kInclusion = 15;
+constexpr std::array<double, 4> kThresholds = {0.5, 1, 2, 4};
+
+// How many of the thresholds the model keeps the distance within.
+int Kept(const ComparedAtom& a, const ComparedAtom& b, double distance) {
+  if (!a.in_model || !b.in_model) return 0;
+  const double difference = std::abs(Distance(a.model, b.model) - distance);
+  return static_cast<int>(
+      std::count_if(kThresholds.begin(), kThresholds.end(), [&](double most) { return difference < most; }));
+}
+
+// The residue with its ambiguous names exchanged.
+Residue Swapped(const Residue& residue) {
+  Residue swapped = residue;
+  const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue.type)];
+  for (const auto& [a, b] : type.swapped) {
+    const auto i = static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(a)].atom37);
+    const auto j = static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(b)].atom37);
+    std::swap(swapped.atoms[i], swapped.atoms[j]);
+    std::swap(swapped.known[i], swapped.known[j]);
+  }
+  return swapped;
+}
+
+std::vector<ComparedAtom> AtomsOf(const Residue& model, const Residue& reference, std::size_t index, bool all_atoms) {
+  const ResidueTables& tables = TablesOfResidues();
+  const auto type = static_cast<std::size_t>(reference.type);
+  std::vector<ComparedAtom> atoms;
+  for (std::size_t a = all_atoms ? 0 : kCa; a < (all_atoms ? kOxt : kCa + 1); ++a) {
+    if (!reference.known[a]) continue;
+    const bool ambiguous = tables.has_atom37[type][a] &&
+                           tables.atom14_ambiguous[type][static_cast<std::size_t>(tables.atom37_to_atom14[type][a])];
+    atoms.push_back({reference.atoms[a], model.atoms[a], index, model.known[a], !ambiguous});
+  }
+  return atoms;
+}
+
+}  // namespace
+
+SuperposedScores ScoreSuperposed(std::span<const Vector3> model, std::span<const Vector3> reference,
+                                 std::int64_t length) {
+  Check(model.size() == reference.size() && model.size() >= 3 && static_cast<std::int64_t>(model.size()) <= length,
+        "{} residues of a model and {} of a reference of {}: TM-score takes at least 3, of both", model.size(),
+        reference.size(), length);
+  CheckFinite(model);
+  CheckFinite(reference);
+  return Search(model, reference, length).Run();
+}
+
+double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Vector3> reference) {
+  Check(model.size() == reference.size() && model.size() >= 2, "{} atoms of a model and {} of a reference",
+        model.size(), reference.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double difference = Distance(model[i], model[j]) - Distance(reference[i], reference[j]);
+      sum += difference * difference;
+    }
+  }
+  const auto pairs = static_cast<double>(model.size() * (model.size() - 1) / 2);
+  return std::sqrt(sum / pairs);
+}
+
+LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
+                                       bool all_atoms) {
+  Check(model.size() == reference.size(), "{} residues of a model and {} of a reference", model.size(),
+        reference.size());
+  std::vector<std::vector<ComparedAtom>> residues;
+  for (std::size_t r = 0; r < reference.size(); ++r) residues.push_back(AtomsOf(model[r], reference[r], r, all_atoms));
+  if (all_atoms) {
+    std::vector<std::vector<ComparedAtom>> chosen = residues;
+    for (std::size_t r = 0; r < reference.size(); ++r) {
+      if (model[r].type != reference[r].type || ResidueTypes()[static_cast<std::size_t>(model[r].type)].swapped.empty())
+        continue;
+      std::vector<ComparedAtom> swapped = AtomsOf(Swapped(model[r]), reference[r], r, true);
+      std::int64_t as_named = 0, as_swapped = 0;
+      for (std::size_t a = 0; a < residues[r].size(); ++a) {
+        if (residues[r][a].certain) continue;
+        for (const auto& others : residues) {
+          for (const ComparedAtom& other : others) {
+            const double distance = Distance(residues[r][a].reference, other.reference);
+            if (other.residue == r || !other.certain || distance >= kInclusion) continue;
+            as_named += Kept(residues[r][a], other, distance);
+            as_swapped += Kept(swapped[a], other, distance);
+          }
+        }
+      }
+      if (as_swapped > as_named) chosen[r] = std::move(swapped);
+    }
+    residues = std::move(chosen);
+  }
+  std::vector<std::int64_t> kept(reference.size()), all(reference.size());
+  for (std::size_t r = 0; r < residues.size(); ++r) {
+    for (std::size_t s = 0; s < r; ++s) {
+      for (const ComparedAtom& a : residues[r]) {
+        for (const ComparedAtom& b : residues[s]) {
+          const double distance = Distance(a.reference, b.reference);
+          if (distance >= kInclusion) continue;
+          const int within = Kept(a, b, distance);
+          for (const std::size_t residue : {r, s}) {
+            kept[residue] += within;
+            ++all[residue];
+          }
+        }
+      }
+    }
+  }
+  LocalDistanceScore score;
+  double all_kept = 0, all_distances = 0;
+  constexpr double kShares = kThresholds.size();
+  for (std::size_t r = 0; r < reference.size(); ++r) {
+    all_kept += static_cast<double>(kept[r]) / kShares;
+    all_distances += static_cast<double>(all[r]);
+    score.by_residue.push_back(all[r] == 0 ? -1 : static_cast<double>(kept[r]) / kShares / static_cast<double>(all[r]));
+  }
+  if (all_distances > 0) score.score = all_kept / all_distances;
+  return score;
+}
+
+Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference) {
+  Correspondence pairs;
+  pairs.by_number = model.Letters() != reference.Letters();
+  std::map<std::pair<int, char>, const Residue*> by_number;
+  if (pairs.by_number)
+    for (const Residue& residue : model.residues)
+      by_number.emplace(std::pair(residue.number, residue.insertion), &residue);
+  for (std::size_t i = 0; i < reference.residues.size(); ++i) {
+    const Residue& residue = reference.residues[i];
+    if (!residue.known[kCa]) continue;
+    ++pairs.reference_length;
+    const Residue* other = nullptr;
+    if (!pairs.by_number) {
+      other = &model.residues[i];
+    } else if (const auto found = by_number.find({residue.number, residue.insertion}); found != by_number.end()) {
+      other = found->second;
+    }
+    if (other == nullptr || !other->known[kCa]) continue;
+    pairs.model.push_back(*other);
+    pairs.reference.push_back(residue);
+  }
+  return pairs;
+}
+
+std::vector<Vector3> CaOf(std::span<const Residue> residues) {
+  std::vector<Vector3> points;
+  for (const Residue& residue : residues)
+    if (residue.known[kCa]) points.push_back(residue.atoms[kCa]);
+  return points;
+}
+
+}  // namespace headlight

@@ -1,0 +1,62 @@
+// How alike two structures of one protein are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/protein/structure.h"
+#include "headlight/protein/vector3.h"
+
+namespace headlight {
+
+// Scores that a superposition of CA atoms maximizes: over those of fragments of all lengths, each refined on the atoms
+// that lie close, as the program TMscore searches.
+struct SuperposedScores {
+  double tm_score = 0;       // 0 to 1
+  double gdt_ts = 0;         // 0 to 1: the mean share of residues within 1, 2, 4 and 8 A
+  double gdt_ha = 0;         // within 0.5, 1, 2 and 4 A
+  RigidFrame superposition;  // of the model on the reference, the best by TM-score
+};
+
+// `model` and `reference` [residues], CA positions in angstrom, of corresponding residues; `length`, of the reference,
+// to which TM-score and GDT are relative. TM-score: the mean over the reference's residues of 1 / (1 + (d / d0)^2), d0
+// = 1.24 (length - 15)^(1/3) - 1.8, at least 0.5 (Zhang and Skolnick, "Scoring function for automated assessment of
+// protein structure template quality", 2004). GDT: Zemla, "LGA: A method for finding 3D similarities in protein
+// structures", 2003. Throws Error for fewer than 3 residues, or more than `length`.
+HEADLIGHT_API SuperposedScores ScoreSuperposed(std::span<const Vector3> model, std::span<const Vector3> reference,
+                                               std::int64_t length);
+
+// The root of the mean squared difference of all distances between pairs of atoms (dRMSD), in angstrom.
+HEADLIGHT_API double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Vector3> reference);
+
+// The local distance difference test (Mariani et al., "lDDT: a local superposition-free score for comparing protein
+// structures and models using distance difference tests", 2013): of the distances below 15 A between atoms of different
+// residues of the reference, the mean share that the model keeps within 0.5, 1, 2 and 4 A. A distance to an atom that
+// the model does not have is not kept.
+struct LocalDistanceScore {
+  double score = 0;                // 0 to 1, over all distances; of no distance at all 0
+  std::vector<double> by_residue;  // of the distances of a residue's atoms; -1 where there is none
+};
+
+// Of corresponding residues [residues]; over CA alone or over all atoms but OXT. In ASP, GLU, PHE and TYR, where the
+// names of some atoms are a convention, the model's names are those of the two namings by which the residue keeps more
+// distances to atoms of certain names.
+HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
+                                                     bool all_atoms);
+
+// The residues of two chains that correspond: those at the same place where both chains have the same sequence, else
+// those with the same number and insertion code. In the reference's order; only those of which both have a CA.
+struct Correspondence {
+  std::vector<Residue> model, reference;
+  std::int64_t reference_length = 0;  // residues of the reference that have a CA
+  bool by_number = false;
+};
+HEADLIGHT_API Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference);
+
+// The CA positions of residues that have one.
+HEADLIGHT_API std::vector<Vector3> CaOf(std::span<const Residue> residues);
+
+}  // namespace headlight
