@@ -229,6 +229,8 @@ AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, c
   const std::span<const std::int32_t> types = look.types;
   model.Encode(context, look.ids, model.limits().types <= 1 ? types.first(0) : types,
                {{0, static_cast<std::int32_t>(look.ids.size())}}, {regions.features, regions.places, {{0, rows}}});
+  Check(layers > 0, "{}: text and picture are one sequence in this model; no layer attends from one to the other",
+        model.parameters().source());
   CheckLayer(look.layer, layers);
   std::ranges::stable_sort(record.maps, {}, [](const AttentionMap& map) { return map.kind; });
   return record;
