@@ -217,8 +217,8 @@ TEST_F(Draw, IsEvaluated) {
   const JsonView of_pairs = evaluated(model, list);
   EXPECT_EQ(of_pairs["pictures"].Integer(), 2);
   EXPECT_NEAR(of_pairs["bits_per_code"].Number(), of_pairs["picture_loss"].Number() / std::log(2.0), 1e-6);
-  EXPECT_NEAR(of_pairs["loss"].Number(),
-              of_pairs["text_loss"].Number() / 8 + of_pairs["picture_loss"].Number() * 7 / 8, 1e-5);
+  EXPECT_NEAR(of_pairs["loss"].Number(), of_pairs["text_loss"].Number() / 8 + of_pairs["picture_loss"].Number() * 7 / 8,
+              1e-5);
   double expected = 0;
   for (const auto& [picture, ids] : {std::pair(Pattern(8, 8), texts[0]), std::pair(Pattern(20, 9), texts[1])}) {
     const std::vector<std::int32_t> codes = drawer.Encode(picture);
@@ -258,7 +258,8 @@ TEST_F(Draw, IsEvaluated) {
   EXPECT_THAT(RunProgram({"evaluate", model + "/vae", photos}).out, HasSubstr(" of 2 pictures\n"));
   EXPECT_THAT(RefusalOf({"evaluate", model}), HasSubstr("FILE, the pictures to evaluate on, is required"));
   EXPECT_THAT(RefusalOf({"evaluate", model, list, "--train", list}), HasSubstr("--train is not for this model"));
-  EXPECT_THAT(RefusalOf({"evaluate", model + "/vae", photos, "--pictures", photos}), HasSubstr("--pictures is not for"));
+  EXPECT_THAT(RefusalOf({"evaluate", model + "/vae", photos, "--pictures", photos}),
+              HasSubstr("--pictures is not for"));
   WriteFile(list, "photos/a.png\t \n");
   EXPECT_THAT(RefusalOf({"evaluate", model, list}), HasSubstr("pairs.tsv"));
   DamageWeights(model + "/vae");
