@@ -150,8 +150,8 @@ void AddAnswer(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or pictures", Run);
   AddFolder(
       command, options.folder,
-      "Folder of an encoder with a question-answering head, of a T5 or a BART, of a BLIP, or of a ViLBERT, LXMERT or "
-      "VisualBERT with answers");
+      "Folder of an encoder with a question-answering head, of a T5 or a BART, of a BLIP, or of a ViLBERT, LXMERT, "
+      "VisualBERT or ViLT with answers");
   CLI::Option& input = *command.add_option("FILE", options.input,
                                            "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>PICTURE with a picture's "
                                            "path, plain or gzip; - is standard input [-]");
@@ -184,14 +184,16 @@ void AddAnswer(CLI::App& program) {
       "counts, and the lowest score of no answer.\n\n"
       "A T5 or a BART reads \"question: QUESTION context: PASSAGE\" and writes an answer in its own words, which is\n"
       "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part.\n"
-      "A BLIP looks at a picture, and writes an answer, too. A ViLBERT, LXMERT or VisualBERT reads what a detector "
-      "finds\n"
-      "in a picture; its answer is printed with its probability and a tab before it.\n\n"
+      "A BLIP looks at a picture, and writes an answer, too. A ViLT chooses one of those that it knows, which is "
+      "printed\n"
+      "with its probability and a tab before it; so does a ViLBERT, LXMERT or VisualBERT, which reads what a detector\n"
+      "finds in the picture.\n\n"
       "Examples:\n"
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
       "  headlight answer roberta-squad2 questions.tsv --json\n"
       "  headlight answer t5-small questions.tsv\n"
       "  headlight answer blip-vqa-base --picture cats.jpg --question 'How many cats are there?'\n"
+      "  headlight answer vilt-b32-finetuned-vqa --picture cats.jpg --question 'How many cats are there?'\n"
       "  headlight answer vilbert --picture street.jpg --question 'How many cars are there?' --detector "
       "detr-resnet-50");
 }

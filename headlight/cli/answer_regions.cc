@@ -1,6 +1,7 @@
 #include "headlight/cli/answer_regions.h"
 
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,10 +22,11 @@ struct SeenPicture {
   std::vector<Box> boxes;
 };
 
-SeenPicture See(const Detector& detector, const std::string& path) {
+SeenPicture See(const std::optional<Detector>& detector, const std::string& path) {
   SeenPicture seen{ReadPicture(path), {}};
+  if (!detector) return seen;
   const DetectOptions how = {.name_of = [&](std::size_t) { return path; }};
-  const std::vector<std::vector<FoundBox>> found = detector.Detect(std::span(&seen.picture, 1), how);
+  const std::vector<std::vector<FoundBox>> found = detector->Detect(std::span(&seen.picture, 1), how);
   for (const FoundBox& one : found.front()) seen.boxes.push_back(one.box);
   return seen;
 }
@@ -37,11 +39,14 @@ std::string Row(std::int64_t line, const ProbableAnswer& answer, bool json) {
 }  // namespace
 
 void AnswerRegions(const PictureQuestionOptions& options) {
-  Check(!options.detector.empty(), "{}: this model reads regions of a picture; --detector DIR names what finds them",
-        options.folder);
-  const Detector detector = Loaded([&] { return Detector::Load(options.detector); });
   const RegionAnswerer answerer =
       Loaded([&] { return RegionAnswerer::Load(options.folder, {.compute = options.compute}); });
+  Check(answerer.reads_boxes() || options.detector.empty(),
+        "--detector is for models that read regions; this one reads the whole picture");
+  Check(!answerer.reads_boxes() || !options.detector.empty(),
+        "{}: this model reads regions of a picture; --detector DIR names what finds them", options.folder);
+  std::optional<Detector> detector;
+  if (!options.detector.empty()) detector = Loaded([&] { return Detector::Load(options.detector); });
   if (!options.picture.empty()) {
     const SeenPicture seen = See(detector, Input(options.picture));
     return WriteResult(Row(1, answerer.Answer(seen.picture, seen.boxes, options.question).front(), options.json));

@@ -1,4 +1,4 @@
-// `answer` with a model that reads the regions of a picture, whose boxes a detector finds.
+// `answer` with a model that reads the regions of a picture, whose boxes a detector finds, or the whole picture.
 #pragma once
 
 #include "headlight/cli/answer_pictures.h"

@@ -157,12 +157,14 @@ std::vector<float> OutputsOf(const Model& model) {
   } else if (const auto* regions = dynamic_cast<const RegionTextEncoder*>(&model)) {
     const RegionTextEncoder::Limits& limits = regions->limits();
     const Grid features = {2, limits.features}, boxes = {2, limits.box_numbers};
-    const EncodedPairs pairs =
-        regions->Encode(context, ids, {}, text,
-                        {SomePicture(features, 1).ViewAs({2, limits.features}),
-                         SomePicture(boxes, 1).ViewAs({2, limits.box_numbers}),
-                         {{0, 2}}},
-                        limits.tasks > 0 ? std::vector<std::int32_t>{0} : std::vector<std::int32_t>{});
+    const Regions seen = limits.patch.cells() > 0
+                             ? PatchRegions(std::vector{SomePicture({2 * limits.patch.height, limits.patch.width}, 3)},
+                                            limits.patch, limits.channels)
+                             : Regions{SomePicture(features, 1).ViewAs({2, limits.features}),
+                                       SomePicture(boxes, 1).ViewAs({2, limits.box_numbers}),
+                                       {{0, 2}}};
+    const EncodedPairs pairs = regions->Encode(
+        context, ids, {}, text, seen, limits.tasks > 0 ? std::vector<std::int32_t>{0} : std::vector<std::int32_t>{});
     Append(outputs, pairs.text);
     Append(outputs, pairs.regions);
   } else if (const auto* coder = dynamic_cast<const PictureCoder*>(&model)) {

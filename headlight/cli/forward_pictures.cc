@@ -112,9 +112,6 @@ NamedTensors ForwardPictureEncoder(const Safetensors& in, const std::string& fol
   return out;
 }
 
-namespace {
-
-// Of each picture the pixels that are seen.
 std::vector<ObjectDetector::PixelMask> ReadPixelMask(const Safetensors& in, std::span<const Tensor> pictures) {
   const Shape expected = {std::ssize(pictures), pictures[0].shape()[0], pictures[0].shape()[1]};
   Check(in.At("pixel_mask").shape == expected, "{}: pixel_mask has the shape {}, and must be {} as pixel_values",
@@ -127,6 +124,8 @@ std::vector<ObjectDetector::PixelMask> ReadPixelMask(const Safetensors& in, std:
     masks.emplace_back(from, from + expected[1] * expected[2]);
   return masks;
 }
+
+namespace {
 
 // Rows of the cells that are seen, as [batch, cells, columns], 0 for the others.
 Tensor AllCells(const Tensor& rows, const DetectedPictures& found) {

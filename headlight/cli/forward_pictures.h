@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "headlight/base/grid.h"
 #include "headlight/cli/forward_tensors.h"
+#include "headlight/nn/object_detector.h"
 
 namespace headlight {
 
@@ -16,6 +18,9 @@ std::vector<Tensor> ReadPixelValues(const Safetensors& in, std::int64_t channels
 
 // pixel_values [batch, channels, height, width] and perhaps bool_masked_pos [batch, patches] to last_hidden_state,
 // attentions.LAYER, and where the model has them pooler_output, logits and reconstruction.
+// Of each picture the pixels that pixel_mask shows. Throws Error where it is not of the pictures' size, of 0 and 1.
+std::vector<ObjectDetector::PixelMask> ReadPixelMask(const Safetensors& in, std::span<const Tensor> pictures);
+
 NamedTensors ForwardPictureEncoder(const Safetensors& in, const std::string& folder);
 
 // pixel_values and perhaps pixel_mask [batch, height, width], 1 where there is picture, to logits, pred_boxes,

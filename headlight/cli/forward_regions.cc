@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/forward_pictures.h"
 #include "headlight/models/family.h"
 #include "headlight/models/lxmert.h"
 #include "headlight/models/vilbert.h"
+#include "headlight/models/vilt.h"
 #include "headlight/models/visual_bert.h"
 #include "headlight/nn/region_text_encoder.h"
 
@@ -59,7 +61,16 @@ constexpr Names kLxmert = {
     .alignment = "cross_relationship_score",
     .answers = "question_answering_score"};
 
+constexpr Names kVilt = {.features = "pixel_values",
+                         .mask = "pixel_mask",
+                         .attentions = {"attentions"},
+                         .text = "last_hidden_state",
+                         .pooled = "pooler_output",
+                         .words = "logits",
+                         .answers = "logits"};
+
 const Names& NamesOf(const RegionTextEncoder& model) {
+  if (dynamic_cast<const Vilt*>(&model) != nullptr) return kVilt;
   if (dynamic_cast<const Lxmert*>(&model) != nullptr) return kLxmert;
   if (dynamic_cast<const VisualBert*>(&model) != nullptr) return kVisualBert;
   Ensure(dynamic_cast<const Vilbert*>(&model) != nullptr, "the family has no names of tensors");
@@ -118,6 +129,45 @@ Padded WithAdded(const Padded& texts, const Sequences& sentences) {
   longer.length += sentences.front().length - texts.sentences.front().length;
   longer.sentences = sentences;
   return longer;
+}
+
+// The part of a picture that a mask shows: whole patches from the top left.
+Tensor Shown(const Tensor& picture, const ObjectDetector::PixelMask& mask, Grid patch, const std::string& place) {
+  const std::int64_t height = picture.shape()[0], width = picture.shape()[1], channels = picture.shape()[2];
+  const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };
+  Grid shown = {0, 0};
+  while (shown.height < height && seen(shown.height, 0)) ++shown.height;
+  while (shown.width < width && seen(0, shown.width)) ++shown.width;
+  bool whole = shown.cells() > 0 && shown.height % patch.height == 0 && shown.width % patch.width == 0;
+  for (std::int64_t y = 0; y < height; ++y)
+    for (std::int64_t x = 0; x < width; ++x) whole = whole && seen(y, x) == (y < shown.height && x < shown.width);
+  Check(whole, "{}: must be 1 in a rectangle of whole patches of {} x {} from the top left, and 0 elsewhere", place,
+        patch.height, patch.width);
+  Tensor part = Tensor::Empty({shown.height, shown.width, channels});
+  for (std::int64_t y = 0; y < shown.height; ++y)
+    std::copy_n(picture.data<float>() + y * width * channels, shown.width * channels,
+                part.data<float>() + y * shown.width * channels);
+  return part;
+}
+
+// The patches of pixel_values, as far as pixel_mask shows them.
+Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limits, const Padded& texts) {
+  std::vector<Tensor> pictures = ReadPixelValues(in, limits.channels, limits.patch);
+  Check(std::ssize(pictures) == texts.batch, "{}: there are {} pictures in pixel_values, and {} texts in input_ids",
+        in.path(), pictures.size(), texts.batch);
+  if (in.contains("pixel_mask")) {
+    const std::vector<ObjectDetector::PixelMask> masks = ReadPixelMask(in, pictures);
+    for (std::size_t i = 0; i < pictures.size(); ++i)
+      pictures[i] = Shown(pictures[i], masks[i], limits.patch, fmt::format("{}: pixel_mask, picture {}", in.path(), i));
+  }
+  return PatchRegions(pictures, limits.patch, limits.channels);
+}
+
+// As many rows for each picture as the largest has.
+Padded PaddedPictures(const Sequences& pictures) {
+  Padded padded{std::ssize(pictures), 0, {}, pictures, std::vector<std::int64_t>(pictures.size())};
+  for (const Sequence& picture : pictures) padded.length = std::max<std::int64_t>(padded.length, picture.length);
+  return padded;
 }
 
 // What forward writes, [pairs, length, columns] of both streams, zero where there is padding.
@@ -192,11 +242,17 @@ NamedTensors ForwardRegionTexts(const Safetensors& in, const std::string& folder
   for (std::size_t pair = 0; pair < ids.begin.size(); ++pair)
     Check(ids.begin[pair] == 0, "{}: attention_mask, row {}: this model reads texts with padding behind them alone",
           in.path(), pair);
-  const Padded seen = ReadSeen(in, names, ids);
-  const Regions regions = {ReadRegions(in, names.features, seen, limits.features),
-                           names.boxes != nullptr ? ReadRegions(in, names.boxes, seen, limits.box_numbers)
-                                                  : Tensor::Empty({std::ssize(seen.ids), 0}),
-                           seen.sentences};
+  Padded seen;
+  Regions regions;
+  if (limits.patch.cells() > 0) {
+    regions = ReadPatches(in, limits, ids);
+  } else {
+    seen = ReadSeen(in, names, ids);
+    regions = {ReadRegions(in, names.features, seen, limits.features),
+               names.boxes != nullptr ? ReadRegions(in, names.boxes, seen, limits.box_numbers)
+                                      : Tensor::Empty({std::ssize(seen.ids), 0}),
+               seen.sentences};
+  }
   std::vector<std::int32_t> tasks;
   if (names.tasks != nullptr) tasks = ReadTasks(in, names.tasks, ids, limits.tasks);
 
@@ -206,6 +262,7 @@ NamedTensors ForwardRegionTexts(const Safetensors& in, const std::string& folder
   context.sink = [&](const LayerAttention& one) { attentions.push_back(one); };
   const EncodedPairs encoded = model->Encode(context, ids.ids, types, ids.sentences, regions, tasks);
   const Padded texts = WithAdded(ids, encoded.texts);
+  if (limits.patch.cells() > 0) seen = PaddedPictures(encoded.pictures);
   const Streams streams = {texts, seen};
   for (const LayerAttention& one : attentions) streams.Add(out, names, one);
   if (names.regions != nullptr) {
@@ -228,6 +285,9 @@ NamedTensors ForwardRegionTexts(const Safetensors& in, const std::string& folder
   if (heads.answers) out.tensors[names.answers] = model->AnswerLogits(context, pooled);
   if (const auto* const vilbert = dynamic_cast<const Vilbert*>(model.get()))
     AddOutputs(out, *vilbert, context, encoded, pooled, streams);
+  if (const auto* const vilt = dynamic_cast<const Vilt*>(model.get());
+      vilt != nullptr && vilt->config().task == ViltTask::ranking)
+    out.tensors["logits"] = vilt->RankScores(context, pooled);
   if (const auto* const lxmert = dynamic_cast<const Lxmert*>(model.get()))
     for (const auto& [name, logits] : lxmert->RegionPredictions(context, encoded.regions))
       out.tensors[name] = Pad(logits, seen);

@@ -22,10 +22,10 @@ struct ForwardRegionsTest : testing::Test {
   }
   static std::map<std::string, Tensor> InputsOf(const Safetensors& golden) {
     std::map<std::string, Tensor> inputs;
-    for (const char* name : {"image_feat", "image_loc", "visual_embeds", "visual_feats", "visual_pos"})
+    for (const char* name : {"image_feat", "image_loc", "visual_embeds", "visual_feats", "visual_pos", "pixel_values"})
       if (golden.contains(name)) inputs[name] = golden.Read(name);
-    for (const char* name :
-         {"input_ids", "attention_mask", "token_type_ids", "image_attention_mask", "task_ids", "visual_attention_mask"})
+    for (const char* name : {"input_ids", "attention_mask", "token_type_ids", "image_attention_mask", "task_ids",
+                             "visual_attention_mask", "pixel_mask"})
       if (golden.contains(name)) inputs[name] = golden.Read(name, DType::int32);
     return inputs;
   }
@@ -37,7 +37,8 @@ struct ForwardRegionsTest : testing::Test {
 // The folders of tools/make_vilbert_goldens.py and its like. What belongs to padding is zero here, and anything there.
 TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
   for (const char* name : {"vilbert/pretraining", "vilbert/tasks", "visual_bert/encoder", "visual_bert/pretraining",
-                           "visual_bert/answers", "lxmert/encoder", "lxmert/pretraining", "lxmert/answers"}) {
+                           "visual_bert/answers", "lxmert/encoder", "lxmert/pretraining", "lxmert/answers",
+                           "vilt/encoder", "vilt/masked_words", "vilt/answers", "vilt/ranking"}) {
     const Safetensors golden(FolderOf(name) + "/golden.safetensors");
     WriteInputs(InputsOf(golden));
     const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
@@ -66,6 +67,35 @@ TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
       outputs += output != "loss" && !output.starts_with("gradient.") && !InputsOf(golden).contains(output) ? 1 : 0;
     EXPECT_EQ(compared, outputs) << name;
   }
+}
+
+TEST_F(ForwardRegionsTest, ReadsWholePatchesAlone) {
+  const std::string model = FolderOf("vilt/encoder");
+  const std::map<std::string, Tensor> good = InputsOf(Safetensors(model + "/golden.safetensors"));
+  const auto refusal = [&](const std::string& name, const Tensor& tensor) {
+    std::map<std::string, Tensor> inputs = good;
+    inputs[name] = tensor;
+    WriteInputs(inputs);
+    return RefusalOf({"forward", model, in, out});
+  };
+  // The pixels of two pictures of 16 x 12 that are seen.
+  const auto mask = [](std::int64_t height, std::int64_t width, std::int64_t hidden) {
+    const Tensor seen = Tensor::Zeros({2, 16, 12}, DType::int32);
+    for (std::int64_t y = 0; y < 2 * 16; ++y)
+      for (std::int64_t x = 0; x < width; ++x)
+        seen.data<std::int32_t>()[y * 12 + x] = y % 16 < height && 12 * y + x != hidden ? 1 : 0;
+    return seen;
+  };
+  const char* const rule = "must be 1 in a rectangle of whole patches of 4 x 4 from the top left";
+  EXPECT_THAT(refusal("pixel_mask", mask(8, 9, -1)), HasSubstr(rule));
+  EXPECT_THAT(refusal("pixel_mask", mask(7, 8, -1)), HasSubstr(rule));
+  EXPECT_THAT(refusal("pixel_mask", mask(0, 8, -1)), HasSubstr(rule));
+  EXPECT_THAT(refusal("pixel_mask", mask(8, 8, 14)), HasSubstr(rule));
+  EXPECT_THAT(refusal("pixel_mask", Tensor::Zeros({2, 16, 11}, DType::int32)), HasSubstr("must be [2, 16, 12]"));
+  EXPECT_THAT(refusal("pixel_values", Tensor::Zeros({3, 3, 16, 12})),
+              HasSubstr("3 pictures in pixel_values, and 2 texts"));
+  EXPECT_THAT(refusal("pixel_values", Tensor::Zeros({2, 3, 3, 12})), HasSubstr("a patch is of 4 x 4"));
+  EXPECT_THAT(refusal("visual_embeds", Tensor::Zeros({1, 1})), HasSubstr("'visual_embeds' is no input"));
 }
 
 TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {

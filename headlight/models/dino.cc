@@ -54,13 +54,14 @@ MultiHeadAttentionConfig AttentionOf(const DinoConfig& config) {
 
 PictureEmbeddingConfig EmbeddingOf(const DinoConfig& config) {
   const bool v3 = config.kind == DinoKind::v3;
-  PictureEmbeddingConfig embedding{.model = config.model,
-                                   .picture = config.picture,
-                                   .patch = config.patch,
-                                   .channels = config.channels,
-                                   .dropout = config.dropout,
-                                   .positions = !v3,
-                                   .antialias = config.kind == DinoKind::v2_registers};
+  PictureEmbeddingConfig embedding{
+      .model = config.model,
+      .picture = config.picture,
+      .patch = config.patch,
+      .channels = config.channels,
+      .dropout = config.dropout,
+      .positions = !v3,
+      .interpolation = config.kind == DinoKind::v2_registers ? Interpolation::cubic_antialiased : Interpolation::cubic};
   if (config.kind != DinoKind::v2) embedding.special.push_back({"register_tokens", config.registers, false});
   if (config.mask) embedding.mask = v3 ? Shape{1, 1, config.model} : Shape{1, config.model};
   if (v3) embedding.projection = "patch_embeddings";

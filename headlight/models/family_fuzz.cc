@@ -107,10 +107,13 @@ void Compute(const Model& model) {
   if (const auto* const both = dynamic_cast<const EncoderDecoder*>(&model)) both->Encode(context, ids, texts);
   if (const auto* const pairs = dynamic_cast<const RegionTextEncoder*>(&model)) {
     const RegionTextEncoder::Limits& limits = pairs->limits();
-    pairs->Pool(context, pairs->Encode(context, ids, {}, texts,
-                                       {.features = Tensor::Zeros({3, limits.features}),
-                                        .boxes = Tensor::Zeros({3, limits.box_numbers}),
-                                        .pictures = texts}));
+    const Grid patch = limits.patch;
+    Regions regions{Tensor::Zeros({3, limits.features}), Tensor::Zeros({3, limits.box_numbers}), texts};
+    if (patch.cells() > 0)
+      regions = PatchRegions(std::vector{Tensor::Zeros({2 * patch.height, patch.width, limits.channels}),
+                                         Tensor::Zeros({patch.height, 3 * patch.width, limits.channels})},
+                             patch, limits.channels);
+    pairs->Pool(context, pairs->Encode(context, ids, {}, texts, regions));
   }
   if (const auto* const captions = dynamic_cast<const CaptionModel*>(&model)) {
     const Tensor picture = Tensor::Zeros({16, 16, 3});

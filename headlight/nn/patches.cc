@@ -48,6 +48,21 @@ Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
   return terms;
 }
 
+// The first and the last cells of both axes lie at the same places.
+Terms LinearTerms(std::int64_t from, std::int64_t to) {
+  const double scale = to > 1 ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0;
+  Terms terms;
+  terms.each = 2;
+  for (std::int64_t i = 0; i < to; ++i) {
+    const double place = static_cast<double>(i) * scale;
+    const auto cell = std::min(static_cast<std::int64_t>(place), from - 1);
+    const double share = place - static_cast<double>(cell);
+    terms.cells.insert(terms.cells.end(), {cell, std::min(cell + 1, from - 1)});
+    terms.weights.insert(terms.weights.end(), {1 - share, share});
+  }
+  return terms;
+}
+
 }  // namespace
 
 Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype) {
@@ -78,7 +93,7 @@ Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channe
   return patches;
 }
 
-Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, bool antialias) {
+Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, Interpolation interpolation) {
   Check(table.rows() == from.cells(), "a table of positions {} is not of a grid of {} x {}", ToString(table.shape()),
         from.height, from.width);
   // One axis after the other.
@@ -86,7 +101,9 @@ Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, bool antial
   for (const bool along_rows : {true, false}) {
     const auto side = [&](Grid grid) { return along_rows ? grid.width : grid.height; };
     if (side(from) == side(to)) continue;
-    const Terms terms = CubicTerms(side(from), side(to), antialias);
+    const Terms terms = interpolation == Interpolation::linear
+                            ? LinearTerms(side(from), side(to))
+                            : CubicTerms(side(from), side(to), interpolation == Interpolation::cubic_antialiased);
     const Grid wanted = along_rows ? Grid{from.height, to.width} : Grid{to.height, from.width};
     std::vector<std::int32_t> rows;
     std::vector<double> weights;

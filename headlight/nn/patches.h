@@ -21,9 +21,13 @@ inline Grid GridOf(const Tensor& picture, Grid patch) {
 // Error for other channels and for a picture that is smaller than a patch.
 HEADLIGHT_API Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype);
 
-// A table of positions [from.cells(), model] at the cells of another grid, [to.cells(), model], by bicubic
-// interpolation as PyTorch computes it (corners not aligned), where it is told so with antialiasing; the same table
-// where the grids are equal.
-HEADLIGHT_API Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, bool antialias = false);
+// How positions of another grid are found, as PyTorch computes it: bicubic with corners not aligned, plain or
+// antialiased, and bilinear with corners aligned.
+enum class Interpolation { cubic, cubic_antialiased, linear };
+
+// A table of positions [from.cells(), model] at the cells of another grid, [to.cells(), model]; the same table where
+// the grids are equal.
+HEADLIGHT_API Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to,
+                                          Interpolation interpolation = Interpolation::cubic);
 
 }  // namespace headlight

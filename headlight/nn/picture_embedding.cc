@@ -58,15 +58,21 @@ Tensor PictureEmbedding::Positions(Context& context, Grid grid) const {
   Tensor positions = ops::Embedding(table, {rows.begin(), first_patch});
   if (placed < special_) Append(positions, Tensor::Zeros({special_ - placed, config_.model}, table.dtype()));
   Append(positions,
-         InterpolatePositions(ops::Embedding(table, {first_patch, rows.end()}), trained, grid, config_.antialias));
+         InterpolatePositions(ops::Embedding(table, {first_patch, rows.end()}), trained, grid, config_.interpolation));
   return positions;
 }
 
 EncodedPictures PictureEmbedding::operator()(Context& context, std::span<const Tensor> pictures,
                                              std::span<const std::uint8_t> masked) const {
+  std::vector<Grid> grids;
+  for (const Tensor& picture : pictures) grids.push_back(GridOf(picture, config_.patch));
+  const DType dtype = (bias_ != nullptr ? bias_ : positions_)->value.dtype();
+  return Embed(context, Patches(pictures, config_.patch, config_.channels, dtype), std::move(grids), masked);
+}
+
+EncodedPictures PictureEmbedding::Embed(Context& context, const Tensor& patches, std::vector<Grid> grids,
+                                        std::span<const std::uint8_t> masked) const {
   Check(masked.empty() || mask_ != nullptr, "this model has no token for masked patches");
-  const Tensor patches =
-      Patches(pictures, config_.patch, config_.channels, (bias_ != nullptr ? bias_ : positions_)->value.dtype());
   Check(masked.empty() || std::ssize(masked) == patches.rows(), "there are {} patches, and a mask of {}",
         patches.rows(), masked.size());
 
@@ -86,8 +92,7 @@ EncodedPictures PictureEmbedding::operator()(Context& context, std::span<const T
   std::vector<std::pair<Grid, std::int32_t>> known;  // grids and the first row of their positions
   std::vector<std::int32_t> ids, places, lengths;
   std::int32_t patch = 0;
-  for (const Tensor& picture : pictures) {
-    const Grid grid = GridOf(picture, config_.patch);
+  for (const Grid& grid : grids) {
     const std::int32_t length = special_ + static_cast<std::int32_t>(grid.cells());
     if (positions_ != nullptr) {
       auto found = std::ranges::find(known, grid, &std::pair<Grid, std::int32_t>::first);
@@ -101,8 +106,8 @@ EncodedPictures PictureEmbedding::operator()(Context& context, std::span<const T
     for (std::int64_t i = 0; i < grid.cells(); ++i, ++patch)
       ids.push_back(!masked.empty() && masked[static_cast<std::size_t>(patch)] != 0 ? mask : first_patch + patch);
     lengths.push_back(length);
-    encoded.grids.push_back(grid);
   }
+  encoded.grids = std::move(grids);
   encoded.pictures = PackedSequences(lengths);
   encoded.hidden = ops::Embedding(table, ids, 1, positions, places, context.NextDropout(config_.dropout));
   return encoded;

@@ -25,9 +25,9 @@ struct PictureEmbeddingConfig {
     bool has_position = true;  // of a learned table; those that have one come before those that have none
   };
   std::vector<Special> special = {Special{}};
-  bool positions = true;   // a learned table [1, special tokens that have one + patches, model]
-  bool antialias = false;  // where it is interpolated
-  Shape mask = {};         // of the token that stands for masked patches; no such token where it is empty
+  bool positions = true;  // a learned table [1, special tokens that have one + patches, model]
+  Interpolation interpolation = Interpolation::cubic;  // of it
+  Shape mask = {};  // of the token that stands for masked patches; no such token where it is empty
   std::string projection = "patch_embeddings.projection";
   bool bias = true;   // of the projection
   bool flat = false;  // as CLIP stores them: a special token is [model], and the positions are [tokens, model]
@@ -41,6 +41,10 @@ class HEADLIGHT_API PictureEmbedding {
   // As PictureEncoder::Encode, with hidden as it goes into the first layer.
   EncodedPictures operator()(Context& context, std::span<const Tensor> pictures,
                              std::span<const std::uint8_t> masked = {}) const;
+
+  // The same of pictures' patches, [patches, channels * patch height * patch width] as Patches has them.
+  EncodedPictures Embed(Context& context, const Tensor& patches, std::vector<Grid> grids,
+                        std::span<const std::uint8_t> masked = {}) const;
 
   PictureEncoder::Limits limits() const;
 

@@ -1,5 +1,6 @@
 #include "headlight/nn/region_text_encoder.h"
 
+#include <algorithm>
 #include <map>
 
 #include "headlight/base/error.h"
@@ -9,6 +10,52 @@
 #include "headlight/ops/view.h"
 
 namespace headlight {
+
+Regions PatchRegions(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype) {
+  Regions regions{Patches(pictures, patch, channels, dtype), {}, {}};
+  std::vector<std::int32_t> lengths;
+  std::vector<double> boxes;
+  for (const Tensor& picture : pictures) {
+    const Grid grid = GridOf(picture, patch);
+    lengths.push_back(static_cast<std::int32_t>(grid.cells()));
+    for (std::int64_t row = 0; row < grid.height; ++row)
+      for (std::int64_t column = 0; column < grid.width; ++column)
+        for (const std::int64_t number : {row, column, grid.height, grid.width})
+          boxes.push_back(static_cast<double>(number));
+  }
+  regions.pictures = PackedSequences(lengths);
+  regions.boxes = Tensor::Empty({regions.features.rows(), 4}, dtype);
+  Dispatch(dtype, [&]<typename T>(T) {
+    std::ranges::transform(boxes, regions.boxes.data<T>(), [](double number) { return static_cast<T>(number); });
+  });
+  return regions;
+}
+
+std::vector<Grid> GridsOf(const Regions& patches) {
+  std::vector<Grid> grids;
+  Dispatch(patches.boxes.dtype(), [&]<typename T>(T) {
+    for (const Sequence& picture : patches.pictures) {
+      const T* const first = patches.boxes.matrix<T>().row(picture.begin);
+      const auto is_side = [&](T side) { return side >= 1 && side <= static_cast<T>(picture.length); };
+      const Grid grid = is_side(first[2]) && is_side(first[3])
+                            ? Grid{static_cast<std::int64_t>(first[2]), static_cast<std::int64_t>(first[3])}
+                            : Grid{0, 0};
+      Check(grid.cells() == picture.length, "a picture of {} patches cannot be {} x {} of them", picture.length,
+            first[2], first[3]);
+      for (std::int32_t i = 0; i < picture.length; ++i) {
+        const T* const box = patches.boxes.matrix<T>().row(picture.row(i));
+        const T expected[] = {static_cast<T>(i / grid.width), static_cast<T>(i % grid.width),
+                              static_cast<T>(grid.height), static_cast<T>(grid.width)};
+        Check(std::equal(expected, expected + 4, box),
+              "patch {} of a picture is at ({}, {}) of {} x {}, not at its place "
+              "row by row",
+              i, box[0], box[1], box[2], box[3]);
+      }
+      grids.push_back(grid);
+    }
+  });
+  return grids;
+}
 
 JoinedPairs JoinPairs(const EncodedPairs& states) {
   std::vector<std::int32_t> order;
@@ -82,6 +129,10 @@ Json::Object RegionTextEncoder::Description() const {
                               {"box_numbers", limits_.box_numbers},
                               {"heads", names}};
   if (limits_.tasks > 0) description.push_back({"tasks", limits_.tasks});
+  if (limits_.patch.cells() > 0) {
+    description.push_back({"patch_height", limits_.patch.height});
+    description.push_back({"patch_width", limits_.patch.width});
+  }
   if (!labels_.empty()) description.push_back({"labels", labels_});
   return description;
 }

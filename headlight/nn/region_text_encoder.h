@@ -1,5 +1,5 @@
 // The interface of encoders that read a text with the regions of a picture, each the features of a detector and its
-// place: for training, questions about pictures and inspection.
+// place, or the patches of the whole of it: for training, questions about pictures and inspection.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "headlight/nn/heads.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/model.h"
+#include "headlight/nn/patches.h"
 
 namespace headlight {
 
@@ -25,12 +26,20 @@ struct Regions {
   Sequences pictures;  // the regions of each picture
 };
 
+// The patches of whole pictures [height, width, channels] as regions, for models that read these: features as Patches
+// has them, and for boxes each patch's row and column in its picture's grid, and the rows and columns of that,
+// [patches, 4]. Throws Error as Patches.
+HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> pictures, Grid patch, std::int64_t channels,
+                                   DType dtype = DType::float32);
+// The grids of such regions. Throws Error where they are not those of a grid, row by row.
+std::vector<Grid> GridsOf(const Regions& patches);
+
 // The states of texts, each with its picture.
 struct EncodedPairs {
   Tensor text;         // [tokens, model]
   Tensor regions;      // [regions, picture model]
   Sequences texts;     // the tokens of each, among them those that the model adds
-  Sequences pictures;  // the regions of each
+  Sequences pictures;  // the regions of each, likewise
 };
 
 // The rows of pairs as one sequence each, a text and then its picture, for models that read both together.
@@ -110,6 +119,8 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
     std::int64_t region_classes = 0;  // that RegionLogits tells apart
     std::int64_t tasks = 0;           // that the model has a token for; 0: none
     std::int32_t aligned = 0;         // the column of AlignmentLogits for pairs that belong together
+    Grid patch = {0, 0};              // pixels, of a model whose regions are PatchRegions of whole pictures; else 0
+    std::int64_t channels = 3;        // of those pictures
   };
   struct PairHeads {
     bool regions = false, alignment = false, answers = false;

@@ -1,4 +1,4 @@
-// Answers to questions about pictures, of which a model reads the regions that boxes hold.
+// Answers to questions about pictures, of which a model reads the regions that boxes hold, or the whole.
 //   const RegionAnswerer answerer = RegionAnswerer::Load("model");
 //   const Picture picture = ReadPicture("street.jpg");
 //   fmt::print("{}\n", answerer.Answer(picture, boxes, "How many cars are there?").front().answer);
@@ -33,13 +33,16 @@ struct ProbableAnswer {
 // Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API RegionAnswerer {
  public:
-  // A folder of ViLBERT, LXMERT or VisualBERT with a head for answers, trained on pixels of regions, with its
-  // tokenizer. Throws Error naming the file and what is wrong with it or not supported.
+  // A folder, with its tokenizer, of a ViLBERT, LXMERT or VisualBERT with a head for answers, trained on pixels of
+  // regions, or of a ViLT with one and its preprocessor_config.json. Throws Error naming the file and what is wrong
+  // with it or not supported.
   static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
+  // True for a model that reads regions; false for a ViLT, which reads whole pictures.
+  bool reads_boxes() const;
   // The `count` most probable answers, the best first. The boxes are those of what is in the picture, in its pixels: a
-  // Detector's, or any; those outside of it are left out. Throws Error for a question that is not UTF-8, empty or too
-  // long, and for a picture without pixels.
+  // Detector's, or any; those outside of it are left out. Throws Error for boxes where the model reads none, for a
+  // question that is not UTF-8, empty or too long, and for a picture without pixels.
   std::vector<ProbableAnswer> Answer(const Picture& picture, std::span<const Box> boxes, std::string_view question,
                                      std::size_t count = 1) const;
 

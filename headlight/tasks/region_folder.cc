@@ -17,7 +17,7 @@ RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& opti
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), model->limits().vocabulary);
-  const std::int64_t side = RegionSideOf(*model);
+  const std::int64_t side = model->limits().patch.cells() > 0 ? 0 : RegionSideOf(*model);
   return {std::move(model), std::move(tokenizer), side};
 }
 
@@ -33,6 +33,7 @@ Encoding ReadQuestion(const RegionFolder& loaded, std::string_view question) {
 
 AttentionRecord RegionAttentionOf(const RegionFolder& loaded, const Picture& picture, std::span<const NamedBox> boxes,
                                   std::string_view question, std::optional<int> layer) {
+  Check(loaded.side > 0, "{}: the model reads whole pictures, and no regions", loaded.model->parameters().source());
   const Encoding encoding = ReadQuestion(loaded, question);
   RegionLook look{.ids = encoding.ids,
                   .types = encoding.type_ids,

@@ -19,7 +19,7 @@ namespace headlight {
 struct RegionFolder {
   std::unique_ptr<const RegionTextEncoder> model;
   PipelineTokenizer tokenizer;
-  std::int64_t side;  // RegionSideOf
+  std::int64_t side;  // RegionSideOf; 0: it reads whole pictures
 };
 
 // Throws Error where the folder does not hold such a model, or its tokenizer has more tokens than the model, and for

@@ -1,0 +1,79 @@
+// ViLT (Kim et al., "ViLT: Vision-and-Language Transformer Without Convolution or Region Supervision", 2021): one
+// Vision Transformer that reads a text and the patches of a whole picture as a single sequence.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert.h"
+#include "headlight/models/vit.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/picture_embedding.h"
+#include "headlight/nn/region_text_encoder.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// masked_words: the head for words. answers: classes of a question. ranking: one score that tells how well a text fits
+// a picture.
+enum class ViltTask { none, masked_words, answers, ranking };
+
+// The defaults are the paper's.
+struct ViltConfig {
+  ViltTask task = ViltTask::none;
+  VitConfig vit{.picture = {384, 384}, .patch = {32, 32}, .scope = "vilt"};
+  std::int64_t vocabulary = 30522, positions = 40, types = 2;  // of the text
+  std::int64_t modalities = 2;                                 // types of rows: text, picture
+  std::vector<std::string> labels = {};                        // of the answers
+};
+HEADLIGHT_API void Describe(ConfigTable& table, ViltConfig& config);
+
+class HEADLIGHT_API Vilt : public RegionTextEncoder {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit Vilt(const ViltConfig& config, DType dtype = DType::float32);
+
+  // The regions are those of PatchRegions; a picture's states begin with that of its class token. Throws Error, too,
+  // where the patches are not those of a grid.
+  EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                      const Sequences& texts, const Regions& regions,
+                      std::span<const std::int32_t> tasks = {}) const override;
+  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  // tanh(W first + b) of the text's first
+  Tensor RegionLogits(Context& context, const Tensor& regions) const override;
+  Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
+  Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
+  // How well each text fits its picture, [pairs, 1]. Throws Error where the model has no such head.
+  Tensor RankScores(Context& context, const Tensor& pooled) const;
+
+  const ViltConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+  std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
+
+ private:
+  // W2 gelu(LayerNorm(W1 x + b1)) + b2.
+  struct Answers {
+    Linear inner;
+    LayerNorm norm;
+    Linear outer;
+  };
+
+  ViltConfig config_;
+  BertEmbeddings text_embeddings_;
+  PictureEmbedding picture_embedding_;
+  const Parameter* modalities_;
+  std::deque<VitLayer> layers_;
+  LayerNorm norm_;
+  Linear pooler_;
+  std::optional<Answers> answers_;
+  std::optional<Linear> rank_;
+};
+
+}  // namespace headlight
