@@ -1,7 +1,7 @@
-"""Trains the ViT of --preset small-grey-pictures in headlight and in PyTorch (Transformers' ViT with torchvision's
+"""Trains a small ViT on grey pictures in headlight and in PyTorch (Transformers' ViT with torchvision's
 augmentations) for the same number of epochs, and prints the accuracy that each reaches on pictures it did not learn from.
 
-Both begin with the weights that headlight initialises, and have the preset's augmentation, label smoothing, AdamW, warm-up
+Both begin with the weights that headlight initialises, and have the same augmentation, label smoothing, AdamW, warm-up
 with a cosine, clipping and moving average. PyTorch also classifies the pictures with the weights that headlight trained:
 that must be the accuracy that headlight reports.
 """
@@ -21,6 +21,9 @@ from measured import run
 
 HEADLIGHT = "build/release/headlight"
 BATCH, PEAK, WARMUP, DECAY, AVERAGE, SMOOTHING = 128, 1e-3, 200, 0.05, 0.999, 0.1
+MODEL = ["--image-size", 28, "--patch-size", 4, "--layers", 6, "--model-dim", 128, "--heads", 4, "--ffn-dim", 256,
+         "--label-smoothing", SMOOTHING, "--average-decay", AVERAGE, "--random-crop", 2, "--horizontal-flip", 0.5,
+         "--random-erasing", 0.25]
 
 
 def arguments():
@@ -114,7 +117,7 @@ def train_torch(options, seed, start):
 
 def train_headlight(options, seed, to, end):
     began = time.perf_counter()
-    run([HEADLIGHT, "train", "image-classification", "--preset", "small-grey-pictures", "--train", *options.train,
+    run([HEADLIGHT, "train", "image-classification", *MODEL, "--train", *options.train,
          "--valid", *options.valid, "--out", to, "--seed", seed, "--threads", options.threads, "--compute", options.compute,
          "--batch-size", BATCH, "--learning-rate", PEAK, "--warmup", WARMUP, "--weight-decay", DECAY, "--validate-every",
          1000000, "--quiet", *end])

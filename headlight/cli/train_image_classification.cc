@@ -49,16 +49,14 @@ const std::map<std::string, Preset> kPresets = {
        {"--random-erasing", "0.25"},
        {"--cutmix", "1"}}}},
     {"small-grey-pictures",
-     {{{"--image-size", "28"},
-       {"--patch-size", "4"},
-       {"--layers", "6"},
-       {"--model-dim", "128"},
-       {"--heads", "4"},
-       {"--ffn-dim", "256"},
+     {{{"--image-size", "56"},
+       {"--channels", "64,128,256"},
+       {"--depths", "1,1,1"},
+       {"--batch-size", "64"},
+       {"--learning-rate", "0.002"},
        {"--label-smoothing", "0.1"},
-       {"--average-decay", "0.999"},
-       {"--epochs", "30"}},
-      {{"--random-crop", "2"}, {"--horizontal-flip", "0.5"}, {"--random-erasing", "0.25"}}}},
+       {"--epochs", "14"}},
+      {{"--random-crop", "4"}, {"--horizontal-flip", "0.5"}}}},
 };
 
 struct Options : PictureTrainingOptions {
@@ -142,6 +140,7 @@ void Run(Options& options) {
   const std::vector<std::string> found = labels;
   std::unique_ptr<PictureEncoder> model =
       options.from_scratch() ? NewModel(options, labels) : ModelFor(options, labels, progress);
+  if (model->limits().batch_statistics) CheckNoAverages(options);
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
   if (labels != found) list = ListLabelledPictures(options.train, labels, rule);  // with the model's numbers
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
@@ -189,9 +188,10 @@ void AddTrainImageClassification(CLI::App& train) {
   CLI::App& command =
       *train.add_subcommand("image-classification", "Train a classifier of pictures (from scratch a ViT or a ResNet)");
   command
-      .add_option("--preset", options->preset,
-                  "Settings to start from: for pictures of 32 to 64 pixels, or for grey ones of 28, such as "
-                  "Fashion-MNIST's")
+      .add_option(
+          "--preset", options->preset,
+          "Settings to start from: a ViT for pictures of 32 to 64 pixels, or a ResNet for grey ones of 28, such "
+          "as Fashion-MNIST's")
       ->check(OneOf({"small-pictures", "small-grey-pictures"}))
       ->type_name("small-pictures|small-grey-pictures");
   AddPictureTrainingOptions(command, *options,

@@ -111,10 +111,30 @@ TEST(TrainPictures, AResumedTrainingIsTheSame) {
 TEST(TrainPictures, AResnetIsTrainedAndResumed) {
   const Setting setting;
   const auto train = [&](const std::string& out, const std::string& epochs, const std::string& threads) {
-    return setting.Train({"--validate-split", "0.3", "--out", setting.folder.File(out), "--image-size", "32",
-                          "--channels", "4", "8", "--depths", "1,2", "--batch-size", "28", "--learning-rate", "0.01",
-                          "--warmup", "4", "--schedule", "inverse-square-root", "--epochs", epochs, "--threads",
-                          threads, "--resume"});
+    return setting.Train({"--validate-split",
+                          "0.3",
+                          "--out",
+                          setting.folder.File(out),
+                          "--image-size",
+                          "32",
+                          "--channels",
+                          "4",
+                          "8",
+                          "--depths",
+                          "1,2",
+                          "--batch-size",
+                          "28",
+                          "--learning-rate",
+                          "0.01",
+                          "--warmup",
+                          "4",
+                          "--schedule",
+                          "inverse-square-root",
+                          "--epochs",
+                          epochs,
+                          "--threads",
+                          threads,
+                          "--resume"});
   };
   const Outcome trained = train("whole", "6", "2");
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
@@ -133,6 +153,8 @@ TEST(TrainPictures, AResnetIsTrainedAndResumed) {
   EXPECT_THAT(setting.Train(With(resnet, {"--channels", "4", "8", "--depths", "2"})).err,
               HasSubstr("--depths has 1 stages, and --channels 2"));
   EXPECT_THAT(setting.Train(With(resnet, {"--depths", "2"})).err, HasSubstr("--depths needs --channels"));
+  EXPECT_THAT(setting.Train(With(resnet, {"--channels", "4", "--average-decay", "0.9"})).err,
+              HasSubstr("--average-decay and --average-last are not for models with batch norm"));
 }
 
 TEST(TrainPictures, ALearningRateFallsWithTheMinutes) {
@@ -193,12 +215,17 @@ TEST(TrainPictures, DoNotWriteAPageOverWhatIsRead) {
 TEST(TrainPictures, PresetsLeaveWhatIsGiven) {
   const Setting setting;
   const Outcome trained = setting.Train({"--validate-split", "0.3", "--out", setting.folder.File("model"), "--preset",
-                                         "small-grey-pictures", "--layers", "2", "--model-dim", "32", "--steps", "2"});
+                                         "small-pictures", "--layers", "2", "--model-dim", "32", "--steps", "2"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const auto model = LoadModel<Vit>(setting.folder.File("model"));
   EXPECT_EQ(model->config().layers, 2);
-  EXPECT_EQ(model->config().picture, (Grid{28, 28}));
-  EXPECT_EQ(model->config().ffn, 256);
+  EXPECT_EQ(model->config().picture, (Grid{32, 32}));
+  EXPECT_EQ(model->config().ffn, 384);
+  EXPECT_THAT(setting
+                  .Train({"--validate-split", "0.3", "--out", setting.folder.File("other"), "--preset",
+                          "small-grey-pictures", "--layers", "2"})
+                  .err,
+              HasSubstr("--layers is for a ViT; --channels, as --preset small-grey-pictures has it, makes a ResNet"));
 }
 
 TEST(TrainPictures, RefusesWhatCannotBe) {

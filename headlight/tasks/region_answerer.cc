@@ -12,6 +12,7 @@
 #include "headlight/nn/region_text_encoder.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/picture_folder.h"
 #include "headlight/tasks/region_folder.h"
 
 namespace headlight {
