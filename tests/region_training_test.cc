@@ -155,9 +155,11 @@ TEST(RegionTraining, MaskedRegionsAreNotSeen) {
   PictureTextPairs pairs;
   AddCaptions(1, 20, Portion::training, {.side = 32, .most = 1}, kSide, words, pairs);
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
-  const TrainingTask task = PictureTextPretraining(
-      *model, pairs, pairs,
-      {.masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}, .region_share = 1, .other_share = 0});
+  const TrainingTask task = PictureTextPretraining(*model, pairs, pairs,
+                                                   {.batches = {},
+                                                    .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
+                                                    .region_share = 1,
+                                                    .other_share = 0});
   const double loss = task.validate({}).loss;
   int unseen = 0;
   for (PictureRegions& picture : pairs.pictures) {
