@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "headlight/base/json.h"
@@ -149,8 +150,11 @@ const std::vector<Kind>& Kinds() {
 
 struct InfoOfKind : testing::TestWithParam<Kind> {};
 
-INSTANTIATE_TEST_SUITE_P(All, InfoOfKind, testing::ValuesIn(Kinds()),
-                         [](const auto& test) { return std::filesystem::path(test.param.folder).filename().string(); });
+INSTANTIATE_TEST_SUITE_P(All, InfoOfKind, testing::ValuesIn(Kinds()), [](const auto& test) {
+  std::string name = test.param.folder;
+  std::ranges::replace(name, '/', '_');
+  return name;
+});
 
 TEST_P(InfoOfKind, ShowsSizesAndLimits) {
   const TemporaryFolder copy;
