@@ -149,7 +149,7 @@ TEST_P(AlphaFoldParity, StructureModule) {
   golden.Load();
   const std::vector<std::int32_t> types = golden.file().Read("aatype", DType::int32).ToVector<std::int32_t>();
   const Tensor single = golden.Input("single"), pair = golden.Input("pair");
-  const Structure structure = module(golden.context(), single, pair, types);
+  const FoldedStructure structure = module(golden.context(), single, pair, types);
   golden.Output("single_out", structure.single);
   for (int block = 0; block < 2; ++block) {
     const StructureBlock& made = structure.blocks[static_cast<std::size_t>(block)];

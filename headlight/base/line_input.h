@@ -30,7 +30,7 @@ class HEADLIGHT_API ByteInput {
   const std::string& name() const;
 
  private:
-  struct State;
+  class State;
   std::unique_ptr<State> state_;
 };
 

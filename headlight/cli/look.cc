@@ -167,7 +167,8 @@ AttentionRecord OfRegionTextEncoder(const std::string& folder, const ModelInput&
   Check(!options.patch, "--patch: the model reads regions of the picture, and no patches");
   const Detector detector = Detector::Load(*options.detector);
   std::vector<NamedBox> boxes;
-  for (const FoundBox& found : detector.Detect({*input.picture}).front())
+  const std::vector<std::vector<FoundBox>> detected = detector.Detect({*input.picture});
+  for (const FoundBox& found : detected.front())
     boxes.push_back(
         {found.box, fmt::format("{} {:.2f}", detector.labels()[static_cast<std::size_t>(found.label)], found.score)});
   return RegionAttentionOf(LoadRegionFolder(folder), *input.picture, boxes, *options.question, OneLayer(options));

@@ -215,7 +215,7 @@ TEST(TrainPictures, DoNotWriteAPageOverWhatIsRead) {
 TEST(TrainPictures, PresetsLeaveWhatIsGiven) {
   const Setting setting;
   const Outcome trained = setting.Train({"--validate-split", "0.3", "--out", setting.folder.File("model"), "--preset",
-                                         "small-pictures", "--layers", "2", "--model-dim", "32", "--steps", "2"});
+                                         "small-pictures", "--layers", "2", "--model-dim", "48", "--steps", "2"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const auto model = LoadModel<Vit>(setting.folder.File("model"));
   EXPECT_EQ(model->config().layers, 2);

@@ -28,7 +28,7 @@ struct FoldingOutputs {
   Tensor alignment;  // [rows * residues, ...]
   Tensor pair;       // [residues * residues, ...]
   Tensor single;     // [residues, ...], before the structure module
-  Structure structure;
+  FoldedStructure structure;
   // Logits. Of a number of bins: the distance of each pair's C betas [residues * residues, bins], the lDDT of each
   // residue [residues, bins], and the error of each residue in the other's frame [residues * residues, bins], empty
   // where the model has no such head; and of the letters that an alignment's masked cells had [rows * residues, 23],

@@ -44,8 +44,9 @@ std::vector<Grid> GridsOf(const Regions& patches) {
             first[2], first[3]);
       for (std::int32_t i = 0; i < picture.length; ++i) {
         const T* const box = patches.boxes.matrix<T>().row(picture.row(i));
-        const T expected[] = {static_cast<T>(i / grid.width), static_cast<T>(i % grid.width),
-                              static_cast<T>(grid.height), static_cast<T>(grid.width)};
+        const std::int64_t row = i / grid.width, column = i % grid.width;
+        const T expected[] = {static_cast<T>(row), static_cast<T>(column), static_cast<T>(grid.height),
+                              static_cast<T>(grid.width)};
         Check(std::equal(expected, expected + 4, box),
               "patch {} of a picture is at ({}, {}) of {} x {}, not at its place "
               "row by row",

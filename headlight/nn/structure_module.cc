@@ -108,15 +108,15 @@ StructureModule::StructureModule(const Scope& scope, const StructureModuleConfig
   }
 }
 
-Structure StructureModule::operator()(Context& context, const Tensor& single, const Tensor& pair,
-                                      std::span<const std::int32_t> types) const {
+FoldedStructure StructureModule::operator()(Context& context, const Tensor& single, const Tensor& pair,
+                                            std::span<const std::int32_t> types) const {
   const std::int64_t residues = std::ssize(types);
   Check(single.shape() == Shape{residues, config_.single} && pair.shape() == Shape{residues * residues, config_.pair},
         "StructureModule: representations of shapes {} and {} of {} residues", ToString(single.shape()),
         ToString(pair.shape()), residues);
   const Tensor initial = single_norm_(context, single), z = pair_norm_(context, pair);
   Tensor s = in_(context, initial), frames = IdentityFrames(residues, s.dtype());
-  Structure structure;
+  FoldedStructure structure;
   for (int block = 0; block < config_.blocks; ++block) {
     s = ops::Add(s, attention_(context, s, z, FrameMatrices(frames)));
     s = attention_norm_(context, ops::Drop(s, context.NextDropout(config_.dropout)));

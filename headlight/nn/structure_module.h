@@ -63,7 +63,7 @@ struct StructureBlock {
   Tensor unnormalized_torsions, torsions;  // [residues, 14]
 };
 
-struct Structure {
+struct FoldedStructure {
   std::vector<StructureBlock> blocks;
   Tensor single;  // [residues, single], after the last block
 };
@@ -76,8 +76,8 @@ class HEADLIGHT_API StructureModule {
 
   // single [residues, single], pair [residues * residues, pair], types as in protein/residues.h. Throws Error where the
   // shapes do not fit and for a type that there is not.
-  Structure operator()(Context& context, const Tensor& single, const Tensor& pair,
-                       std::span<const std::int32_t> types) const;
+  FoldedStructure operator()(Context& context, const Tensor& single, const Tensor& pair,
+                             std::span<const std::int32_t> types) const;
 
  private:
   struct Transition {

@@ -1,6 +1,7 @@
 // Object detection in pictures.
 //   const Detector detector = Detector::Load("detr-resnet-50");
-//   for (const FoundBox& found : detector.Detect({ReadPicture("street.jpg")})[0])
+//   const std::vector<FoundBox> boxes = detector.Detect({ReadPicture("street.jpg")})[0];
+//   for (const FoundBox& found : boxes)
 //     fmt::print("{} {:.2f} at {}, {}\n", detector.labels()[found.label], found.score, found.box.left, found.box.top);
 #pragma once
 

@@ -54,8 +54,9 @@ std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, con
 std::vector<double> RasterOf(const PictureTokens& parts, const std::vector<double>& shares) {
   std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
   for (int cell = 0; cell < parts.cells(); ++cell) {
-    const double x = (cell % parts.columns + 0.5) * static_cast<double>(parts.picture.width) / parts.columns,
-                 y = (cell / parts.columns + 0.5) * static_cast<double>(parts.picture.height) / parts.rows;
+    const int row = cell / parts.columns, column = cell % parts.columns;
+    const double x = (column + 0.5) * static_cast<double>(parts.picture.width) / parts.columns,
+                 y = (row + 0.5) * static_cast<double>(parts.picture.height) / parts.rows;
     for (std::size_t region = 0; region < shares.size(); ++region) {
       const Box& box = parts.boxes[region];
       if (x >= box.left && x < box.right && y >= box.top && y < box.bottom)
