@@ -332,4 +332,9 @@ TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, c
   return Training(task, options, keep, observer).Run(resume);
 }
 
+void KeepStatistics(TrainingTask& task) {
+  for (const Parameter& parameter : task.model->parameters().all())
+    if (!parameter.trained) task.state.push_back({parameter.names.front(), parameter.value});
+}
+
 }  // namespace headlight

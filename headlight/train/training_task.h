@@ -89,4 +89,7 @@ struct TrainingTask {
   bool last_is_best = false;
 };
 
+// Adds to a task's state the running averages of its model's batch norms, which no gradient trains.
+void KeepStatistics(TrainingTask& task);
+
 }  // namespace headlight

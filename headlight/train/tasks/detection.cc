@@ -230,9 +230,7 @@ TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& proces
     return EvaluateDetection(model, processor, valid, read, cancelled).report;
   };
   task.scores = {"ap", "ap50", "ap75"};
-  // The running averages of batch norms, where the backbone's are trained.
-  for (const Parameter& parameter : model.parameters().all())
-    if (!parameter.trained) task.state.push_back({parameter.names.front(), parameter.value});
+  KeepStatistics(task);
   return task;
 }
 
