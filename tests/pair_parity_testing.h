@@ -22,7 +22,7 @@
 
 namespace headlight {
 
-// What the rows of an output are: those of texts, of regions, of texts and then regions, or one of each pair.
+// The rows of an output: those of texts, of regions, of texts and then regions, or one of each pair.
 enum class RowsOf { texts, regions, both, pairs };
 
 struct PairOutput {

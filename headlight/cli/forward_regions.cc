@@ -170,7 +170,7 @@ Padded PaddedPictures(const Sequences& pictures) {
   return padded;
 }
 
-// What forward writes, [pairs, length, columns] of both streams, zero where there is padding.
+// Pads the packed rows of both streams to [pairs, length, columns], with zeros at the padding.
 struct Streams {
   const Padded &texts, &seen;
 
@@ -215,7 +215,7 @@ struct Streams {
   }
 };
 
-// What ViLBERT has besides.
+// ViLBERT's own outputs.
 void AddOutputs(NamedTensors& out, const Vilbert& model, Context& context, const EncodedPairs& encoded,
                 const Tensor& pooled, const Streams& streams) {
   out.tensors["pooled_output_t"] = model.PoolText(context, encoded);

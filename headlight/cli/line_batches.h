@@ -38,8 +38,8 @@ struct LineBatch {
   std::function<std::string(std::size_t)> name_of;  // "FILE: line 7" for a line by its index in the batch
 };
 
-// What stands before a line's tab, and after it. Throws Error naming the line where it has not just one; `columns` is for
-// that error, such as "a question and a passage".
+// The columns before and after a line's tab. Throws Error naming the line unless it has exactly one; `columns` names
+// them in that error, such as "a question and a passage".
 std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size_t line, std::string_view columns);
 
 struct LineCount {

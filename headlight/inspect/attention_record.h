@@ -50,9 +50,9 @@ struct PictureTokens {
 
 struct AttentionRecord {
   std::string title;  // for example the model's name; may be empty
-  // What the encoder read, or the regions of a picture; empty for a model that is only a decoder.
+  // The encoder's tokens, or the regions of a picture; empty for a model that is only a decoder.
   std::vector<std::string> source_tokens;
-  // What the decoder read, or the words beside a picture; empty for a model that is only an encoder.
+  // The decoder's tokens, or the words beside a picture; empty for a model that is only an encoder.
   std::vector<std::string> target_tokens;
   std::vector<AttentionMap> maps;  // in the order in which they are shown
   // The tokens that the model's form adds to the input, such as [CLS], which a reader may want to hide; by index.

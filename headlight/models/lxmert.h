@@ -66,8 +66,8 @@ class HEADLIGHT_API Lxmert : public RegionTextEncoder {
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  // What the head for regions says of them, by Transformers' names: obj, attr and feat, as far as the model has them.
-  // The first is RegionLogits.
+  // The predictions of the region head under Transformers' names: obj, attr and feat, as far as the model has them. The
+  // first is RegionLogits.
   std::vector<std::pair<std::string, Tensor>> RegionPredictions(Context& context, const Tensor& regions) const;
 
   const LxmertConfig& config() const { return config_; }

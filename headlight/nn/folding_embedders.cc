@@ -19,8 +19,8 @@ Linear Projection(const Scope& scope, const char* name, std::int64_t inputs, std
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, LeCunNormal(inputs)};
 }
 
-// What a product gives for one-hot rows, as a table with a row for each of `kinds` and one for no kind at all, which is
-// looked up: [pairs, ...].
+// The linear layer of one-hot rows, [pairs, ...], looked up in a table of its results: a row for each of `kinds`, then
+// one for rows of zeros.
 Tensor OfKinds(Context& context, const Linear& linear, std::int64_t kinds, std::span<const std::int32_t> rows,
                DType dtype) {
   const Tensor each = Tensor::Zeros({kinds + 1, kinds}, dtype);

@@ -28,7 +28,7 @@ class HEADLIGHT_API InputEmbedder {
   Linear first_, second_, target_, alignment_, places_;
 };
 
-// What a pass hands to the next one, without gradients.
+// The state that is recycled from one pass to the next, without gradients.
 struct RecycledState {
   Tensor first_row;   // [residues, alignment]: of the alignment
   Tensor pair;        // [residues * residues, pair]
@@ -39,7 +39,7 @@ struct RecycledState {
 HEADLIGHT_API RecycledState NothingRecycled(std::int64_t residues, std::int64_t alignment, std::int64_t pair,
                                             DType dtype);
 
-// What the outputs of a pass say.
+// The state for the next pass, from the outputs of one.
 HEADLIGHT_API RecycledState Recycle(const FoldingOutputs& outputs, std::span<const std::int32_t> types);
 
 // Algorithm 32.

@@ -13,8 +13,8 @@
 
 namespace headlight {
 
-// What one pass reads of a chain and its alignment (Jumper et al., "Highly accurate protein structure prediction with
-// AlphaFold", 2021, supplement, table 1).
+// The input of one pass: the features of a chain and its alignment (Jumper et al., "Highly accurate protein structure
+// prediction with AlphaFold", 2021, supplement, table 1).
 struct FoldingFeatures {
   std::vector<std::int32_t> types;   // of the residues, as in protein/residues.h
   std::vector<std::int32_t> places;  // in the chain: consecutive but at gaps

@@ -56,7 +56,7 @@ class HEADLIGHT_API AngleResnet {
   std::vector<Block> blocks_;
 };
 
-// What one block says. Lengths in angstrom.
+// The outputs of one block. Lengths in angstrom.
 struct StructureBlock {
   Tensor frames;                           // [residues, 7]: of the backbones, as in nn/frames.h
   Tensor group_frames, atoms;              // as in ResidueGeometry

@@ -14,7 +14,7 @@ struct InvariantPointShape {
   std::int64_t query_points = 4, value_points = 8;  // of a head
 };
 
-// What the residues are compared by. Points are global, all x of a row first, then y, then z, head by head.
+// Queries, keys, values and bias. Points are global, all x of a row first, then y, then z, head by head.
 struct InvariantPointInput {
   Tensor query;             // [residues, heads * head_dim]
   Tensor key_value;         // [residues, heads * 2 * head_dim]: of each head its key, then its value

@@ -25,7 +25,7 @@ namespace headlight {
 HEADLIGHT_API Structure ReadStructure(const std::string& path);
 HEADLIGHT_API Structure ParseStructure(std::string_view text, const std::string& name);
 
-// What a prediction's file says of it, in the categories of ModelCIF that AlphaFold's database has.
+// The metadata of a prediction, for ModelCIF's categories that AlphaFold's database has.
 struct PredictionNote {
   std::string title;     // of the entry
   std::string software;  // that made it
