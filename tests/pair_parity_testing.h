@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/stored_parameters.h"
@@ -176,6 +178,24 @@ inline void ExpectBatchInvariant(const RegionTextEncoder& model, const PairGolde
     apart.insert(apart.end(), pooled.begin(), pooled.end());
   }
   EXPECT_EQ(together, apart);
+}
+
+// A saved model is the same, of the same class.
+inline void ExpectRoundTrip(const std::string& folder) {
+  const TemporaryFolder copy;
+  ComesBack(*LoadModel<RegionTextEncoder>(folder), copy.path());
+  EXPECT_EQ(ReadJson(copy.File("config.json"))["architectures"].value(),
+            ReadJson(folder + "/config.json")["architectures"].value());
+}
+
+// The error of loading the folder with `from` replaced by `to` in its config.json; empty without one.
+template <typename Kind>
+std::string ErrorWith(const std::string& folder, const std::string& from, const std::string& to) {
+  const TemporaryFolder copy;
+  std::string config = ReadFile(folder + "/config.json");
+  WriteFile(copy.File("config.json"), config.replace(config.find(from), from.size(), to));
+  WriteFile(copy.File("model.safetensors"), ReadFile(folder + "/model.safetensors"));
+  return ErrorOf([&] { LoadModel<Kind>(copy.path()); });
 }
 
 }  // namespace headlight

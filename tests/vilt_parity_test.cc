@@ -77,12 +77,7 @@ TEST_P(ViltParity, GivesWhatTransformersGives) {
   });
 }
 
-TEST_P(ViltParity, ComesBackFromItsFolder) {
-  const TemporaryFolder folder;
-  ComesBack(*LoadModel<RegionTextEncoder>(FolderOf(std::get<0>(GetParam()))), folder.path());
-  EXPECT_EQ(ReadJson(folder.File("config.json"))["architectures"].value(),
-            ReadJson(FolderOf(std::get<0>(GetParam())) + "/config.json")["architectures"].value());
-}
+TEST_P(ViltParity, ComesBackFromItsFolder) { ExpectRoundTrip(FolderOf(std::get<0>(GetParam()))); }
 
 TEST(Vilt, IsBatchInvariant) {
   ExpectBatchInvariant(*LoadModel<Vilt>(FolderOf("answers"), {.purpose = LoadFor::computing}),
@@ -128,13 +123,7 @@ TEST(Vilt, RefusesWhatItDoesNotHave) {
               }),
               HasSubstr("smaller than a patch"));
 
-  const auto refusal = [&](const std::string& from, const std::string& to) {
-    const TemporaryFolder copy;
-    std::string config = ReadFile(FolderOf("answers") + "/config.json");
-    WriteFile(copy.File("config.json"), config.replace(config.find(from), from.size(), to));
-    WriteFile(copy.File("model.safetensors"), ReadFile(FolderOf("answers") + "/model.safetensors"));
-    return ErrorOf([&] { LoadModel<Vilt>(copy.path()); });
-  };
+  const auto refusal = [](const char* from, const char* to) { return ErrorWith<Vilt>(FolderOf("answers"), from, to); };
   EXPECT_EQ(refusal("{", "{"), "");
   EXPECT_EQ(refusal("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false"), "");  // as published ones say
   EXPECT_THAT(refusal("\"max_image_length\": -1", "\"max_image_length\": 200"), HasSubstr("drawn at random"));

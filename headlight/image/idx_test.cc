@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "headlight/base/file.h"
+#include "headlight/base/gzip_testing.h"
 #include "headlight/base/test_support.h"
 
 namespace headlight {
@@ -27,9 +27,7 @@ struct IdxTest : testing::Test {
     return path;
   }
   std::string WriteGzip(const std::string& text) const {
-    const gzFile file = gzopen(path.c_str(), "wb");
-    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
-    gzclose(file);
+    WriteFile(path, Gzip(text));
     return path;
   }
   std::string Refused(const std::string& text) const {

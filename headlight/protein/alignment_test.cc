@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "headlight/base/gzip_testing.h"
 #include "headlight/base/test_support.h"
 #include "headlight/protein/residues.h"
 #include "headlight/protein/testing.h"

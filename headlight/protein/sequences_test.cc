@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "headlight/base/gzip_testing.h"
 #include "headlight/base/test_support.h"
 #include "headlight/protein/residues.h"
 #include "headlight/protein/testing.h"
