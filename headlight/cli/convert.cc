@@ -47,7 +47,7 @@ void Run(const Options& options) {
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
   const Progress progress("converting");
   const std::unique_ptr<Model> model = LoadModel(options.folder);
-  CheckFinite(model->parameters().values(), *model, "converting");
+  CheckFinite(model->parameters().state(), *model, "converting");
   SaveModelFolder(options.out, [&](const std::string& folder) {
     model->Save(folder, options.compute == "int4" ? Compute::int4 : Compute::int8);
     CopyBesideModel(options.folder, folder);

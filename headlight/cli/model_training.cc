@@ -58,12 +58,6 @@ ModelTrainingWords WordsOfPictures(std::string from) {
           .unit = {"--batch-size", "Pictures per batch"}};
 }
 
-void CheckNoAverages(const ModelTrainingOptions& options) {
-  Check(options.training.adam.average_decay == 0 && options.training.average_last == 1,
-        "--average-decay and --average-last are not for models with batch norm, whose statistics are those of the last "
-        "weights alone");
-}
-
 void Describe(CLI::App& command, const std::string& option, const std::string& description) {
   command.get_option(option)->default_str("")->description(description);
 }

@@ -85,10 +85,6 @@ CLI::Option* AddModelNumber(CLI::App& command, const std::string& name, Value& v
       ->capture_default_str();
 }
 
-// For models whose batch norm is trained: throws Error where averages of the weights are asked for, since the norm's
-// statistics would remain those of the last weights.
-void CheckNoAverages(const ModelTrainingOptions& options);
-
 // Replaces an option's description, in which its default is said.
 void Describe(CLI::App& command, const std::string& option, const std::string& description);
 

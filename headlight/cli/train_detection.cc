@@ -169,7 +169,6 @@ Json ProcessorConfigOf(const Options& options) {
 
 void Run(Options& options) {
   const TrainingFolder folder = Begin(options);
-  if (options.from_scratch()) CheckNoAverages(options);
   TrainingProgress progress(Quiet(), "pictures");
   std::vector<std::string> labels;
   DetectionSet train = Read(options, options.train, options.learned(), labels, NewLabels::added, progress);

@@ -101,8 +101,9 @@ TEST(TrainDetection, AResumedTrainingIsTheSame) {
   const Setting setting;
   const auto train = [&](const std::string& out, const std::string& epochs, const std::string& threads,
                          const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"--epochs", epochs,      "--augment", "scale",      "--warmup",           "2",
-                                          "--resume", "--threads", threads,     "--schedule", "inverse-square-root"};
+    std::vector<std::string> arguments = {
+        "--epochs", epochs,      "--augment", "scale",      "--warmup",           "2", "--average-decay", "0.9",
+        "--resume", "--threads", threads,     "--schedule", "inverse-square-root"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return setting.TrainSmall(out, arguments);
   };

@@ -140,7 +140,6 @@ void Run(Options& options) {
   const std::vector<std::string> found = labels;
   std::unique_ptr<PictureEncoder> model =
       options.from_scratch() ? NewModel(options, labels) : ModelFor(options, labels, progress);
-  if (model->limits().batch_statistics) CheckNoAverages(options);
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
   if (labels != found) list = ListLabelledPictures(options.train, labels, rule);  // with the model's numbers
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {

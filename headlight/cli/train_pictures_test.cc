@@ -153,8 +153,6 @@ TEST(TrainPictures, AResnetIsTrainedAndResumed) {
   EXPECT_THAT(setting.Train(With(resnet, {"--channels", "4", "8", "--depths", "2"})).err,
               HasSubstr("--depths has 1 stages, and --channels 2"));
   EXPECT_THAT(setting.Train(With(resnet, {"--depths", "2"})).err, HasSubstr("--depths needs --channels"));
-  EXPECT_THAT(setting.Train(With(resnet, {"--channels", "4", "--average-decay", "0.9"})).err,
-              HasSubstr("--average-decay and --average-last are not for models with batch norm"));
 }
 
 TEST(TrainPictures, ALearningRateFallsWithTheMinutes) {

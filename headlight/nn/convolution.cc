@@ -121,8 +121,10 @@ NormedConvolution::NormedConvolution(const Scope& convolution, const Scope& norm
   const bool trained = statistics == BatchStatistics::trained;
   gain_ = declare("weight", 1, trained);
   bias_ = declare("bias", 0, trained);
-  mean_ = declare("running_mean", 0, false);
-  variance_ = declare("running_var", 1, false);
+  Parameter *const mean = declare("running_mean", 0, false), *const variance = declare("running_var", 1, false);
+  mean->statistic = variance->statistic = trained;
+  mean_ = mean;
+  variance_ = variance;
   convolution_.weight_->folded = {gain_, variance_, epsilon};
 }
 

@@ -52,22 +52,26 @@ Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shap
   parameter.names = std::move(names);
   parameter.shape = shape;
   parameter.initialisation = initialisation;
-  values_ = gradients_ = {};
+  state_ = values_ = gradients_ = {};
   return parameter;
 }
 
 void Parameters::Allocate() {
   if (!values_.empty()) return;
-  std::int64_t trained = 0;
-  for (const Parameter& parameter : parameters_)
+  std::int64_t trained = 0, statistics = 0;
+  for (const Parameter& parameter : parameters_) {
     if (parameter.trained) trained += Aligned(parameter.shape.elements());
-  values_ = Tensor::Zeros({trained}, dtype_);
-  std::int64_t begin = 0;
+    if (parameter.statistic) statistics += Aligned(parameter.shape.elements());
+  }
+  state_ = Tensor::Zeros({trained + statistics}, dtype_);
+  values_ = state_.ViewRows(0, trained);
+  std::int64_t begin = 0, statistic = trained;
   for (Parameter& parameter : parameters_) {
     const Tensor kept = parameter.value;
-    if (parameter.trained) {
-      parameter.value = values_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
-      begin += Aligned(parameter.shape.elements());
+    if (parameter.trained || parameter.statistic) {
+      std::int64_t& at = parameter.trained ? begin : statistic;
+      parameter.value = state_.ViewRows(at, parameter.shape.elements()).ViewAs(parameter.shape);
+      at += Aligned(parameter.shape.elements());
     } else {
       parameter.value = Tensor::Empty(parameter.shape, dtype_);
     }
@@ -109,7 +113,7 @@ void Parameters::Freeze(const std::string& pattern) {
   }
   Check(found, "no parameter has a name like {}", pattern);
   if (!allocated) return;
-  values_ = {};
+  state_ = values_ = {};
   Allocate();
   if (prepared) PrepareTraining();
 }

@@ -41,7 +41,8 @@ struct Parameter {
   std::vector<std::string> names;
   Shape shape;
   Initialisation initialisation;
-  bool trained = true;             // false: part of the checkpoint, but constant
+  bool trained = true;             // false: part of the checkpoint, but constant, or
+  bool statistic = false;          // a running average that passes in training update, such as batch norm's
   bool saved = true;               // false: of a training alone, and not part of the model's folder
   bool stored_transposed = false;  // on disk a matrix is [inputs, outputs]
   bool channels_last = false;      // a convolution's [outputs, height, width, inputs]; on disk the inputs are second
@@ -114,13 +115,15 @@ class HEADLIGHT_API Parameters {
   // All trained parameters as one vector, and their gradients in the same order. Each begins on a cache line: it takes
   // Aligned(elements).
   const Tensor& values() const { return values_; }
+  // The same vector with the statistics behind it: all that training changes, which averages and checkpoints keep.
+  const Tensor& state() const { return state_; }
   const Tensor& gradients() const { return gradients_; }
   static std::int64_t Aligned(std::int64_t elements) { return (elements + 15) / 16 * 16; }
 
  private:
   DType dtype_;
   std::deque<Parameter> parameters_;
-  Tensor values_, gradients_;
+  Tensor state_, values_, gradients_;  // values_: a view of state_
   std::string source_ = "the model";
 };
 

@@ -62,7 +62,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
                                  {"run", run}};
   ReplaceFolder(folder, [&](const std::string& fresh) {
     WriteFile(fresh + "/state.json", json.Text());
-    std::vector<StoredTensor> tensors = {Stored("values", parameters.values()), Stored("m", optimizer.m),
+    std::vector<StoredTensor> tensors = {Stored("values", parameters.state()), Stored("m", optimizer.m),
                                          Stored("v", optimizer.v)};
     if (!optimizer.average.empty()) tensors.push_back(Stored("average", optimizer.average));
     for (const TrainingTask::State& part : task.state) tensors.push_back(Stored(StateName(part), part.values));
@@ -70,7 +70,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
     for (const std::int64_t step : state.snapshots) {
       const std::string name = fmt::format("/{}", SnapshotName(step));
       if (step == optimizer.step)
-        WriteSafetensors(fresh + name, {Stored("values", parameters.values())});
+        WriteSafetensors(fresh + name, {Stored("values", parameters.state())});
       else
         LinkOrCopy(folder + name, fresh + name);  // it never changes
     }
@@ -104,7 +104,7 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   state.finished = json["finished"].Bool();
 
   const Safetensors tensors(folder + "/training.safetensors");
-  ReadInto(tensors, "values", parameters.values());
+  ReadInto(tensors, "values", parameters.state());
   ReadInto(tensors, "m", optimizer.m);
   ReadInto(tensors, "v", optimizer.v);
   if (!optimizer.average.empty()) ReadInto(tensors, "average", optimizer.average);
@@ -118,12 +118,12 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
 }
 
 void ReadSnapshot(const std::string& folder, std::int64_t step, Parameters& parameters) {
-  ReadInto(Safetensors(folder + "/" + SnapshotName(step)), "values", parameters.values());
+  ReadInto(Safetensors(folder + "/" + SnapshotName(step)), "values", parameters.state());
   parameters.Unpack();
 }
 
 Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, const Parameters& parameters) {
-  const Tensor mean = Tensor::Zeros(parameters.values().shape(), parameters.dtype());
+  const Tensor mean = Tensor::Zeros(parameters.state().shape(), parameters.dtype());
   const Tensor values = Tensor::Empty(mean.shape(), mean.dtype());
   for (const std::int64_t step : state.snapshots) {
     ReadInto(Safetensors(folder + "/" + SnapshotName(step)), "values", values);

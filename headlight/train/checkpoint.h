@@ -42,11 +42,11 @@ HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
 HEADLIGHT_API void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state,
                                   Optimizer& optimizer, const TrainingTask& task);
 
-// Fills the parameters with the values of that step, which is a snapshot of the checkpoint. Throws Error where they do
+// Fills the parameters' state with that of the step, which is a snapshot of the checkpoint. Throws Error where they do
 // not fit.
 HEADLIGHT_API void ReadSnapshot(const std::string& folder, std::int64_t step, Parameters& parameters);
 
-// The mean of the snapshots' values.
+// The mean of the snapshots' states.
 HEADLIGHT_API Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state,
                                      const Parameters& parameters);
 

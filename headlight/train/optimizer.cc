@@ -114,7 +114,7 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(
   const Shape shape{parameters.values().elements()};
   m = Tensor::Zeros(shape, parameters.dtype());
   v = Tensor::Zeros(shape, parameters.dtype());
-  if (options.average_decay > 0) average = parameters.values().Clone();
+  if (options.average_decay > 0) average = parameters.state().Clone();
 
   const std::vector<std::int64_t> layers = LayersBelowTheTop(parameters);
   std::int64_t begin = 0;
@@ -150,6 +150,7 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
         options.clip_parameter_norm > 0 ? std::sqrt(kernels::SumOfSquares<T>(parameters.gradients().span<T>())) : norm;
     // Averages begin short, so that the first values do not linger: decay (1 + t) / (10 + t) until it is reached.
     const auto t = static_cast<double>(step);
+    const double average_decay = std::min(options.average_decay, (1 + t) / (10 + t));
     for (const Segment& segment : segments_) {
       const auto part = [&](const Tensor& all) {
         return all.span<T>().subspan(static_cast<std::size_t>(segment.begin), static_cast<std::size_t>(segment.count));
@@ -162,10 +163,14 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
           .epsilon = options.epsilon,
           .weight_decay = segment.decay_factor * weight_decay.value_or(options.weight_decay),
           .gradient_scale = options.clip_norm > 0 && clipped > options.clip_norm ? options.clip_norm / clipped : 1,
-          .average_decay = std::min(options.average_decay, (1 + t) / (10 + t))};
+          .average_decay = average_decay};
       kernels::AdamUpdate<T>(adam, part(parameters.values()), part(parameters.gradients()), part(m), part(v),
                              average.empty() ? std::span<T>() : part(average));
     }
+    if (!average.empty())
+      for (std::int64_t i = parameters.values().elements(); i < average.elements(); ++i)  // statistics
+        average.data<T>()[i] +=
+            static_cast<T>(1 - average_decay) * (parameters.state().data<T>()[i] - average.data<T>()[i]);
   });
   parameters.gradients().Fill(0);
   return norm;

@@ -34,7 +34,7 @@ struct AdamOptions {
   std::vector<ParameterGroup> groups = {};  // a parameter is in the first that fits it
 };
 
-// All vectors have a number for every trained one, in the order of Parameters::values.
+// The vectors m and v have a number for every trained one, in the order of Parameters::values.
 struct HEADLIGHT_API Optimizer {
   // Freezes what a group says. Throws Error where an option is impossible or a group fits no parameter.
   Optimizer(const AdamOptions& options, Parameters& parameters);
@@ -47,7 +47,7 @@ struct HEADLIGHT_API Optimizer {
   AdamOptions options;
   std::int64_t step = 0;  // steps taken
   Tensor m, v;
-  Tensor average;  // empty without average_decay
+  Tensor average;  // of Parameters::state; empty without average_decay
 
  private:
   // Neighbours in Parameters::values that are treated alike.

@@ -224,7 +224,7 @@ class Training {
   void ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
     // Where a moving average is kept, it is what is validated and kept as the model.
-    WithValues(optimizer_.average, [&] { ValidateNow(); });
+    WithState(optimizer_.average, [&] { ValidateNow(); });
     state_.validated_step = optimizer_.step;
     if (options_.average_last > 1) {
       state_.snapshots.push_back(optimizer_.step);
@@ -271,25 +271,25 @@ class Training {
     if (state_.validated_step != optimizer_.step) ValidateAndKeep();  // the end came between two validations
     if (options_.average_last > 1 && state_.snapshots.size() > 1) {
       Note(fmt::format("averaging the last {} validations' values", state_.snapshots.size()));
-      WithValues(MeanOfSnapshots(keep_.checkpoint, state_, model_.parameters()), [&] { ValidateNow(); });
+      WithState(MeanOfSnapshots(keep_.checkpoint, state_, model_.parameters()), [&] { ValidateNow(); });
     }
   }
 
-  // Runs body with these values in the parameters' place, unless there are none.
+  // Runs body with this in the place of Parameters::state, unless it is empty.
   template <typename Body>
-  void WithValues(const Tensor& values, const Body& body) {
-    if (values.empty()) return body();
+  void WithState(const Tensor& state, const Body& body) {
+    if (state.empty()) return body();
     Parameters& parameters = model_.parameters();
-    const Tensor own = parameters.values().Clone();
-    parameters.values().CopyFrom(values);
+    const Tensor own = parameters.state().Clone();
+    parameters.state().CopyFrom(state);
     try {
       body();
     } catch (...) {
-      parameters.values().CopyFrom(own);
+      parameters.state().CopyFrom(own);
       parameters.Unpack();
       throw;
     }
-    parameters.values().CopyFrom(own);
+    parameters.state().CopyFrom(own);
   }
 
   void Save() {
@@ -330,11 +330,6 @@ class Training {
 TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep, bool resume,
                      const TrainingObserver& observer) {
   return Training(task, options, keep, observer).Run(resume);
-}
-
-void KeepStatistics(TrainingTask& task) {
-  for (const Parameter& parameter : task.model->parameters().all())
-    if (!parameter.trained) task.state.push_back({parameter.names.front(), parameter.value});
 }
 
 }  // namespace headlight

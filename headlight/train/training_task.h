@@ -89,7 +89,4 @@ struct TrainingTask {
   bool last_is_best = false;
 };
 
-// Adds to a task's state the running averages of its model's batch norms, which no gradient trains.
-void KeepStatistics(TrainingTask& task);
-
 }  // namespace headlight

@@ -230,7 +230,6 @@ TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& proces
     return EvaluateDetection(model, processor, valid, read, cancelled).report;
   };
   task.scores = {"ap", "ap50", "ap75"};
-  KeepStatistics(task);
   return task;
 }
 

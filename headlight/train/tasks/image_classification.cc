@@ -141,22 +141,19 @@ TrainingTask ImageClassificationTask(PictureEncoder& model, const PictureProcess
                                      const PictureSet& valid, const ImageClassificationOptions& options) {
   CheckClasses(model, train, "learn from");
   CheckClasses(model, valid, "validate on");
-  TrainingTask task = {
-      .model = &model,
-      .batches = PreparedBatches(train.size(), options.batches, Preparation(model, processor, train, options)),
-      .loss =
-          [&model, drop_path = options.drop_path](Context& context, const std::any& part, double scale) {
-            const auto& [values, targets] = std::any_cast<const PictureBatch&>(part);
-            context.drop_path = drop_path;
-            return ops::SoftCrossEntropy(LogitsOf(model, context, values), targets, scale);
-          },
-      .validate =
-          [&model, processor, &valid](const CancelCheck& cancelled) {
-            return ValidateImageClasses(model, processor, valid, cancelled);
-          },
-      .scores = {"accuracy", "macro_f1"}};
-  if (model.limits().batch_statistics) KeepStatistics(task);
-  return task;
+  return {.model = &model,
+          .batches = PreparedBatches(train.size(), options.batches, Preparation(model, processor, train, options)),
+          .loss =
+              [&model, drop_path = options.drop_path](Context& context, const std::any& part, double scale) {
+                const auto& [values, targets] = std::any_cast<const PictureBatch&>(part);
+                context.drop_path = drop_path;
+                return ops::SoftCrossEntropy(LogitsOf(model, context, values), targets, scale);
+              },
+          .validate =
+              [&model, processor, &valid](const CancelCheck& cancelled) {
+                return ValidateImageClasses(model, processor, valid, cancelled);
+              },
+          .scores = {"accuracy", "macro_f1"}};
 }
 
 }  // namespace headlight

@@ -207,7 +207,7 @@ TrainingTask SelfDistillation::Task(const DistilledPictures& train, const Distil
   };
   task.validate = [this, valid](const CancelCheck& cancelled) { return Validate(valid, cancelled); };
   task.after_step = [this](std::int64_t step, std::int64_t steps) { AfterStep(step, steps); };
-  task.state = {{"teacher", teacher_.parameters().values()}, {"centre", centre_}};
+  task.state = {{"teacher", teacher_.parameters().state()}, {"centre", centre_}};
   if (valid.classes.empty())
     task.last_is_best = true;
   else
