@@ -50,6 +50,24 @@ TEST(Optimizer, DecaysMatricesOfProductsButNoBiasNormOrEmbedding) {
     EXPECT_EQ(ValueOf(parameters, name), 1) << name;
 }
 
+TEST(Optimizer, AveragesStatisticsAsTheWeights) {
+  Parameters parameters;
+  Parameter& mean = parameters.Declare({"running_mean"}, {3}, {});
+  mean.trained = false;
+  mean.statistic = true;
+  DeclareAll(parameters);
+  mean.value.Fill(5);
+  Optimizer optimizer({.average_decay = 0.5}, parameters);
+  EXPECT_EQ(optimizer.m.elements(), parameters.values().elements());
+  mean.value.Fill(16);  // as a pass in training does
+  optimizer.Step(parameters, kRate);
+  const auto averaged = optimizer.average.span<float>();
+  for (std::size_t i = 0; i < 3; ++i)  // the first step's decay is 2 / 11
+    EXPECT_FLOAT_EQ(averaged[static_cast<std::size_t>(parameters.values().elements()) + i], 5 + 9.0F / 11 * (16 - 5));
+  parameters.Freeze("classifier.*");
+  EXPECT_EQ(ValueOf(parameters, "running_mean"), 16);
+}
+
 TEST(Optimizer, TakesTheWeightDecayOfAStep) {
   Parameters parameters;
   DeclareAll(parameters);
