@@ -97,8 +97,7 @@ void Run(Options& options) {
 
 void AddTrainPictureCodes(CLI::App& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *train.add_subcommand("picture-codes", "Train a discrete VAE: pictures as grids of codes");
+  CLI::App& command = *train.add_subcommand("picture-codes", "Train a discrete VAE: pictures as grids of codes");
   CLI::Option* from =
       AddModelTrainingOptions(command, *options, WordsOfPictures("Folder of a discrete VAE to train further"));
   for (const char* name : {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // which it does not have

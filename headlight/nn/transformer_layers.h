@@ -66,9 +66,9 @@ struct Memory {
 Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int layer, const Tensor& x,
                       const Sequences& sentences, const Memory& memory);
 
-// Begins a pass of a decoder with so many layers. A cache in the context makes room for the sentences' tokens, and keeps
-// which rows of the memory each reads, unless that is null. Returns the positions as DecoderCache::Append does; without
-// a cache they are empty.
+// Begins a pass of a decoder with so many layers. A cache in the context makes room for the sentences' tokens, and
+// keeps which rows of the memory each reads, unless that is null. Returns the positions as DecoderCache::Append does;
+// without a cache they are empty.
 std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
                                     std::size_t layers);
 

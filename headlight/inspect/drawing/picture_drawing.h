@@ -27,10 +27,10 @@ struct SheetLayout {
 };
 HEADLIGHT_API SheetLayout LayOutSheet(const PictureTokens& cells, int rows, int columns);
 
-// Draws the attentions of the record whose keys are a picture, or whose queries are its regions, to `path` (.png, .svg or .pdf): the picture is dark where
-// a head does not look, and bright and half orange where the head looks most; or, with a mass, dark outside of the
-// cells that hold that share. Throws Error for a record that CheckAttention refuses or without a picture, a query that
-// is not there, and as DrawAttention does.
+// Draws the attentions of the record whose keys are a picture, or whose queries are its regions, to `path` (.png, .svg
+// or .pdf): the picture is dark where a head does not look, and bright and half orange where the head looks most; or,
+// with a mass, dark outside of the cells that hold that share. Throws Error for a record that CheckAttention refuses or
+// without a picture, a query that is not there, and as DrawAttention does.
 HEADLIGHT_API void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& drawing,
                                         const std::string& path);
 

@@ -83,9 +83,7 @@ std::string Fingerprint(const std::string& bytes) {
 
 // The goldens are what AutoTokenizer makes of the files with these fingerprints, in a MarianMT and in a Pegasus folder.
 TEST(MarianTokenizer, SavesWhatTransformersReads) {
-  const auto folder_of = [](const std::string& algorithm) {
-    return BuildFolder() + "/tokenizer_saved_" + algorithm;
-  };
+  const auto folder_of = [](const std::string& algorithm) { return BuildFolder() + "/tokenizer_saved_" + algorithm; };
   for (const std::string algorithm : {"bpe", "unigram"}) {
     std::filesystem::create_directories(folder_of(algorithm));
     Small(algorithm).Save(folder_of(algorithm));
