@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/look_models.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
@@ -19,223 +19,27 @@
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/inspect/drawing/picture_drawing.h"
-#include "headlight/inspect/picture_attention.h"
-#include "headlight/io/model_folder.h"
-#include "headlight/models/family.h"
-#include "headlight/models/imagegpt.h"
-#include "headlight/nn/caption_model.h"
-#include "headlight/nn/drawing_model.h"
-#include "headlight/nn/dual_encoder.h"
-#include "headlight/nn/object_detector.h"
-#include "headlight/nn/region_text_encoder.h"
-#include "headlight/tasks/captioner.h"
-#include "headlight/tasks/detector.h"
-#include "headlight/tasks/drawer.h"
-#include "headlight/tasks/drawer_text.h"
-#include "headlight/tasks/dual_folder.h"
-#include "headlight/tasks/encoder_folder.h"
-#include "headlight/tasks/generator.h"
-#include "headlight/tasks/picture_answerer.h"
-#include "headlight/tasks/region_folder.h"
-#include "headlight/tasks/translator.h"
 
 namespace headlight {
 namespace {
 
-struct Options {
-  std::string folder;
-  std::optional<std::string> source, target, text, second, picture, question, detector, patch, attention, against;
-  std::optional<double> mass, threshold;
-  bool checkpoints = false;
-  std::optional<int> layer;
-  std::vector<std::string> out;
-  TranslateOptions translate;
-};
-
-// The input of the models, besides the texts.
-struct ModelInput {
-  const Options& options;
-  std::optional<Picture> picture = {};
-};
-
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
-AttentionRecord OfEncoderDecoder(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(options.source.has_value(), "{}: an encoder with a decoder reads a source text: give it with --source", folder);
-  return Translator::Load(folder).Attention(*options.source, options.target, options.translate);
-}
-
-AttentionRecord OfTextEncoder(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(options.text.has_value(), "{}: an encoder reads one text: give it with --text", folder);
-  return AttentionOf(LoadEncoderFolder(folder), *options.text, options.second);
-}
-
-AttentionRecord OfLanguageModel(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(options.text.has_value(), "{}: a language model reads one text: give it with --text", folder);
-  Check(!options.second, "{}: a language model reads no second text", folder);
-  return Generator::Load(folder).Attention(*options.text);
-}
-
-// A rollout to a layer is made of those before it.
-std::optional<int> OneLayer(const Options& options) {
-  return options.layer && options.attention != "rollout" ? std::optional(*options.layer - 1) : std::nullopt;
-}
-
-AttentionRecord OfPictureEncoder(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(input.picture.has_value(), "{}: an encoder of pictures reads one: give it with --picture", folder);
-  const auto model = LoadModel<PictureEncoder>(folder, {.purpose = LoadFor::computing});
-  return AttentionOf(*model, LoadPictureProcessor(folder), *input.picture, OneLayer(options));
-}
-
-AttentionRecord OfPictureGenerator(const std::string& folder, const ModelInput& input) {
-  Check(input.picture.has_value(), "{}: a generator of pictures reads one: give it with --picture", folder);
-  const auto model = LoadModel<ImageGpt>(folder, {.purpose = LoadFor::computing});
-  return AttentionOf(*model, model->config().start_id(), LoadPictureProcessor(folder), *input.picture,
-                     OneLayer(input.options));
-}
-
-// Of what the text is drawn as, with the options of headlight draw as they are unless given.
-AttentionRecord OfDrawer(const std::string& folder, const ModelInput& input) {
-  const std::optional<std::string>& text = input.options.text;
-  Check(text.has_value(), "{}: a model that draws reads a text: give it with --text", folder);
-  const Drawer drawer = Drawer::Load(folder);
-  const Drawing drawing = drawer.Draw({&*text, 1}, 1).front();
-  const std::vector<std::int32_t> ids =
-      DrawingIds(drawer.tokenizer(), *text, drawer.model().drawing().text_positions, "--text");
-  return AttentionOf(drawer.model(), ids, drawer.tokenizer().Labels(ids), drawing.codes, drawing.picture,
-                     OneLayer(input.options));
-}
-
-AttentionRecord OfDetector(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(input.picture.has_value(), "{}: a detector reads a picture: give it with --picture", folder);
-  AttentionChoice choice;
-  if (options.attention) choice = ParseAttentionChoice(*options.attention);
-  Check(!options.patch || choice.kind != AttentionKind::cross,
-        "--patch is for the encoder's attention, and --attention cross shows that of the boxes' queries");
-  Check(!options.threshold || (!choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross),
-        "--threshold chooses boxes, and --attention {} shows none", options.attention.value_or(""));
-  const auto model = LoadModel<ObjectDetector>(folder, {.purpose = LoadFor::computing});
-  AttentionRecord record =
-      AttentionOf(*model, LoadPictureProcessor(folder), *input.picture,
-                  {.threshold = options.threshold.value_or(DetectorLook().threshold),
-                   .layer = OneLayer(options),
-                   .encoder = choice.kind != AttentionKind::cross,
-                   .cross = !choice.rollout && choice.kind.value_or(AttentionKind::cross) == AttentionKind::cross});
-  if (record.target_tokens.empty() && !options.attention && !options.patch)
-    Note("no object is found in the picture; a lower --threshold finds more");
-  return record;
-}
-
-AttentionRecord OfDualEncoder(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(input.picture || options.text,
-        "{}: give this model of two towers a picture with --picture, a text with --text, or both, to see which patches "
-        "move their score",
-        folder);
-  Check(!options.second, "{}: this model reads no second text", folder);
-  if (input.picture && options.text) {
-    Check(!options.attention, "--attention: of a picture with a text the relevance of its patches is shown");
-    Check(!options.patch, "--patch: of a picture with a text the relevance of all patches is shown");
-    return PictureRelevanceOf(LoadDualFolder(folder, {}, LoadFor::everything), *input.picture, *options.text);
-  }
-  if (options.text) return TextAttentionOf(LoadDualFolder(folder), *options.text);
-  const auto model = LoadModel<DualEncoder>(folder, {.purpose = LoadFor::computing});
-  return AttentionOf(*model, LoadPictureProcessor(folder), *input.picture, OneLayer(options));
-}
-
-AttentionRecord OfCaptionModel(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(input.picture.has_value(), "{}: a model of captions reads a picture: give it with --picture", folder);
-  if (options.question) {
-    Check(!options.target, "--target is a caption, which is not shown with a --question");
-    return PictureAnswerer::Load(folder).Attention(*input.picture, *options.question, OneLayer(options));
-  }
-  return Captioner::Load(folder).Attention(*input.picture, options.target, {}, OneLayer(options));
-}
-
-AttentionRecord OfRegionTextEncoder(const std::string& folder, const ModelInput& input) {
-  const Options& options = input.options;
-  Check(input.picture && options.question && options.detector,
-        "{}: this model reads a question and the regions of a picture: give it --picture, --question, and with "
-        "--detector a model that finds them",
-        folder);
-  Check(!options.patch, "--patch: the model reads regions of the picture, and no patches");
-  const Detector detector = Detector::Load(*options.detector);
-  std::vector<NamedBox> boxes;
-  const std::vector<std::vector<FoundBox>> detected = detector.Detect({*input.picture});
-  for (const FoundBox& found : detected.front())
-    boxes.push_back(
-        {found.box, fmt::format("{} {:.2f}", detector.labels()[static_cast<std::size_t>(found.label)], found.score)});
-  return RegionAttentionOf(LoadRegionFolder(folder), *input.picture, boxes, *options.question, OneLayer(options));
-}
-
-struct KindAttention {
-  std::string_view kind;
-  AttentionRecord (*attention)(const std::string& folder, const ModelInput& input);
-};
-constexpr KindAttention kAttention[] = {{EncoderDecoder::kKind, OfEncoderDecoder},
-                                        {TextEncoder::kKind, OfTextEncoder},
-                                        {LanguageModel::kKind, OfLanguageModel},
-                                        {PictureEncoder::kKind, OfPictureEncoder},
-                                        {ImageGpt::kKind, OfPictureGenerator},
-                                        {ObjectDetector::kKind, OfDetector},
-                                        {DualEncoder::kKind, OfDualEncoder},
-                                        {CaptionModel::kKind, OfCaptionModel},
-                                        {RegionTextEncoder::kKind, OfRegionTextEncoder},
-                                        {DrawingModel::kKind, OfDrawer}};
-
-std::string NameOfFolder(const std::string& folder) {
-  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
-  return path.has_filename() ? path.filename() : path.parent_path().filename();
-}
-
-// The maps that are wanted. A page shows attention rollout, too; a drawing of texts where it is asked for.
-AttentionRecord RecordOf(const std::string& folder, const ModelInput& input, const AttentionChoice& choice) {
-  const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
-  const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
-  Check(of != std::end(kAttention), "{}: look does not support this kind of model", folder);
-  const bool detects = kind == ObjectDetector::kKind, captions = kind == CaptionModel::kKind,
-             regions = kind == RegionTextEncoder::kKind;
-  Check(!input.picture || detects || captions || regions || kind == PictureEncoder::kKind || kind == ImageGpt::kKind ||
-            kind == DualEncoder::kKind,
-        "{}: this model reads no picture", folder);
-  Check(captions || regions || !input.options.question,
-        "{}: --question is for models that answer questions about pictures", folder);
-  Check(!input.picture || !input.options.text || kind == DualEncoder::kKind,
-        "{}: --text with --picture is for models of two towers", folder);
-  Check(!input.picture || captions || !input.options.target, "{}: --target is for models that write", folder);
-  Check(regions || !input.options.detector, "{}: --detector is for models that read regions of a picture", folder);
-  Check(detects || !input.options.threshold, "{}: --threshold is for detectors", folder);
-  AttentionRecord record = of->attention(folder, input);
-  if (input.options.patch)  // is shown first
-    std::stable_partition(record.maps.begin(), record.maps.end(),
-                          [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
-  AddRollout(record);
-  record = SelectAttention(std::move(record), choice);
-  record.title = NameOfFolder(folder);
-  return record;
-}
-
 // Of the model, of two, or of all moments that its training has kept.
-std::vector<AttentionRecord> RecordsOf(const ModelInput& input, const AttentionChoice& choice) {
-  const Options& options = input.options;
+std::vector<AttentionRecord> RecordsOf(const LookInput& input, const AttentionChoice& choice) {
+  const LookOptions& options = input.options;
   std::vector<AttentionRecord> records;
   if (options.checkpoints) {
     const TrainingMoments moments(options.folder);
     for (const TrainingMoment& moment : moments.all()) {
-      records.push_back(RecordOf(moment.folder, input, choice));
+      records.push_back(AttentionFor(moment.folder, input, choice));
       records.back().title = moment.name;
     }
     return records;
   }
-  records.push_back(RecordOf(options.folder, input, choice));
+  records.push_back(AttentionFor(options.folder, input, choice));
   if (options.against) {
-    records.push_back(RecordOf(*options.against, input, choice));
+    records.push_back(AttentionFor(*options.against, input, choice));
     if (records[0].title == records[1].title) {
       records[0].title = options.folder;
       records[1].title = *options.against;
@@ -246,7 +50,7 @@ std::vector<AttentionRecord> RecordsOf(const ModelInput& input, const AttentionC
 
 // The token whose attention over the picture is shown first: that of "ROW:COLUMN", both from 1, or else the class
 // token, or of a model that reads pixels the last one.
-int FirstQuery(const Options& options, const AttentionRecord& record) {
+int FirstQuery(const LookOptions& options, const AttentionRecord& record) {
   if (!options.patch) return record.target_picture ? static_cast<int>(record.target_tokens.size()) - 1 : 0;
   const std::string& patch = *options.patch;
   const PictureTokens& cells = record.target_picture ? *record.target_picture : record.source_picture.value();
@@ -263,7 +67,7 @@ int FirstQuery(const Options& options, const AttentionRecord& record) {
 
 // The maps that a drawing shows: of a detector those of its boxes, of a caption those of its words, or of the cell that
 // was asked for; of a text no rollout unless it was asked for.
-AttentionRecord ForDrawing(AttentionRecord record, const Options& options) {
+AttentionRecord ForDrawing(AttentionRecord record, const LookOptions& options) {
   if (record.source_picture && !record.target_tokens.empty())
     std::erase_if(record.maps, [&](const AttentionMap& map) {
       return (map.kind == AttentionKind::encoder_self) != options.patch.has_value();
@@ -273,7 +77,7 @@ AttentionRecord ForDrawing(AttentionRecord record, const Options& options) {
   return record;
 }
 
-void Run(const Options& options) {
+void Run(const LookOptions& options) {
   Check(!options.target || options.source || options.picture, "--target needs --source or --picture");
   bool drawing = false;
   for (const std::string& path : options.out) {
@@ -295,7 +99,7 @@ void Run(const Options& options) {
   if (options.attention) choice = ParseAttentionChoice(*options.attention);
   if (options.layer) choice.layer = *options.layer - 1;
 
-  ModelInput input{options};
+  LookInput input{options};
   if (options.picture) input.picture = ReadOnePicture(Input(*options.picture));
   const Progress progress("looking");
   const std::vector<AttentionRecord> records = RecordsOf(input, choice);
