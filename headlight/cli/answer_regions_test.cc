@@ -98,6 +98,8 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
   EXPECT_THAT(ErrorOf([&] { answerer.Answer({}, {}, "Is it?"); }), HasSubstr("0 x 0"));
   EXPECT_THAT(RefusalOf(Answer({"--picture", kPicture, "--question", "Is it?", "--detector", kDetector})),
               HasSubstr("--detector is for models that read regions; this one reads the whole picture"));
+  for (const char* empty : {"", " "})
+    EXPECT_THAT(ErrorOf([&] { answerer.Answer(picture, {}, empty); }), HasSubstr("the question has no words"));
   EXPECT_THAT(RefusalOf(Answer({"--picture", kPicture, "--question", "Is it?", "--max-length", "3"})),
               HasSubstr("chooses one of the answers it knows"));
 

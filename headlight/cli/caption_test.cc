@@ -210,6 +210,31 @@ Tensor ChannelsFirst(const Tensor& pixels) {
   return result;
 }
 
+// Captions that the model writes itself are nearer to it than others.
+TEST_F(CaptionCommand, AreEvaluated) {
+  const std::string pairs = folder.File("pairs.tsv");
+  const auto evaluated = [&](const std::string& of, const std::string& text) {
+    WriteFile(pairs, "photos/a.png\t" + text + "\nphotos/a.png\tmen\n");
+    const Outcome outcome = RunProgram({"evaluate", of, pairs, "--json"});
+    return ParseJson(outcome.out, outcome.err);
+  };
+  for (const std::string& of : {model, blip}) {
+    const Json own =
+        evaluated(of, Captioner::Load(of).Describe(ReadPicture(files[0]), {.beam_size = 1, .max_length = 8}));
+    EXPECT_EQ(*own.Find("task")->As<std::string>(), "captions");
+    EXPECT_EQ(*own.Find("pictures")->As<std::int64_t>(), 1);
+    EXPECT_EQ(*own.Find("captions")->As<std::int64_t>(), 2);
+    EXPECT_GT(*own.Find("bleu")->As<double>(), 40);
+    EXPECT_EQ(*own.Find("exact")->As<double>(), 0);  // the model with random weights never ends
+    const Json other = evaluated(of, "two men sleep over two dogs with two men");
+    EXPECT_LT(*other.Find("bleu")->As<double>(), 10);
+    EXPECT_GT(*other.Find("loss")->As<double>(), *own.Find("loss")->As<double>());
+  }
+  EXPECT_THAT(RefusalOf({"evaluate", answers, pairs}), HasSubstr("captions"));
+  WriteFile(pairs, "photos/a.png\t\n");
+  EXPECT_THAT(RefusalOf({"evaluate", model, pairs}), HasSubstr("pairs.tsv:1"));
+}
+
 TEST_F(CaptionCommand, RunsTheModelOnTensors) {
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
   for (const std::string name : {"vit_gpt2", "blip", "blip_answers", "blip_matching"}) {

@@ -7,6 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/evaluate_captions.h"
 #include "headlight/cli/evaluate_drawings.h"
 #include "headlight/cli/evaluate_dual.h"
 #include "headlight/cli/evaluate_images.h"
@@ -19,6 +20,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/nn/caption_model.h"
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
@@ -46,7 +48,8 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
           kind.starts_with("encoder") ? "an" : "a", kind);
   }
   const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind || kind == PictureEncoder::kKind ||
-                        kind == DualEncoder::kKind || kind == DrawingModel::kKind || kind == PictureCoder::kKind;
+                        kind == DualEncoder::kKind || kind == CaptionModel::kKind || kind == DrawingModel::kKind ||
+                        kind == PictureCoder::kKind;
   Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
         kind == RegionTextEncoder::kKind ? "questions"
         : pictures                       ? "pictures"
@@ -71,6 +74,9 @@ void Run(const Options& options) {
   } else if (kind == DualEncoder::kKind) {
     CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDualEncoder(options);
+  } else if (kind == CaptionModel::kKind) {
+    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
+    EvaluateCaptionModel(options);
   } else if (kind == DrawingModel::kKind) {
     CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDrawer(options);
@@ -111,7 +117,7 @@ void AddEvaluate(CLI::App& program) {
   command.add_flag("--json", options.json, "Print one JSON object");
   command
       .add_option("--pictures", options.pictures,
-                  "Detectors, CLIP, DALL-E: folders of the pictures, unless they lie beside FILE")
+                  "Detectors, CLIP, captions, DALL-E: folders of the pictures, unless they lie beside FILE")
       ->check(Folder())
       ->type_name("DIR");
   command
@@ -173,6 +179,8 @@ void AddEvaluate(CLI::App& program) {
       "scikit-learn's\n                        penalty at C = 1\n"
       "  pictures with texts   (CLIP, SigLIP) how many pictures find their own text first among 1,000, and texts "
       "their\n                        own picture (text_recall, picture_recall), and the mean of both\n"
+      "  captions              how many greedy captions are one of their picture's word for word (exact), and their\n"
+      "                        BLEU against all captions of a picture\n"
       "  detectors             COCO's AP, at IoU 0.5:0.95, 0.5 and 0.75, and of small, medium and large objects, as\n  "
       "                      pycocotools has them; FILE as `train detection` reads it\n"
       "  questions, pictures   (ViLBERT) accuracy, also of each kind of question; question_accuracy and kind_accuracy\n"
@@ -195,6 +203,7 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate imagegpt t10k-images-idx3-ubyte.gz\n"
       "  headlight evaluate detr-resnet-50 instances_val2017.json --pictures val2017\n"
       "  headlight evaluate vilbert questions.jsonl --detector detr --train learned.jsonl\n"
+      "  headlight evaluate blip captions_val2017.json --pictures val2017\n"
       "  headlight evaluate shapes held_out.tsv\n"
       "  headlight evaluate shapes/vae photos/\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"

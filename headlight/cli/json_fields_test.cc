@@ -133,6 +133,9 @@ TEST_F(JsonFields, OfEvaluationsAreDocumented) {
       {"detection", {kTestdata + "detectors/detr", coco}},
       {"text-to-picture", {dalle, Write("pairs.tsv", "photos/cat/a.png\tA dog\nphotos/dog/a.png\tTwo dogs\n")}},
       {"picture-codes", {dalle + "/vae", photos}},
+      {"captions",
+       {kTestdata + "captions/vit_gpt2_text",
+        Write("pairs.tsv", "photos/cat/a.png\ta dog\nphotos/cat/a.png\ttwo dogs\nphotos/dog/a.png\ttwo\n")}},
       {"contrastive", {clip, Write("pairs.tsv", "photos/cat/a.png\ta cat\nphotos/dog/a.png\ttwo dogs\n")}},
   };
   for (const auto& [task, arguments] : cases) {

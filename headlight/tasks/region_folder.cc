@@ -24,10 +24,12 @@ RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& opti
 Encoding ReadQuestion(const RegionFolder& loaded, std::string_view question) {
   CheckText(
       question, [](std::size_t) { return "the question"; }, 0);
+  Check(!loaded.tokenizer.Encode(question, {.add_special = false, .read_special = false}).ids.empty(),
+        "the question has no words");
   Encoding encoding = loaded.tokenizer.Encode(question, {.read_special = false});
   const std::int64_t positions = loaded.model->limits().positions;
-  Check(!encoding.ids.empty() && std::ssize(encoding.ids) <= positions,
-        "the question has {} tokens, and the model reads 1 to {}", encoding.ids.size(), positions);
+  Check(std::ssize(encoding.ids) <= positions, "the question has {} tokens, and the model reads at most {}",
+        encoding.ids.size(), positions);
   return encoding;
 }
 

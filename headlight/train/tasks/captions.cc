@@ -61,7 +61,7 @@ void ForRanges(std::int64_t count, std::int64_t most, const CancelCheck& cancell
   }
 }
 
-std::vector<std::int64_t> Range(std::int64_t begin, std::int64_t end) {
+std::vector<std::int64_t> IndexRange(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> range;
   for (std::int64_t i = begin; i < end; ++i) range.push_back(i);
   return range;
@@ -79,49 +79,6 @@ double BleuOf(const std::vector<std::string>& written, const PictureTextSet& pic
       references[set].push_back(texts[set < texts.size() ? set : 0]);
     }
   return CorpusBleu(written, references).score;
-}
-
-ValidationReport Validate(const CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& valid,
-                          const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
-                          std::int64_t validated, const CancelCheck& cancelled) {
-  const std::int64_t at_once = PicturesOfPart(model.picture_limits(), FixedSize(processor), std::int64_t{1} << 20);
-  double loss = 0;
-  std::int64_t labels = 0;
-  std::size_t longest = 0;
-  ForRanges(std::ssize(valid.examples), at_once, cancelled, [&](std::int64_t begin, std::int64_t end) {
-    const CaptionBatch batch = BatchOf(model, processor, valid, Range(begin, end));
-    Context context;
-    loss += static_cast<double>(LossOf(model, context, batch, 0, 1).data<float>()[0]);
-    labels += std::ssize(batch.texts.labels);
-  });
-  ValidationReport report = LossReport(loss, labels);
-  report.score_name = "exact";
-  report.more_scores = {{"bleu", 0}};
-  if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
-
-  for (const Example& example : valid.examples) longest = std::max(longest, example.ids.size() + 1);
-  const DecodingOptions decoding{
-      .beam_size = 1,
-      .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
-      .cancelled = cancelled};
-  const PictureTextSet& pictures = *valid.pictures;
-  std::vector<std::string> written;
-  const std::int64_t count = validated < 0 ? pictures.size() : std::min(pictures.size(), validated);
-  ForRanges(count, at_once, cancelled, [&](std::int64_t begin, std::int64_t end) {
-    Context context;
-    const Memory memory = MemoryOf(model, context, ValuesOf(processor, pictures, Range(begin, end)));
-    for (const auto& hypotheses : Decode(model, memory, decoding)) written.push_back(decode(hypotheses.front().ids));
-  });
-  report.more_scores = {{"bleu", BleuOf(written, pictures)}};
-  std::int64_t right = 0;
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    const auto picture = static_cast<std::int64_t>(i);
-    const std::vector<std::string>& texts = pictures.texts(picture);
-    if (std::ranges::find(texts, written[i]) != texts.end()) ++right;
-    if (i < 3) report.samples.push_back({pictures.name(picture), texts.front(), written[i]});
-  }
-  report.score = PerCent(right, std::ssize(written));
-  return report;
 }
 
 void CheckCaptions(const CaptionModel& model, const TokenizedCaptions& captions, const char* purpose) {
@@ -143,6 +100,52 @@ TokenizedCaptions TokenizeCaptions(const CaptionModel& model, const PictureTextS
             pictures.name(picture), tokens, most);
     }
   return captions;
+}
+
+ValidationReport ValidateCaptions(const CaptionModel& model, const PictureProcessor& processor,
+                                  const TokenizedCaptions& valid,
+                                  const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
+                                  std::int64_t validated, const PassWatch& watch) {
+  CheckCaptions(model, valid, "validate on");
+  const std::int64_t at_once = PicturesOfPart(model.picture_limits(), FixedSize(processor), std::int64_t{1} << 20);
+  double loss = 0;
+  std::int64_t labels = 0;
+  std::size_t longest = 0;
+  ForRanges(std::ssize(valid.examples), at_once, watch.cancelled, [&](std::int64_t begin, std::int64_t end) {
+    const CaptionBatch batch = BatchOf(model, processor, valid, IndexRange(begin, end));
+    Context context;
+    loss += static_cast<double>(LossOf(model, context, batch, 0, 1).data<float>()[0]);
+    labels += std::ssize(batch.texts.labels);
+  });
+  ValidationReport report = LossReport(loss, labels);
+  report.score_name = "exact";
+  report.more_scores = {{"bleu", 0}};
+  if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
+
+  for (const Example& example : valid.examples) longest = std::max(longest, example.ids.size() + 1);
+  const DecodingOptions decoding{
+      .beam_size = 1,
+      .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
+      .cancelled = watch.cancelled};
+  const PictureTextSet& pictures = *valid.pictures;
+  std::vector<std::string> written;
+  const std::int64_t count = validated < 0 ? pictures.size() : std::min(pictures.size(), validated);
+  ForRanges(count, at_once, watch.cancelled, [&](std::int64_t begin, std::int64_t end) {
+    Context context;
+    const Memory memory = MemoryOf(model, context, ValuesOf(processor, pictures, IndexRange(begin, end)));
+    for (const auto& hypotheses : Decode(model, memory, decoding)) written.push_back(decode(hypotheses.front().ids));
+    if (watch.progress) watch.progress(end, count);
+  });
+  report.more_scores = {{"bleu", BleuOf(written, pictures)}};
+  std::int64_t right = 0;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const auto picture = static_cast<std::int64_t>(i);
+    const std::vector<std::string>& texts = pictures.texts(picture);
+    if (std::ranges::find(texts, written[i]) != texts.end()) ++right;
+    if (i < 3) report.samples.push_back({pictures.name(picture), texts.front(), written[i]});
+  }
+  report.score = PerCent(right, std::ssize(written));
+  return report;
 }
 
 TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& train,
@@ -174,7 +177,7 @@ TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
               },
           .validate =
               [&model, processor, &valid, decode, validated = options.validated](const CancelCheck& cancelled) {
-                return Validate(model, processor, valid, decode, validated, cancelled);
+                return ValidateCaptions(model, processor, valid, decode, validated, cancelled);
               },
           .scores = {"exact", "bleu"}};
 }

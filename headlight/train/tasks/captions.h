@@ -53,4 +53,10 @@ HEADLIGHT_API TrainingTask CaptionTask(CaptionModel& model, const PictureProcess
                                        const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
                                        const CaptionTrainingOptions& options);
 
+// The validation of `validated` pictures (-1: all), with the loss of every caption.
+HEADLIGHT_API ValidationReport
+ValidateCaptions(const CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& valid,
+                 const std::function<std::string(std::span<const std::int32_t> ids)>& decode, std::int64_t validated,
+                 const PassWatch& watch = {});
+
 }  // namespace headlight
