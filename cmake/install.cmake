@@ -18,8 +18,14 @@ set(user_headers
   headlight/image/segments.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
+  headlight/inspect/structure_page.h
+  headlight/inspect/structure_record.h
   headlight/nn/attention_sink.h
   headlight/nn/problem.h
+  headlight/protein/residues.h
+  headlight/protein/secondary_structure.h
+  headlight/protein/structure.h
+  headlight/protein/vector3.h
   headlight/tasks/answerer.h
   headlight/tasks/captioner.h
   headlight/tasks/classifier.h

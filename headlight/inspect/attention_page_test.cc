@@ -71,8 +71,8 @@ TEST(AttentionPage, HoldsPicturesAndElements) {
                 {"height", 1}, {"width", 2}, {"pixels", "AAEC_f7_"}, {"first", 1}, {"rows", 1}, {"columns", 2}}));
   const Json& elements = *At(*one.Find("maps"), 0).Find("elements");
   EXPECT_EQ(*elements.Find("size"), Json(1));
-  EXPECT_EQ(*elements.Find("query"), Json("-gAAfQ"));  // 4000, 0 and 2000
-  EXPECT_EQ(*elements.Find("key"), Json("u4nEPo"));    // 3000, 2500 and 1000
+  EXPECT_EQ(*elements.Find("query"), Json("_-AAf_"));  // 4094, 0 and 2047
+  EXPECT_EQ(*elements.Find("key"), Json("v_n_QA"));    // 3071, 2559 and 1024
   EXPECT_EQ(*data.Find("query"), Json(1));
   EXPECT_EQ(*data.Find("mass"), Json(0.5));
   EXPECT_EQ(*data.Find("slider"), Json(false));

@@ -12,6 +12,8 @@
 #include "headlight/base/file.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/attention_testing.h"
+#include "headlight/inspect/structure_page.h"
+#include "headlight/inspect/structure_testing.h"
 
 namespace headlight {
 namespace {
@@ -198,6 +200,10 @@ TEST_F(PageTest, ShowsATraining) {
 
 TEST_F(PageTest, ShowsTwoThousandTokens) {
   ExpectWorks(WithSelfTest(AttentionPage(LongRecord()), "page_long_selftest.js"), 19);
+}
+
+TEST_F(PageTest, ShowsAStructure) {
+  ExpectWorks(WithSelfTest(StructurePage(SampleStructure()), "page_structure_selftest.js"), 30);
 }
 
 TEST_F(PageTest, NoticesAPlantedDefect) {

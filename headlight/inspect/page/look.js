@@ -163,16 +163,8 @@ function paintReadout(map) {
 
 // ---- Events ----
 
-function setTheme(dark) {
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  byId("theme").setAttribute("aria-pressed", dark);
-  paintRamp();
-}
-
-const systemDark = matchMedia("(prefers-color-scheme: dark)");
-setTheme(systemDark.matches);
-systemDark.addEventListener("change", () => { setTheme(systemDark.matches); paint(); });
-byId("theme").addEventListener("click", () => { setTheme(theme() === "light"); paint(); });
+listenToTheme(() => { paintRamp(); paint(); });
+paintRamp();
 byId("save").addEventListener("click", () => savePicture());
 byId("hide").addEventListener("change", event => {
   state.hide = event.target.checked;

@@ -1,17 +1,6 @@
 // The map of a head: rows are queries, columns are keys. Of long inputs only what is on screen is drawn, with the labels
 // always in sight.
 
-// Gives a canvas this size on the page, by default at the screen's own resolution, and its cleared context.
-function sized(canvas, width, height, scale = window.devicePixelRatio || 1) {
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
-  context.scale(scale, scale);
-  return context;
-}
-
 const mostShown = map => Math.max(shownOf(querySide(map)).length, shownOf(keySide(map)).length);
 const isLong = map => mostShown(map) > LONG;
 const isHuge = map => map.heads * queriesOf(map).length * keysOf(map).length > 4e6;

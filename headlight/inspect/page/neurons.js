@@ -5,7 +5,7 @@ function elementsOf(map, side, head, token) {
   const {size, largest: most} = map.elements, packed = map.elements[side];
   const tokens = side === "query" ? queriesOf(map).length : keysOf(map).length;
   const begin = 2 * size * (head * tokens + token);
-  return Float32Array.from({length: size}, (_, i) => (twoDigits(packed, begin + 2 * i) / 2000 - 1) * most);
+  return unpackNumbers(packed.substr(begin, 2 * size), -most, most);
 }
 
 const neuronHead = () => Math.max(0, state.head);  // there are no elements of a mean

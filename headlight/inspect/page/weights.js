@@ -1,4 +1,3 @@
-"use strict";
 // The page on which one looks at attention. Its data, written by attention_page.cc:
 //   records  what is compared, or the moments of a training: {name, source, target, boxes, maps}
 //     source, target  {tokens, special, picture}: labels; the indices of the tokens that a reader may hide; where tokens
@@ -14,7 +13,6 @@
 //   slider   the records are moments of a training
 //   ramps    for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
 // There is one state; a choice changes it and builds the parts anew, a token or a cell in focus only paints them.
-const data = JSON.parse(document.getElementById("data").textContent);
 const ALL = -1;   // as a head: the mean of all of them
 const NONE = {};  // as a focus: neither a query nor a key
 const LONG = 120;  // tokens of a side from which on only those on screen are drawn
@@ -24,24 +22,7 @@ const state = {
   hide: false, masks: data.mass !== null, mass: data.mass ?? 0.6, zoom: 0,
 };
 
-const byId = id => document.getElementById(id);
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const digits = thousandths => (thousandths / 1000).toFixed(3);
-const theme = () => document.documentElement.dataset.theme;
-const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-function element(tag, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-}
-
-// Computed once for each key, and kept with the object.
-function kept(object, key, compute) {
-  object.kept ??= new Map();
-  if (!object.kept.has(key)) object.kept.set(key, compute());
-  return object.kept.get(key);
-}
 
 // ---- Tokens ----
 
@@ -65,25 +46,6 @@ function shownOf(side) {
 }
 
 // ---- The weights ----
-
-const DIGIT = new Uint8Array(128);
-[..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"].forEach((digit, value) => {
-  DIGIT[digit.charCodeAt(0)] = value;
-});
-const twoDigits = (packed, at) => DIGIT[packed.charCodeAt(at)] << 6 | DIGIT[packed.charCodeAt(at + 1)];
-
-// Thousandths. Of two digits, up to UNIT is UNIT times the root of a weight; more is a run of 2, 3, ... zeros.
-const UNIT = 3999;
-const THOUSANDTHS = Float32Array.from({length: UNIT + 1}, (_, code) => 1000 * (code / UNIT) ** 2);
-function unpackWeights(packed, count) {
-  const weights = new Float32Array(count);
-  for (let at = 0, to = 0; at < packed.length; at += 2) {
-    const code = twoDigits(packed, at);
-    if (code > UNIT) to += code - UNIT + 1;
-    else weights[to++] = THOUSANDTHS[code];
-  }
-  return weights;
-}
 
 // [query, key] of a head, or the mean of all heads, in thousandths; unpacked when first asked for.
 function valuesOf(map, head) {
@@ -151,8 +113,6 @@ const largestOfAll = map => Math.max(...Array.from({length: map.heads}, (_, head
 
 // ---- Colours ----
 
-const ramps = Object.fromEntries(Object.entries(data.ramps).map(([name, hex]) =>
-  [name, Array.from({length: 256}, (_, i) => [0, 2, 4].map(at => parseInt(hex.substr(6 * i + at, 2), 16)))]));
 const reversed = Object.fromEntries(Object.entries(ramps).map(([name, ramp]) =>
   [name, ramp.map(([red, green, blue]) => [blue, green, red])]));  // less than 0, in a difference
 const rampColor = (thousandths, most) => (thousandths < 0 ? reversed : ramps)[theme()][

@@ -1,0 +1,79 @@
+"use strict";
+// Shared by all pages: the data as page_data.cc packs them, colours, and elements of the page.
+const data = JSON.parse(document.getElementById("data").textContent);
+
+const byId = id => document.getElementById(id);
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+const theme = () => document.documentElement.dataset.theme;
+const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+// Computed once for each key, and kept with the object.
+function kept(object, key, compute) {
+  object.kept ??= new Map();
+  if (!object.kept.has(key)) object.kept.set(key, compute());
+  return object.kept.get(key);
+}
+
+// ---- Packed numbers ----
+
+const DIGIT = new Uint8Array(128);
+[..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"].forEach((digit, value) => {
+  DIGIT[digit.charCodeAt(0)] = value;
+});
+const twoDigits = (packed, at) => DIGIT[packed.charCodeAt(at)] << 6 | DIGIT[packed.charCodeAt(at + 1)];
+
+// Thousandths. Of two digits, up to UNIT is UNIT times the root of a weight; more is a run of 2, 3, ... zeros.
+const UNIT = 3999;
+const THOUSANDTHS = Float32Array.from({length: UNIT + 1}, (_, code) => 1000 * (code / UNIT) ** 2);
+function unpackWeights(packed, count) {
+  const weights = new Float32Array(count);
+  for (let at = 0, to = 0; at < packed.length; at += 2) {
+    const code = twoDigits(packed, at);
+    if (code > UNIT) to += code - UNIT + 1;
+    else weights[to++] = THOUSANDTHS[code];
+  }
+  return weights;
+}
+
+// Numbers from least to most, two digits each.
+function unpackNumbers(packed, least, most) {
+  return Float32Array.from({length: packed.length / 2}, (_, i) => least + twoDigits(packed, 2 * i) / 4094 * (most - least));
+}
+
+// ---- Colours and canvases ----
+
+const ramps = Object.fromEntries(Object.entries(data.ramps).map(([name, hex]) =>
+  [name, Array.from({length: 256}, (_, i) => [0, 2, 4].map(at => parseInt(hex.substr(6 * i + at, 2), 16)))]));
+
+// Gives a canvas this size on the page, by default at the screen's own resolution, and its cleared context.
+function sized(canvas, width, height, scale = window.devicePixelRatio || 1) {
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.scale(scale, scale);
+  return context;
+}
+
+// ---- Light and dark ----
+
+function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  byId("theme").setAttribute("aria-pressed", dark);
+}
+
+// The system's theme at first and wherever it changes, and the other by the button; `changed` is called after each.
+function listenToTheme(changed) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const set = dark => { setTheme(dark); changed(); };
+  setTheme(system.matches);
+  system.addEventListener("change", () => set(system.matches));
+  byId("theme").addEventListener("click", () => set(theme() === "light"));
+}

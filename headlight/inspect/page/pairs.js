@@ -1,0 +1,96 @@
+// Matrices over pairs of residues: expected errors, expected distances, attention.
+
+const MATRICES = ["errors", "distances", "attention"];
+
+const valuesOf = matrix => kept(matrix, "values", () => unpackNumbers(matrix.values, 0, matrix.most));
+
+const currentMap = () => data.attention.find(map => map.title === state.kind && map.layer === state.layer);
+
+// [residue, residue] of a head, or the mean of all heads, in thousandths.
+function weightsOf(map, head) {
+  return kept(map, `weights ${head}`, () => {
+    if (head !== ALL) return unpackWeights(map.weights[head], RESIDUES * RESIDUES);
+    const mean = new Float32Array(RESIDUES * RESIDUES);
+    for (let each = 0; each < map.heads; ++each) weightsOf(map, each).forEach((value, i) => mean[i] += value / map.heads);
+    return mean;
+  });
+}
+
+// The residue whose attention is shown.
+const looking = () => state.focus.i ?? state.pinned.i;
+// The residues that a residue looks at, as [residue, thousandths], the most first.
+function looks(map, from) {
+  const row = weightsOf(map, state.head).subarray(from * RESIDUES, (from + 1) * RESIDUES);
+  return [...row.entries()].filter(([, weight]) => weight >= 1).sort((a, b) => b[1] - a[1]);
+}
+const largestOf = map => kept(map, `largest ${state.head}`, () => weightsOf(map, state.head).reduce((a, b) => Math.max(a, b), 1));
+
+// What a matrix shows: its numbers, and the share of the ramp of one of them; near is strong.
+function shownBy(name) {
+  if (name === "attention") {
+    const map = currentMap();
+    return map && {values: weightsOf(map, state.head), share: value => value / largestOf(map), key: `${map.title} ${map.layer} ${state.head}`};
+  }
+  const matrix = data[name];
+  return matrix && {values: valuesOf(matrix), share: value => 1 - value / matrix.most, key: name};
+}
+
+function imageOf({values, share, key}) {
+  return kept(data, `image ${key} ${theme()}`, () => {
+    const canvas = element("canvas", {width: RESIDUES, height: RESIDUES}), context = canvas.getContext("2d");
+    const pixels = context.createImageData(RESIDUES, RESIDUES), ramp = ramps[theme()];
+    values.forEach((value, i) => {
+      const [red, green, blue] = ramp[clamp(Math.round(255 * share(value)), 0, 255)];
+      pixels.data[4 * i] = red;
+      pixels.data[4 * i + 1] = green;
+      pixels.data[4 * i + 2] = blue;
+      pixels.data[4 * i + 3] = 255;
+    });
+    context.putImageData(pixels, 0, 0);
+    return canvas;
+  });
+}
+
+function paintMatrix(name) {
+  const shown = shownBy(name), section = byId(`${name}-section`);
+  section.hidden = !shown;
+  if (!shown) return;
+  const canvas = byId(name), room = section.clientWidth - 34, side = Math.min(room, 360);
+  const context = sized(canvas, side, side), cell = side / RESIDUES;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(imageOf(shown), 0, 0, side, side);
+  const {i, j} = {...state.pinned, ...state.focus};
+  context.strokeStyle = style("--less");
+  context.lineWidth = 1;
+  const line = (x, y, width, height) => context.strokeRect(x, y, width, height);
+  if (i !== undefined) line(0, i * cell, side, Math.max(1, cell));
+  if (j !== undefined) line(j * cell, 0, Math.max(1, cell), side);
+}
+
+function paintMatrices() {
+  for (const name of MATRICES) paintMatrix(name);
+}
+
+// A place of a matrix as a focus.
+function pairAt(canvas, event) {
+  const bounds = canvas.getBoundingClientRect();
+  const index = share => clamp(Math.floor(share * RESIDUES), 0, RESIDUES - 1);
+  return {i: index((event.clientY - bounds.top) / bounds.height), j: index((event.clientX - bounds.left) / bounds.width)};
+}
+
+function listenToMatrices() {
+  for (const name of MATRICES) {
+    const canvas = byId(name);
+    canvas.addEventListener("pointermove", event => look(pairAt(canvas, event)));
+    canvas.addEventListener("pointerleave", () => look(state.pinned));
+    canvas.addEventListener("click", event => pin(pairAt(canvas, event)));
+    canvas.addEventListener("keydown", event => {
+      const step = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key];
+      const {i, j} = {i: 0, j: 0, ...state.focus};
+      if (event.key === "Enter") pin({i, j});
+      else if (step) look({i: clamp(i + step[0], 0, RESIDUES - 1), j: clamp(j + step[1], 0, RESIDUES - 1)});
+      else return;
+      event.preventDefault();
+    });
+  }
+}
