@@ -29,4 +29,17 @@ using AttentionSink = std::function<void(const LayerAttention&)>;
 // same shape: the last layer's first.
 using AttentionGradientSink = std::function<void(const LayerAttention& seen, const Tensor& gradient)>;
 
+// The attentions over residues of a model of protein structures (Jumper et al., "Highly accurate protein structure
+// prediction with AlphaFold", 2021, supplement, algorithms 7, 13, 14 and 22).
+enum class ResidueAttentionKind { row, starting_node, ending_node, invariant_points };
+
+// Where each residue looks, in one layer: of row attention in the alignment's first row, the chain itself. Of triangle
+// attention the mean over the pairs that a residue is the starting, or the ending node of, which all look at the same
+// third residues.
+struct ResidueLook {
+  ResidueAttentionKind kind = ResidueAttentionKind::row;
+  Tensor weights;  // [1, heads, residue, residue], each row sums to 1
+};
+using ResidueSink = std::function<void(const ResidueLook&)>;  // layer after layer
+
 }  // namespace headlight

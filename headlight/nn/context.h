@@ -25,6 +25,7 @@ struct HEADLIGHT_API Context {
   bool draft = false;                   // products use Parameter::draft
   AttentionSink sink;                   // where set, receives every head of every layer
   AttentionGradientSink gradient_sink;  // likewise with its gradient; with a tape, without a cache and dropout
+  ResidueSink residue_sink;             // where set, receives the attentions over residues of every layer
   bool last_cross_attention = false;    // the sink receives the cross-attention of the last layer alone; with a cache
 
   Tensor Use(const Parameter& parameter) const;

@@ -1,5 +1,6 @@
 #include "headlight/nn/evoformer.h"
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -21,7 +22,11 @@ RowAttentionWithPairBias::RowAttentionWithPairBias(const Scope& scope, const Evo
 Tensor RowAttentionWithPairBias::operator()(Context& context, const FoldingState& state,
                                             const AlignmentGrid& grid) const {
   const Tensor bias = bias_(context, pair_norm_(context, state.pair));
-  return attention_(context, norm_(context, state.alignment), grid.alignment_rows, {.values = bias}, grid.present);
+  std::function<void(const GatedAttention::WeightsOfSequence&)> look;
+  if (context.residue_sink)
+    look = [&](const auto& weights) { context.residue_sink({ResidueAttentionKind::row, weights(0)}); };
+  return attention_(context, norm_(context, state.alignment), grid.alignment_rows, {.values = bias}, grid.present,
+                    look);
 }
 
 ColumnAttention::ColumnAttention(const Scope& scope, const EvoformerConfig& config)

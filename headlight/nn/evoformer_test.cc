@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "headlight/autograd/gradient_check.h"
@@ -60,6 +62,63 @@ TEST(Evoformer, GradientsWithDropoutAndAbsentCells) {
       return ops::Concatenate(ops::Columns(after.alignment, 0, 3), after.pair);
     };
     EXPECT_EQ("", CheckGradients(f, {kAlignment, kPairs}));
+  }
+}
+
+// The sink is told of each block's row attention and of its triangle attention around either node, whose weights are
+// the means over a residue's pairs.
+TEST(Evoformer, TellsWhereResiduesLook) {
+  const Blocks blocks(/*global_columns=*/false);
+  std::vector<ResidueLook> looks;
+  Context context;
+  context.residue_sink = [&](const ResidueLook& look) { looks.push_back(look); };
+  blocks.stack(context, {kAlignment, kPairs}, AlignmentGrid(kRows, kResidues));
+  ASSERT_EQ(looks.size(), 6U);
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    EXPECT_EQ(static_cast<std::size_t>(looks[i].kind), i % 3);
+    ASSERT_EQ(looks[i].weights.shape(), (Shape{1, 1, kResidues, kResidues}));
+    for (std::int64_t residue = 0; residue < kResidues; ++residue) {
+      const double* const row = looks[i].weights.data<double>() + residue * kResidues;
+      EXPECT_NEAR(row[0] + row[1] + row[2], 1, 1e-12);
+    }
+  }
+}
+
+// Queries and keys of zeros, so that a bias alone decides where pairs look.
+TEST(TriangleAttention, TellsOfTheNodeThatItsPairsShare) {
+  constexpr std::int64_t residues = 2;
+  for (const auto node : {TriangleAttention::Node::starting, TriangleAttention::Node::ending}) {
+    Parameters parameters(DType::float64);
+    const TriangleAttention attention(Scope(parameters), 3, 1, 2, node);
+    parameters.Allocate();
+    for (Parameter& parameter : parameters.all()) {
+      parameter.value.Fill(0);
+      const std::string& name = parameter.names.front();
+      if (name == "layer_norm.weight") parameter.value.Fill(1);
+      if (name == "linear.weight") parameter.value.data<double>()[0] = 1;  // the bias is a pair's first number, normed
+    }
+    // The pair that gives the bias of (j, k) around the starting node, and of (k, i) around the ending one.
+    const bool starting = node == TriangleAttention::Node::starting;
+    const Tensor pairs = RandomTensor({residues * residues, 3}, 7);
+    ResidueLook look;
+    Context context;
+    context.residue_sink = [&](const ResidueLook& seen) { look = seen; };
+    attention(context, pairs, AlignmentGrid(1, residues));
+    EXPECT_EQ(look.kind, starting ? ResidueAttentionKind::starting_node : ResidueAttentionKind::ending_node);
+    const auto bias = [&](std::int64_t j, std::int64_t k) {
+      const double* const pair = pairs.matrix<double>().row(starting ? j * residues + k : k * residues + j);
+      const double mean = (pair[0] + pair[1] + pair[2]) / 3;
+      double variance = 1e-5;
+      for (int c = 0; c < 3; ++c) variance += (pair[c] - mean) * (pair[c] - mean) / 3;
+      return (pair[0] - mean) / std::sqrt(variance);
+    };
+    for (std::int64_t k = 0; k < residues; ++k) {
+      double expected = 0;  // the same for every residue, since queries and keys are 0
+      for (std::int64_t j = 0; j < residues; ++j)
+        expected += std::exp(bias(j, k)) / (std::exp(bias(j, 0)) + std::exp(bias(j, 1))) / residues;
+      for (std::int64_t residue = 0; residue < residues; ++residue)
+        EXPECT_NEAR(look.weights.data<double>()[residue * residues + k], expected, 1e-9);
+    }
   }
 }
 

@@ -25,11 +25,14 @@ GatedAttention::GatedAttention(const Scope& scope, std::int64_t model, std::int3
       output_(scope, {"linear_o"}, width_, model, /*bias=*/true, /*stored_transposed=*/false, kZeroLinear) {}
 
 Tensor GatedAttention::operator()(Context& context, const Tensor& x, const Sequences& sequences,
-                                  const ops::AttentionBias& bias, const AlignmentGrid::Marks& present) const {
+                                  const ops::AttentionBias& bias, const AlignmentGrid::Marks& present,
+                                  const std::function<void(const WeightsOfSequence&)>& look) const {
   const Tensor projected = query_key_value_(context, x);
   const auto part = [&](std::int64_t index) { return ops::Columns(projected, index * width_, width_); };
   const ScaledDotProductAttention attention = {.heads = heads_, .bias = bias, .present = present};
   const Tensor attended = attention(context, part(0), part(1), part(2), sequences, sequences);
+  if (look)
+    look([&](std::int32_t sequence) { return attention.Weights(part(0), part(1), sequences, sequences, sequence); });
   return output_(context, ops::Gate(attended, gate_(context, x)));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "headlight/base/export.h"
 #include "headlight/nn/alignment_grid.h"
@@ -22,13 +23,17 @@ inline constexpr LinearInitialisation kOpenGate = {{Initialisation::Kind::consta
 // W_o (sigmoid(W_g x + b_g) * MultiHead(x)) + b_o.
 class HEADLIGHT_API GatedAttention {
  public:
+  using WeightsOfSequence = std::function<Tensor(std::int32_t sequence)>;  // [1, heads, query, key]
+
   // Declares linear_q, linear_k and linear_v without biases, linear_g and linear_o.
   GatedAttention(const Scope& scope, std::int64_t model, std::int32_t heads, std::int64_t head_dim);
 
   // x [tokens, model], normed, of these sequences, which may be columns of a grid, to the same; `bias` of the scores as
   // in ops::Attention; `present` marks the tokens that may be seen, or is null: all are.
+  // `look`, unless it is empty, is given the weights.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences, const ops::AttentionBias& bias,
-                    const AlignmentGrid::Marks& present) const;
+                    const AlignmentGrid::Marks& present,
+                    const std::function<void(const WeightsOfSequence&)>& look = {}) const;
 
  private:
   std::int32_t heads_;

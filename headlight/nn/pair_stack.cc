@@ -1,5 +1,7 @@
 #include "headlight/nn/pair_stack.h"
 
+#include <functional>
+
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
@@ -8,6 +10,30 @@
 #include "headlight/ops/view.h"
 
 namespace headlight {
+namespace {
+
+// The weights of each residue's pairs, [1, heads, pair, other residue], as their mean over the pairs: [1, heads,
+// residue, other residue].
+Tensor MeanOfPairs(const GatedAttention::WeightsOfSequence& weights, std::int32_t residues) {
+  Tensor means;
+  for (std::int32_t residue = 0; residue < residues; ++residue) {
+    const Tensor of_pairs = weights(residue);
+    if (means.empty()) means = Tensor::Zeros(of_pairs.shape(), of_pairs.dtype());
+    const std::int64_t heads = of_pairs.shape()[1];
+    Dispatch(of_pairs.dtype(), [&]<typename T>(T) {
+      for (std::int64_t head = 0; head < heads; ++head) {
+        T* const mean = means.data<T>() + (head * residues + residue) * residues;
+        for (std::int32_t pair = 0; pair < residues; ++pair) {
+          const T* const row = of_pairs.data<T>() + (head * residues + pair) * residues;
+          for (std::int32_t other = 0; other < residues; ++other) mean[other] += row[other] / static_cast<T>(residues);
+        }
+      }
+    });
+  }
+  return means;
+}
+
+}  // namespace
 
 Tensor DropShared(Context& context, const Tensor& x, std::int64_t height, double probability, DropoutShared shared) {
   const Dropout dropout = context.NextDropout(probability);
@@ -57,8 +83,15 @@ TriangleAttention::TriangleAttention(const Scope& scope, std::int64_t pair, std:
 // a few numbers a pair, is transposed.
 Tensor TriangleAttention::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const {
   const Tensor x = norm_(context, pair), bias = bias_(context, x);
-  if (node_ == Node::starting) return attention_(context, x, grid.pair_rows, {.values = bias}, {});
-  return attention_(context, x, grid.pair_columns, {.values = ops::Embedding(bias, grid.transposed)}, {});
+  const bool starting = node_ == Node::starting;
+  std::function<void(const GatedAttention::WeightsOfSequence&)> look;
+  if (context.residue_sink)
+    look = [&](const auto& weights) {
+      context.residue_sink({starting ? ResidueAttentionKind::starting_node : ResidueAttentionKind::ending_node,
+                            MeanOfPairs(weights, grid.residues)});
+    };
+  if (starting) return attention_(context, x, grid.pair_rows, {.values = bias}, {}, look);
+  return attention_(context, x, grid.pair_columns, {.values = ops::Embedding(bias, grid.transposed)}, {}, look);
 }
 
 PairStack::PairStack(const Scope& scope, const PairStackConfig& config)

@@ -32,6 +32,7 @@ Tensor Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
   Context begun = context;  // of which every part begins
   begun.tape = nullptr;
   begun.sink = {};
+  begun.residue_sink = {};
   std::vector<Tensor> computed;
   std::int64_t rows = 0;
   for (std::int64_t part = 0; part < parts; ++part) {
@@ -69,10 +70,12 @@ std::vector<Tensor> RecomputedBlock(
   Context begun = context;
   begun.tape = nullptr;
   begun.sink = {};
+  begun.residue_sink = {};
   std::vector<Tensor> detached;
   for (const Tensor& input : inputs) detached.push_back(input.Detached());
   Context first = ContextOf(begun, 0, nullptr);
   first.sink = context.sink;
+  first.residue_sink = context.residue_sink;
   const std::vector<Tensor> outputs = compute(first, detached);
   if (context.tape == nullptr) return outputs;
   std::vector<Shape> shapes;

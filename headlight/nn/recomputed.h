@@ -23,7 +23,7 @@ Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
 
 // The results of compute(context, inputs), such as a block's outputs. In a pass with a tape it is computed twice, and
 // of its activations only the outputs are kept between: the inputs may be on the tape. Dropout is the same both times,
-// and the context's sink receives the attention of the first. `compute` is called until the tape is walked back or
+// and the context's sinks receive the attention of the first. `compute` is called until the tape is walked back or
 // cleared.
 HEADLIGHT_API std::vector<Tensor> RecomputedBlock(
     Context& context, const std::vector<Tensor>& inputs,

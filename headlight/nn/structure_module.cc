@@ -53,15 +53,16 @@ Tensor InvariantPointAttention::operator()(Context& context, const Tensor& singl
         *to = Number(static_cast<float>(distances)) * log1p(exp(*weight));
       },
       ops::Reshape(context.Use(*head_weights_), {shape_.heads, 1}));
-  const Tensor attended =
-      ops::InvariantPointAttention({.query = query_(context, single),
-                                    .key_value = key_value_(context, single),
-                                    .query_points = ops::ToGlobal(frames, query_points_(context, single)),
-                                    .key_value_points = ops::ToGlobal(frames, key_value_points_(context, single)),
-                                    .bias = bias_(context, pair),
-                                    .point_weights = ops::Reshape(point_weights, {shape_.heads}),
-                                    .pair = pair},
-                                   shape_);
+  const ops::InvariantPointInput input = {.query = query_(context, single),
+                                          .key_value = key_value_(context, single),
+                                          .query_points = ops::ToGlobal(frames, query_points_(context, single)),
+                                          .key_value_points = ops::ToGlobal(frames, key_value_points_(context, single)),
+                                          .bias = bias_(context, pair),
+                                          .point_weights = ops::Reshape(point_weights, {shape_.heads}),
+                                          .pair = pair};
+  const Tensor attended = ops::InvariantPointAttention(input, shape_);
+  if (context.residue_sink)
+    context.residue_sink({ResidueAttentionKind::invariant_points, ops::InvariantPointWeights(input, shape_)});
   const std::int64_t values = shape_.heads * shape_.head_dim, points = 3 * shape_.heads * shape_.value_points;
   const Tensor local = ops::ToLocal(frames, ops::Columns(attended, values, points));
   const Tensor places = ops::ConcatenateColumns(local, ops::PointNorms(local, epsilon_));

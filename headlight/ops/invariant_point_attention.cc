@@ -251,9 +251,7 @@ InvariantPointInput Backward(const Heads<T>& heads, const Tensor& weights, const
   return d;
 }
 
-}  // namespace
-
-Tensor InvariantPointAttention(const InvariantPointInput& input, const InvariantPointShape& shape) {
+void CheckShapes(const InvariantPointInput& input, const InvariantPointShape& shape) {
   const std::int64_t residues = input.query.rows();
   const auto check = [&](const char* name, const Tensor& x, std::int64_t rows, std::int64_t columns) {
     Check(x.rows() == rows && x.columns() == columns && x.contiguous() && x.dtype() == input.query.dtype(),
@@ -267,6 +265,13 @@ Tensor InvariantPointAttention(const InvariantPointInput& input, const Invariant
   check("a bias", input.bias, residues * residues, shape.heads);
   check("point weights", input.point_weights, 1, shape.heads);
   check("pairs", input.pair, residues * residues, input.pair.columns());
+}
+
+}  // namespace
+
+Tensor InvariantPointAttention(const InvariantPointInput& input, const InvariantPointShape& shape) {
+  CheckShapes(input, shape);
+  const std::int64_t residues = input.query.rows();
   const Tensor y = Tensor::Empty(
       {residues, shape.heads * (shape.head_dim + 3 * shape.value_points + input.pair.columns())}, input.query.dtype());
   Tensor weights;
@@ -289,6 +294,20 @@ Tensor InvariantPointAttention(const InvariantPointInput& input, const Invariant
                   Accumulate(input.point_weights.node(), d.point_weights);
                   Accumulate(input.pair.node(), d.pair);
                 });
+}
+
+Tensor InvariantPointWeights(const InvariantPointInput& input, const InvariantPointShape& shape) {
+  CheckShapes(input, shape);
+  const std::int64_t residues = input.query.rows();
+  const Tensor to = Tensor::Empty({1, shape.heads, residues, residues}, input.query.dtype());
+  Dispatch(to.dtype(), [&]<typename T>(T) {
+    const Heads<T> heads(input, shape);
+    const Tensor weights = WeightsOf(heads);
+    for (std::int64_t h = 0; h < shape.heads; ++h)
+      for (std::int64_t i = 0; i < residues; ++i)
+        std::copy_n(heads.OfHead(weights, h).row(i), residues, to.data<T>() + (h * residues + i) * residues);
+  });
+  return to;
 }
 
 }  // namespace headlight::ops

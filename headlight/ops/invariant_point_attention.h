@@ -32,4 +32,7 @@ struct InvariantPointInput {
 // where the shapes do not fit.
 HEADLIGHT_API Tensor InvariantPointAttention(const InvariantPointInput& input, const InvariantPointShape& shape);
 
+// Those weights alone, [1, heads, residue, residue].
+HEADLIGHT_API Tensor InvariantPointWeights(const InvariantPointInput& input, const InvariantPointShape& shape);
+
 }  // namespace headlight::ops

@@ -65,6 +65,21 @@ TEST(InvariantPointAttention, IsThatOfItsDefinition) {
   }
 }
 
+// With a pair's numbers 1 for its second residue and else 0, the sums over the pairs are the weights.
+TEST(InvariantPointAttention, SumsByItsWeights) {
+  std::vector<Tensor> in = Inputs();
+  in[6] = Tensor::Zeros({kResidues * kResidues, kResidues}, DType::float64);
+  for (std::int64_t i = 0; i < kResidues * kResidues; ++i) in[6].matrix<double>().row(i)[i % kResidues] = 1;
+  const Tensor y = Attend(in);
+  const Tensor weights = InvariantPointWeights({in[0], in[1], in[2], in[3], in[4], in[5], in[6]}, kShape);
+  ASSERT_EQ(weights.shape(), (Shape{1, kShape.heads, kResidues, kResidues}));
+  for (std::int64_t h = 0; h < kShape.heads; ++h)
+    for (std::int64_t i = 0; i < kResidues; ++i)
+      for (std::int64_t j = 0; j < kResidues; ++j)
+        EXPECT_NEAR(weights.data<double>()[(h * kResidues + i) * kResidues + j],
+                    y.matrix<double>().row(i)[kShape.heads * (3 + 9) + h * kResidues + j], 1e-12);
+}
+
 TEST(InvariantPointAttention, Gradients) { EXPECT_EQ("", CheckGradients(Attend, Inputs())); }
 
 TEST(InvariantPointAttention, RefusesOtherShapes) {
