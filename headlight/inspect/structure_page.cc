@@ -6,32 +6,11 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/inspect/attention_record.h"
 #include "headlight/inspect/page_data.h"
+#include "headlight/inspect/ribbon.h"
 
 namespace headlight {
 namespace {
-
-void CheckRecord(const StructureRecord& record) {
-  const std::size_t residues = record.chain.residues.size(), pairs = residues * residues;
-  Check(residues > 0, "structure: the chain has no residues");
-  std::size_t weights = 0;
-  for (const ResidueAttention& map : record.attention) {
-    Check(map.heads > 0 && map.weights.size() == static_cast<std::size_t>(map.heads) * pairs,
-          "structure: {} of layer {} has {} weights for {} heads and {} residues", map.title, map.layer + 1,
-          map.weights.size(), map.heads, residues);
-    weights += map.weights.size();
-  }
-  Check(weights <= static_cast<std::size_t>(kMostWeights),
-        "structure: {} weights of attention are too many for a page, which holds {}; choose one layer", weights,
-        kMostWeights);
-  for (const ResiduePairs* matrix : {&record.errors, &record.distances})
-    Check(matrix->values.empty() || (matrix->values.size() == pairs && matrix->most > 0),
-          "structure: a matrix of {} pairs for {} residues", matrix->values.size(), residues);
-  for (const StructureMoment& moment : record.moments)
-    Check(moment.backbone.size() == residues, "structure: {} has {} residues, and the chain {}", moment.name,
-          moment.backbone.size(), residues);
-}
 
 // The cube of all places, within which coordinates are packed.
 struct Range {
@@ -55,16 +34,27 @@ Json Matrix(const ResiduePairs& pairs) {
   return Json::Object{{"most", pairs.most}, {"values", PackNumbers(pairs.values, 0, pairs.most)}};
 }
 
-// The data that page/structure.js reads, where the fields are documented.
+constexpr std::size_t kAlpha = 1;  // among BackboneAtoms
+constexpr int kSteps = 6;          // of a ribbon
+
+// The data that page/space.js reads, where the fields are documented.
 Json PageData(const StructureRecord& record) {
   const std::vector<Residue>& residues = record.chain.residues;
   const std::vector<BackboneAtoms> last = BackboneOf(record.chain);
   std::vector<StructureMoment> moments = record.moments;
   if (moments.empty()) moments.push_back({record.title, last});
+  const std::vector<int> breaks = BreaksOf(record.chain);
+  const std::vector<SecondaryStructure> kinds = SecondaryStructureOf(last, breaks);
+  std::vector<Ribbon> ribbons;
+  for (const StructureMoment& moment : moments) ribbons.push_back(RibbonOf(moment.backbone, kinds, breaks, kSteps));
   Range range;
-  for (const StructureMoment& moment : moments)
-    for (const BackboneAtoms& backbone : moment.backbone)
-      for (const Vector3& place : backbone) range.Include(place);
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    for (const BackboneAtoms& backbone : moments[i].backbone) range.Include(backbone[kAlpha]);
+    for (const auto& [left, right] : ribbons[i].edges) {
+      range.Include(left);
+      range.Include(right);
+    }
+  }
   for (const Residue& residue : residues)
     for (std::size_t atom = 0; atom < kAtom37; ++atom)
       if (residue.known[atom]) range.Include(residue.atoms[atom]);
@@ -73,7 +63,7 @@ Json PageData(const StructureRecord& record) {
   };
 
   Json::Array names, numbers, lddt, counts, packed_moments, attention;
-  std::string elements, kinds;
+  std::string elements;
   std::vector<float> atoms;
   for (const Residue& residue : residues) {
     names.push_back(residue.name);
@@ -88,13 +78,15 @@ Json PageData(const StructureRecord& record) {
       }
     counts.push_back(count);
   }
-  const std::vector<int> breaks = BreaksOf(record.chain);
-  for (const SecondaryStructure kind : SecondaryStructureOf(last, breaks)) kinds += static_cast<char>(kind);
-  for (const StructureMoment& moment : moments) {
-    std::vector<float> places;
-    for (const BackboneAtoms& backbone : moment.backbone)
-      for (const Vector3& place : backbone) Append(place, places);
-    packed_moments.push_back(Json::Object{{"name", moment.name}, {"backbone", packed(places)}});
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    std::vector<float> alphas, edges;
+    for (const BackboneAtoms& backbone : moments[i].backbone) Append(backbone[kAlpha], alphas);
+    for (const auto& [left, right] : ribbons[i].edges) {
+      Append(left, edges);
+      Append(right, edges);
+    }
+    packed_moments.push_back(
+        Json::Object{{"name", moments[i].name}, {"alphas", packed(alphas)}, {"ribbon", packed(edges)}});
   }
   for (const ResidueAttention& map : record.attention) {
     Json::Array heads;
@@ -108,8 +100,8 @@ Json PageData(const StructureRecord& record) {
                       {"names", std::move(names)},
                       {"numbers", std::move(numbers)},
                       {"lddt", record.predicted ? Json(std::move(lddt)) : Json()},
-                      {"kinds", std::move(kinds)},
                       {"breaks", breaks},
+                      {"steps", kSteps},
                       {"least", range.least},
                       {"most", range.most + 1e-3},
                       {"moments", std::move(packed_moments)},
@@ -124,22 +116,8 @@ Json PageData(const StructureRecord& record) {
 
 }  // namespace
 
-std::vector<BackboneAtoms> BackboneOf(const ProteinChain& chain) {
-  std::vector<BackboneAtoms> backbone;
-  for (const Residue& residue : chain.residues) {
-    BackboneAtoms atoms;
-    for (std::size_t i = 0; const std::string_view name : {"N", "CA", "C", "O"}) {
-      const auto atom = static_cast<std::size_t>(Atom37Of(name).value());
-      Check(residue.known[atom], "structure: {} {} has no atom {}", residue.name, residue.number, name);
-      atoms[i++] = residue.atoms[atom];
-    }
-    backbone.push_back(atoms);
-  }
-  return backbone;
-}
-
 std::string StructurePage(const StructureRecord& record) {
-  CheckRecord(record);
+  CheckStructure(record);
   return FillPage("structure.html", record.title.empty() ? "Structure" : record.title, PageData(record));
 }
 

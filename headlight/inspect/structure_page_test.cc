@@ -18,7 +18,7 @@ TEST(StructurePage, HoldsTheRecord) {
   const std::string page = StructurePage(SampleStructure());
   EXPECT_THAT(page, AllOf(HasSubstr("<title>helix &lt;b&gt;</title>"), HasSubstr(R"("letters":"MKTAYIAKDRCWGLEV")"),
                           HasSubstr(R"("names":["MET","LYS")"), HasSubstr(R"("numbers":[101,102)"),
-                          HasSubstr(R"("lddt":[40.0,44.0)"), HasSubstr(R"("kinds":"-HHHHHHHHHHHHHH-")"),
+                          HasSubstr(R"("lddt":[40.0,44.0)"), HasSubstr(R"("breaks":[],"steps":6)"),
                           HasSubstr(R"("title":"Row attention","layer":2,"heads":2)")));
 }
 

@@ -43,4 +43,8 @@ struct StructureRecord {
 // The backbone of a chain. Throws Error naming the residue whose N, CA, C or O is not known.
 HEADLIGHT_API std::vector<BackboneAtoms> BackboneOf(const ProteinChain& chain);
 
+// Throws Error unless there is a residue, every matrix, moment and attention fits the chain, and all together hold at
+// most kMostWeights weights.
+HEADLIGHT_API void CheckStructure(const StructureRecord& record);
+
 }  // namespace headlight

@@ -253,6 +253,16 @@ void Canvas::Line(std::span<const Point> points, Color color, double width) {
   cairo_stroke(cairo_);
 }
 
+void Canvas::Polygon(std::span<const Point> corners, Color color, double outline) {
+  for (const Point& corner : corners) cairo_line_to(cairo_, corner.x, corner.y);
+  cairo_close_path(cairo_);
+  SetColor(cairo_, color);
+  cairo_fill_preserve(cairo_);
+  cairo_set_line_width(cairo_, outline);
+  cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_ROUND);
+  cairo_stroke(cairo_);
+}
+
 void Canvas::Dot(Point center, double radius, Color color) {
   cairo_arc(cairo_, center.x, center.y, radius, 0, 2 * std::numbers::pi);
   SetColor(cairo_, color);

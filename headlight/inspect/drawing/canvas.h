@@ -60,6 +60,8 @@ class Canvas {
   // Thin diagonal lines, for masked cells.
   void Hatch(std::span<const Rectangle> rectangles);
   void Line(std::span<const Point> points, Color color, double width);
+  // Filled, with an outline of the same colour.
+  void Polygon(std::span<const Point> corners, Color color, double outline);
   void Dot(Point center, double radius, Color color);
   // One line of text, its middle at the height `at.y`; cut with an ellipsis beyond max_width. Upwards: turned by a
   // quarter to the left about `at`, so that it reads from below.

@@ -2,10 +2,11 @@
 // `data`, written by structure_page.cc:
 //   letters, names, numbers  of each residue: its letter, its three letters, its number
 //   lddt       of each residue 0 to 100, or null where the structure is no prediction
-//   kinds      of each residue H, E or -: helix, strand, neither
 //   breaks     the residues after which the chain is broken
+//   steps      pieces of the ribbon between two residues
 //   least, most  the range of packed coordinates, in angstrom
-//   moments    {name, backbone}: N, CA, C and O of each residue; the last is the structure
+//   moments    {name, alphas, ribbon}: CA of each residue; of each but the last steps + 1 edges on the way to the next,
+//              the left end and the right end; the last moment is the structure
 //   counts, elements, atoms  of the structure: how many atoms each residue has, their elements and places
 //   errors, distances  {most, values} of each pair of residues, in angstrom, or null
 //   attention  {title, layer, heads, weights}: a string for each head, [residue, residue], as unpackWeights reads it
@@ -22,34 +23,33 @@ const breaks = new Set(data.breaks);
 
 // ---- Places ----
 
-const backboneOf = moment => kept(moment, "places", () => unpackNumbers(moment.backbone, data.least, data.most));
-const atomPlaces = () => kept(data, "atoms", () => unpackNumbers(data.atoms, data.least, data.most));
+const unpackPlaces = packed => unpackNumbers(packed, data.least, data.most);
+const atomPlaces = () => kept(data, "atoms", () => unpackPlaces(data.atoms));
 
-// The backbone at a moment, which may lie between two.
-function backbone() {
+// Places of a kind at a moment, which may lie between two.
+function placesOf(kind) {
+  const of = moment => kept(moment, `places ${kind}`, () => unpackPlaces(moment[kind]));
   const before = Math.floor(state.moment), share = state.moment - before;
-  const from = backboneOf(data.moments[before]);
+  const from = of(data.moments[before]);
   if (share === 0) return from;
-  const to = backboneOf(data.moments[before + 1]);
+  const to = of(data.moments[before + 1]);
   return from.map((value, i) => value + share * (to[i] - value));
 }
 
-const [N, CA, C, O] = [0, 1, 2, 3];
-const at = (places, residue, atom) => places.subarray(12 * residue + 3 * atom, 12 * residue + 3 * atom + 3);
+const place = (places, index) => places.subarray(3 * index, 3 * index + 3);
 const minus = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const unit = a => { const length = Math.hypot(...a) || 1; return a.map(value => value / length); };
-const distance = (i, j) => Math.hypot(...minus(at(backbone(), i, CA), at(backbone(), j, CA)));
+const distance = (i, j) => { const alphas = placesOf("alphas"); return Math.hypot(...minus(place(alphas, i), place(alphas, j))); };
 
 // Where the structure stands: its middle, and the distance of the farthest CA from it.
-const extent = kept(data, "extent", () => {
-  const places = backboneOf(data.moments.at(-1)), middle = [0, 0, 0];
-  for (let i = 0; i < RESIDUES; ++i) at(places, i, CA).forEach((value, axis) => middle[axis] += value / RESIDUES);
+const extent = (() => {
+  const places = unpackPlaces(data.moments.at(-1).alphas), middle = [0, 0, 0];
+  for (let i = 0; i < RESIDUES; ++i) place(places, i).forEach((value, axis) => middle[axis] += value / RESIDUES);
   let radius = 6;
-  for (let i = 0; i < RESIDUES; ++i) radius = Math.max(radius, Math.hypot(...minus(at(places, i, CA), middle)) + 4);
+  for (let i = 0; i < RESIDUES; ++i) radius = Math.max(radius, Math.hypot(...minus(place(places, i), middle)) + 4);
   return {middle, radius};
-});
+})();
 
 // ---- Colours ----
 
@@ -74,54 +74,6 @@ function hueColour(hue) {
   return [part(0), part(8), part(4)];
 }
 
-// ---- The ribbon ----
-
-const HALF_WIDTH = {H: 1.25, E: 1.05, "-": 0.22};  // angstrom
-
-// Of each residue: the middle of the ribbon, the direction of its width, and half of that (before and after it).
-function ribbonAxis(places) {
-  const axis = [];
-  for (let i = 0; i < RESIDUES; ++i) {
-    const first = i > 0 && !breaks.has(i - 1) ? i - 1 : i, last = i + 1 < RESIDUES && !breaks.has(i) ? i + 1 : i;
-    const ca = at(places, i, CA), tangent = unit(minus(at(places, last, CA), at(places, first, CA)));
-    // In a strand neighbours lie on either side of its middle.
-    const middle = data.kinds[i] === "E" ? [0, 1, 2].map(k => (at(places, first, CA)[k] + 2 * ca[k] + at(places, last, CA)[k]) / 4) : [...ca];
-    // The plane of the peptide holds the tangent and C=O; the width lies in it, across the tangent.
-    const bond = minus(at(places, i, O), at(places, i, C));
-    let side = unit(minus(bond, tangent.map(value => value * dot(bond, tangent))));
-    if (i > 0 && !breaks.has(i - 1) && dot(side, axis[i - 1].side) < 0) side = side.map(value => -value);
-    const width = HALF_WIDTH[data.kinds[i]];
-    const ends = data.kinds[i] === "E" && data.kinds[last] !== "E";  // an arrow's head
-    axis.push({middle, side, before: ends ? 1.9 : width, after: ends ? 0.22 : width});
-  }
-  return axis;
-}
-
-function spline(a, b, c, d, t) {  // Catmull and Rom's, from b to c
-  return [0, 1, 2].map(k => b[k] + 0.5 * t * (c[k] - a[k] + t * (2 * a[k] - 5 * b[k] + 4 * c[k] - d[k] + t * (3 * (b[k] - c[k]) + d[k] - a[k]))));
-}
-
-// Pieces of the ribbon: {residue, left, right} at both ends of each.
-function ribbonPieces(places) {
-  const axis = ribbonAxis(places), steps = RESIDUES > 700 ? 3 : 6, pieces = [];
-  for (let i = 0; i + 1 < RESIDUES; ++i) {
-    if (breaks.has(i)) continue;
-    const a = axis[i > 0 && !breaks.has(i - 1) ? i - 1 : i].middle, d = axis[i + 2 < RESIDUES && !breaks.has(i + 1) ? i + 2 : i + 1].middle;
-    const edge = t => {
-      const middle = spline(a, axis[i].middle, axis[i + 1].middle, d, t);
-      const side = unit(axis[i].side.map((value, k) => value + t * (axis[i + 1].side[k] - value)));
-      const wide = axis[i].after === axis[i].before ? axis[i].before + t * (axis[i + 1].before - axis[i].before) : axis[i].before + t * (axis[i].after - axis[i].before);
-      return [middle.map((value, k) => value - wide * side[k]), middle.map((value, k) => value + wide * side[k])];
-    };
-    for (let step = 0, from = edge(0); step < steps; ++step) {
-      const to = edge((step + 1) / steps);
-      pieces.push({residue: step < steps / 2 ? i : i + 1, corners: [from[0], from[1], to[1], to[0]]});
-      from = to;
-    }
-  }
-  return pieces;
-}
-
 // ---- Atoms ----
 
 // Pairs of atoms that are bound: near each other, in a residue or across a peptide bond.
@@ -131,7 +83,7 @@ const bonds = () => kept(data, "bonds", () => {
   data.counts.forEach((count, residue) => {
     const own = Array.from({length: count}, (_, i) => begin + i);
     const join = (a, b) => {
-      if (Math.hypot(...minus(places.subarray(3 * a, 3 * a + 3), places.subarray(3 * b, 3 * b + 3))) < 1.95) found.push([a, b]);
+      if (Math.hypot(...minus(place(places, a), place(places, b))) < 1.95) found.push([a, b]);
     };
     own.forEach((a, i) => { for (const b of own.slice(i + 1)) join(a, b); });
     if (!breaks.has(residue - 1)) for (const a of before) join(a, own[0]);
@@ -146,8 +98,8 @@ const residueOfAtom = () => kept(data, "residue of atom", () => data.counts.flat
 
 const view = {scale: 1, x: 0, y: 0};  // pixels per angstrom, and the middle of the canvas
 
-function project(place) {
-  const [x, y, z] = minus(place, extent.middle), t = state.turn;
+function project(at) {
+  const [x, y, z] = minus(at, extent.middle), t = state.turn;
   return [view.x + view.scale * (t[0] * x + t[1] * y + t[2] * z), view.y - view.scale * (t[3] * x + t[4] * y + t[5] * z),
           t[6] * x + t[7] * y + t[8] * z];
 }
@@ -172,26 +124,37 @@ function paintSpace() {
 }
 
 function ribbonParts(paper) {
-  return ribbonPieces(backbone()).map(({residue, corners}) => {
-    const seen = corners.map(project), depth = (seen[0][2] + seen[1][2] + seen[2][2] + seen[3][2]) / 4;
-    const normal = unit(cross(minus(corners[1], corners[0]), minus(corners[3], corners[0])));
-    const facing = Math.abs(state.turn[6] * normal[0] + state.turn[7] * normal[1] + state.turn[8] * normal[2]);
-    const colour = shaded(colourOf(residue), 0.62 + 0.38 * facing, depth, paper);
-    return {depth, draw(context) {
-      context.beginPath();
-      seen.forEach(([x, y], i) => i === 0 ? context.moveTo(x, y) : context.lineTo(x, y));
-      context.closePath();
-      context.fillStyle = context.strokeStyle = colour;
-      context.lineWidth = Math.max(1, 0.3 * view.scale);
-      context.fill();
-      context.stroke();
-    }};
-  });
+  const edges = placesOf("ribbon"), parts = [];
+  for (let residue = 0; residue + 1 < RESIDUES; ++residue) {
+    if (breaks.has(residue)) continue;
+    for (let step = 0; step < data.steps; ++step) {
+      const edge = 2 * (residue * (data.steps + 1) + step);
+      const corners = [0, 1, 3, 2].map(corner => place(edges, edge + corner));
+      parts.push(ribbonPart(step < data.steps / 2 ? residue : residue + 1, corners, paper));
+    }
+  }
+  return parts;
+}
+
+function ribbonPart(residue, corners, paper) {
+  const seen = corners.map(project), depth = (seen[0][2] + seen[1][2] + seen[2][2] + seen[3][2]) / 4;
+  const normal = unit(cross(minus(corners[1], corners[0]), minus(corners[3], corners[0])));
+  const facing = Math.abs(state.turn[6] * normal[0] + state.turn[7] * normal[1] + state.turn[8] * normal[2]);
+  const colour = shaded(colourOf(residue), 0.62 + 0.38 * facing, depth, paper);
+  return {depth, draw(context) {
+    context.beginPath();
+    seen.forEach(([x, y], i) => i === 0 ? context.moveTo(x, y) : context.lineTo(x, y));
+    context.closePath();
+    context.fillStyle = context.strokeStyle = colour;
+    context.lineWidth = Math.max(1, 0.3 * view.scale);
+    context.fill();
+    context.stroke();
+  }};
 }
 
 function atomParts(paper) {
   const places = atomPlaces(), residues = residueOfAtom();
-  const seen = residues.map((_, atom) => project(places.subarray(3 * atom, 3 * atom + 3)));
+  const seen = residues.map((_, atom) => project(place(places, atom)));
   const colours = residues.map((residue, atom) => shaded(ELEMENTS[data.elements[atom]] ?? colourOf(residue), 1, seen[atom][2], paper));
   const balls = seen.map(([x, y, depth], atom) => ({depth, draw(context) {
     context.beginPath();
@@ -217,10 +180,10 @@ function atomParts(paper) {
 function paintLooks(context) {
   const map = currentMap(), from = looking();
   if (!map || from === undefined) return;
-  const weights = looks(map, from).slice(0, 24), places = backbone(), begin = project(at(places, from, CA));
+  const weights = looks(map, from).slice(0, 24), places = placesOf("alphas"), begin = project(place(places, from));
   for (const [to, weight] of weights.reverse()) {
     if (to === from) continue;
-    const end = project(at(places, to, CA)), share = Math.sqrt(weight / 1000);
+    const end = project(place(places, to)), share = Math.sqrt(weight / 1000);
     context.globalAlpha = clamp(0.15 + share, 0, 0.95);
     context.lineWidth = 1 + 7 * share;
     context.strokeStyle = style("--less");
@@ -233,10 +196,10 @@ function paintLooks(context) {
 }
 
 function paintFocus(context) {
-  const places = backbone();
+  const places = placesOf("alphas");
   context.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
   for (const residue of new Set([state.focus.i, state.focus.j].filter(each => each !== undefined))) {
-    const [x, y] = project(at(places, residue, CA));
+    const [x, y] = project(place(places, residue));
     context.beginPath();
     context.arc(x, y, Math.max(5, 1.4 * view.scale), 0, 7);
     context.lineWidth = 2.5;
@@ -252,10 +215,10 @@ function paintFocus(context) {
 
 // The residue whose CA is nearest to a place of the canvas, if it is near; of two the one in front.
 function pick(x, y) {
-  const places = backbone();
+  const places = placesOf("alphas");
   let best, least = 18;
   for (let i = 0; i < RESIDUES; ++i) {
-    const [px, py, depth] = project(at(places, i, CA));
+    const [px, py, depth] = project(place(places, i));
     const off = Math.hypot(px - x, py - y) - 0.15 * depth;
     if (Math.hypot(px - x, py - y) < 18 && off < least) [best, least] = [i, off];
   }
