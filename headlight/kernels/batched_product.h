@@ -14,10 +14,11 @@ struct Planes {
   T* data = nullptr;
   std::int64_t count = 0, rows = 0, columns = 0;
   bool transposed = false;
+  std::int64_t apart = rows * columns;  // numbers from one matrix to the next
 
-  Matrix<T> operator[](std::int64_t plane) const { return {data + plane * rows * columns, rows, columns, columns}; }
-  Planes Transposed() const { return {data, count, rows, columns, !transposed}; }
-  operator Planes<const T>() const { return {data, count, rows, columns, transposed}; }
+  Matrix<T> operator[](std::int64_t plane) const { return {data + plane * apart, rows, columns, columns}; }
+  Planes Transposed() const { return {data, count, rows, columns, !transposed, apart}; }
+  operator Planes<const T>() const { return {data, count, rows, columns, transposed, apart}; }
 };
 
 // c[i] = a[i] b[i] for every plane i, where a and b are read as `transposed` says; c is not transposed. T is float,

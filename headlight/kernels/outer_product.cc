@@ -70,20 +70,24 @@ class OuterProducts {
   // products.row((i - first) * residues + j) = the outer products of i and j, summed over the rows.
   void Of(std::int64_t first, Matrix<T> products) const {
     const std::int64_t count = products.rows / residues_;
-    const double operations = 2.0 * static_cast<double>(products.rows * products.columns) * static_cast<double>(rows_);
-    const Profiled profiled("outer product", operations, 0);
+    const Profiled profiled("outer product", Operations(count), 0);
     ParallelFor(std::ssize(packed_), [&](std::int64_t group) {
-      struct Block;
-      const PackedMatrix<T>& right = packed_[static_cast<std::size_t>(group)];
-      const Matrix<T> block{KeptScratch<Block, T>(channels_ * right.columns()), channels_, right.columns(),
-                            right.columns()};
-      for (std::int64_t i = 0; i < count; ++i) {
-        Multiply(first + i, right, block);
-        for (std::int64_t j = 0; j * channels_ < right.columns(); ++j)
-          CopyPair(block.Columns(j * channels_, channels_),
-                   PairOf(products.row(i * residues_ + group * together_ + j)));
-      }
+      ForPairs(first, count, static_cast<std::size_t>(group),
+               [&](std::int64_t pair, Matrix<const T> block) { CopyPair(block, PairOf(products.row(pair))); });
     });
+  }
+  // The same of `count` residues, rounded to bfloat16, as RoundRows rounds rows of products; on this thread.
+  void RoundedOf(std::int64_t first, std::int64_t count, std::uint16_t* products) const {
+    if constexpr (std::is_same_v<T, float>)
+      for (std::size_t group = 0; group < packed_.size(); ++group)
+        ForPairs(first, count, group, [&](std::int64_t pair, Matrix<const float> block) {
+          std::uint16_t* const row = products + pair * 2 * Bfloat16Pairs(columns());
+          for (std::int64_t channel = 0; channel < channels_; ++channel)
+            ToBfloat16(block.row(channel), channels_, row + channel * channels_);
+        });
+  }
+  double Operations(std::int64_t count) const {
+    return 2.0 * static_cast<double>(count * residues_ * columns()) * static_cast<double>(rows_);
   }
 
   // [channels, channels] of a row of products.
@@ -101,6 +105,21 @@ class OuterProducts {
   }
 
  private:
+  // Calls body(pair, products) for the pairs (i - first) * residues + j of `count` residues i and of those residues j
+  // whose factors are packed together, with the [channels, channels] products of i and j.
+  template <class Body>
+  void ForPairs(std::int64_t first, std::int64_t count, std::size_t group, const Body& body) const {
+    struct Block;
+    const PackedMatrix<T>& right = packed_[group];
+    const Matrix<T> block{KeptScratch<Block, T>(channels_ * right.columns()), channels_, right.columns(),
+                          right.columns()};
+    for (std::int64_t i = 0; i < count; ++i) {
+      Multiply(first + i, right, block);
+      for (std::int64_t j = 0; j * channels_ < right.columns(); ++j)
+        body(i * residues_ + static_cast<std::int64_t>(group) * together_ + j, block.Columns(j * channels_, channels_));
+    }
+  }
+
   // [rows * residues, channels] to [rows, residues * channels], 0 where nothing is present.
   void Gather(Matrix<const T> from, std::span<const std::uint8_t> present, Matrix<T> to) const {
     ForRowChunks(rows_, residues_ * channels_, [&](std::int64_t first, std::int64_t count) {
@@ -161,6 +180,35 @@ void Check(const OuterProductInput<T>& input, std::int64_t depth) {
          input.a.columns, input.b.rows, input.b.columns, input.residues, input.present.size(), depth);
 }
 
+// Each thread rounds the outer products of a few residues where it makes them, and multiplies them while they are in
+// its cache.
+void RoundedOuterProductMean(const OuterProducts<float>& factors, std::int64_t residues,
+                             const PackedMatrix<float>& weight, const float* bias, const std::vector<float>& scales,
+                             Matrix<float> y) {
+  constexpr std::int64_t most = 1 << 19;  // numbers, a megabyte
+  const std::int64_t pairs = Bfloat16Pairs(factors.columns()), stride = 2 * pairs;
+  const std::int64_t together = std::clamp<std::int64_t>(most / (residues * stride), 1, residues);
+  const Profiled profiled(
+      "outer product mean",
+      factors.Operations(residues) + 2.0 * static_cast<double>(y.rows * y.columns * factors.columns()), weight.bytes());
+  ParallelFor((residues + together - 1) / together, [&](std::int64_t chunk) {
+    struct Products;
+    const std::int64_t first = chunk * together, count = std::min(together, residues - first);
+    const std::int64_t rows = count * residues;
+    auto* const products = KeptScratch<Products, std::uint16_t>(rows * stride);
+    if (stride != factors.columns())
+      for (std::int64_t row = 0; row < rows; ++row) products[(row + 1) * stride - 1] = 0;
+    factors.RoundedOf(first, count, products);
+    const Matrix<float> to = y.Rows(first * residues, rows);
+    Bfloat16Product({products, stride, 2, pairs}, reinterpret_cast<const std::uint16_t*>(weight.panel(0)), to,
+                    {.bias = bias}, nullptr);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const float scale = scales[static_cast<std::size_t>(first * residues + row)];
+      for (std::int64_t column = 0; column < to.columns; ++column) to.row(row)[column] *= scale;
+    }
+  });
+}
+
 }  // namespace
 
 template <typename T>
@@ -169,6 +217,9 @@ void OuterProductMean(const OuterProductInput<T>& input, const PackedMatrix<T>& 
   const OuterProducts<T> factors(input);
   const std::vector<T> scales = ScalesOf(input);
   const std::int64_t residues = input.residues;
+  if constexpr (std::is_same_v<T, float>)
+    if (input.compute == Compute::bfloat16 && weight.compute() == Compute::bfloat16)
+      return RoundedOuterProductMean(factors, residues, weight, bias, scales, y);
   Owned<T> products(factors.at_once() * residues, factors.columns());
   for (std::int64_t first = 0; first < residues; first += factors.at_once()) {
     const std::int64_t rows = std::min(factors.at_once(), residues - first) * residues;

@@ -8,10 +8,17 @@
 namespace headlight::ops {
 namespace {
 
-// Every channel as a plane [residues, residues].
+// Room for every channel as a plane [residues, residues]: [channels, residues * residues]. Planes that lie a power of
+// two apart would share a few sets of the caches.
+Tensor EmptyPlanes(std::int64_t channels, std::int64_t pairs, DType dtype) {
+  constexpr std::int64_t padding = 64;
+  return Tensor::Empty({channels, pairs + padding}, dtype).ViewColumns(0, pairs);
+}
+
 template <typename T>
 kernels::Planes<T> PlanesOf(const Tensor& x, std::int64_t residues) {
-  return {x.data<T>(), x.rows(), residues, residues};
+  const Matrix<T> planes = x.matrix<T>();
+  return {planes.data, planes.rows, residues, residues, /*transposed=*/false, planes.stride};
 }
 
 }  // namespace
@@ -26,7 +33,7 @@ Tensor TriangleProduct(const Tensor& projected, std::int64_t residues, Triangle 
   };
   // The gated a (index 0) or b (2), [channels, pairs].
   const auto gated = [=](const Tensor& of, std::int64_t index) {
-    const Tensor planes = Tensor::Empty({channels, pairs}, of.dtype());
+    const Tensor planes = EmptyPlanes(channels, pairs, of.dtype());
     Dispatch(of.dtype(), [&]<typename T>(T) {
       kernels::GateTransposed<T>(part(of, index).template matrix<T>(), part(of, index + 1).template matrix<T>(),
                                  planes.matrix<T>());
@@ -34,7 +41,7 @@ Tensor TriangleProduct(const Tensor& projected, std::int64_t residues, Triangle 
     return planes;
   };
   const auto multiply = [=]<typename T>(kernels::Planes<T> a, kernels::Planes<T> b) {
-    const Tensor c = Tensor::Empty({channels, pairs}, DTypeOf<T>());
+    const Tensor c = EmptyPlanes(channels, pairs, DTypeOf<T>());
     kernels::BatchedProduct<T>(a, b, PlanesOf<T>(c, residues), compute);
     return c;
   };
@@ -47,7 +54,7 @@ Tensor TriangleProduct(const Tensor& projected, std::int64_t residues, Triangle 
   });
   return Record(y, {&projected}, [=, node = projected.node(), projected = projected.Detached()](const Tensor& dy) {
     const Tensor d_projected = Tensor::Empty(projected.shape(), dy.dtype()),
-                 d_planes = Tensor::Empty({channels, pairs}, dy.dtype());
+                 d_planes = EmptyPlanes(channels, pairs, dy.dtype());
     Dispatch(dy.dtype(), [&]<typename T>(T) {
       kernels::Transpose<T>(dy.matrix<T>(), d_planes.matrix<T>());
       const auto d = PlanesOf<T>(d_planes, residues);
