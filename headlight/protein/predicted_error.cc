@@ -2,11 +2,72 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
 
 namespace headlight {
+namespace {
+
+// The expectation of `values`, one for each bin, in each row of logits.
+std::vector<double> Expectations(const Matrix<const float>& logits, const std::vector<double>& values) {
+  std::vector<double> expectations(static_cast<std::size_t>(logits.rows));
+  ParallelFor(logits.rows, [&](std::int64_t row) {
+    const float* const its = logits.row(row);
+    const double most = *std::max_element(its, its + logits.columns);
+    double sum = 0, weighted = 0;
+    for (std::size_t bin = 0; bin < values.size(); ++bin) {
+      const double weight = std::exp(static_cast<double>(its[bin]) - most);
+      sum += weight;
+      weighted += weight * values[bin];
+    }
+    expectations[static_cast<std::size_t>(row)] = weighted / sum;
+  });
+  return expectations;
+}
+
+// The centres of bins of aligned errors, in angstrom: edges from 0 to 31 lie between them, and the last bin has none.
+std::vector<double> ErrorBins(std::int64_t bins) {
+  constexpr double kLastEdge = 31;
+  Check(bins >= 3, "{} bins of errors, where at least 3 are needed", bins);
+  const double width = kLastEdge / static_cast<double>(bins - 2);
+  std::vector<double> centres;
+  for (std::int64_t bin = 0; bin < bins; ++bin) centres.push_back((static_cast<double>(bin) + 0.5) * width);
+  return centres;
+}
+
+}  // namespace
+
+std::vector<float> ExpectedLddt(const Matrix<const float>& logits) {
+  std::vector<double> centres;
+  for (std::int64_t bin = 0; bin < logits.columns; ++bin)
+    centres.push_back(100 * (static_cast<double>(bin) + 0.5) / static_cast<double>(logits.columns));
+  const std::vector<double> lddt = Expectations(logits, centres);
+  return {lddt.begin(), lddt.end()};
+}
+
+std::vector<float> ExpectedErrors(const Matrix<const float>& logits) {
+  const std::vector<double> errors = Expectations(logits, ErrorBins(logits.columns));
+  return {errors.begin(), errors.end()};
+}
+
+double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues) {
+  Check(residues >= 1 && logits.rows == residues * residues, "logits of {} pairs of {} residues", logits.rows,
+        residues);
+  // Zhang and Skolnick's d_0, as for at least 19 residues.
+  const double d0 = 1.24 * std::cbrt(static_cast<double>(std::max<std::int64_t>(residues, 19) - 15)) - 1.8;
+  std::vector<double> scores = ErrorBins(logits.columns);
+  for (double& score : scores) score = 1 / (1 + score * score / (d0 * d0));
+  const std::vector<double> expected = Expectations(logits, scores);
+  double best = 0;
+  for (auto row = expected.begin(); row != expected.end(); row += residues)
+    best = std::max(best, std::accumulate(row, row + residues, 0.0) / static_cast<double>(residues));
+  return best;
+}
 
 std::string WritePredictedErrors(const Matrix<const float>& errors, double most) {
   Check(errors.rows == errors.columns && errors.rows > 0, "predicted errors of {} x {} residues, which must be square",

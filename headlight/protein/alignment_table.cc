@@ -1,0 +1,117 @@
+#include "headlight/protein/alignment_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/json.h"
+#include "headlight/base/random.h"
+
+namespace headlight {
+namespace {
+
+// Distinct rows are told apart by hashes of 128 bits, which take the same memory for any length.
+struct RowHash {
+  std::uint64_t first = 0, second = 0;
+  bool operator==(const RowHash&) const = default;
+};
+struct HashOfRow {
+  std::size_t operator()(const RowHash& hash) const { return hash.first; }
+};
+
+RowHash HashRow(const std::vector<std::uint8_t>& residues) {
+  const std::string_view bytes(reinterpret_cast<const char*>(residues.data()), residues.size());
+  Hash64 other(1);
+  other.Update(bytes);
+  return {HashOf(bytes), other.value()};
+}
+
+AlignmentTable::Row Compact(AlignmentRow row) {
+  AlignmentTable::Row compact{std::move(row.residues), {}};
+  for (std::size_t column = 0; column < row.deletions.size(); ++column)
+    if (row.deletions[column] > 0)
+      compact.deletions.push_back({static_cast<std::int32_t>(column), row.deletions[column]});
+  compact.deletions.shrink_to_fit();
+  return compact;
+}
+
+class TableBuilder {
+ public:
+  explicit TableBuilder(const AlignmentTableOptions& options) : options_(options), random_(options.seed) {}
+
+  void Add(const AlignmentReader& reader, AlignmentRow row) {
+    constexpr std::int64_t kMostDistinct = std::int64_t{1} << 25;
+    ++table_.read;
+    if (!seen_.insert(HashRow(row.residues)).second) return;
+    Check(++table_.distinct <= kMostDistinct, "{}: more than {} distinct rows", reader.name(), kMostDistinct);
+    if (table_.rows.empty()) {
+      const auto residues = static_cast<std::int64_t>(row.residues.size());
+      counts_.resize(static_cast<std::size_t>(residues * kAlignmentLetters));
+      held_ = options_.most_cells / residues;
+      Check(held_ >= 2, "{}: an alignment of {} residues, where at most {} are held: too few for the query and a row",
+            reader.name(), residues, options_.most_cells);
+    }
+    for (std::size_t column = 0; column < row.residues.size(); ++column)
+      ++counts_[column * kAlignmentLetters + row.residues[column]];
+    if (std::ssize(table_.rows) < held_) {
+      table_.rows.push_back(Compact(std::move(row)));
+      return;
+    }
+    // Each distinct row but the query stays with equal probability (Vitter, "Random Sampling with a Reservoir", 1985,
+    // algorithm R).
+    const std::uint64_t place = random_.Below(static_cast<std::uint64_t>(table_.distinct - 1));
+    if (place < static_cast<std::uint64_t>(held_ - 1)) table_.rows[place + 1] = Compact(std::move(row));
+  }
+
+  AlignmentTable Finish() && {
+    table_.profile.reserve(counts_.size());
+    for (const std::int64_t count : counts_)
+      table_.profile.push_back(static_cast<float>(count) / static_cast<float>(table_.distinct));
+    return std::move(table_);
+  }
+
+  const AlignmentTable& table() const { return table_; }
+
+ private:
+  AlignmentTableOptions options_;
+  Random random_;
+  AlignmentTable table_;
+  std::unordered_set<RowHash, HashOfRow> seen_;
+  std::vector<std::int64_t> counts_;  // [residues, kAlignmentLetters]
+  std::int64_t held_ = 0;             // rows at most
+};
+
+}  // namespace
+
+AlignmentTable ReadAlignmentTable(std::span<const std::string> paths, const AlignmentTableOptions& options) {
+  Check(!paths.empty(), "no alignment");
+  TableBuilder builder(options);
+  for (const std::string& path : paths) {
+    AlignmentReader reader(path, options.alignment);
+    bool first = true;
+    while (std::optional<AlignmentRow> row = reader.Next()) {
+      if (std::exchange(first, false) && !builder.table().rows.empty())
+        Check(row->residues == builder.table().rows.front().residues,
+              "{}: its query, {}, is another sequence than that of {}", reader.name(), Quoted(row->name),
+              paths.front());
+      builder.Add(reader, std::move(*row));
+    }
+  }
+  return std::move(builder).Finish();
+}
+
+AlignmentTable TableOfSequence(std::string_view letters) {
+  Check(!letters.empty(), "a sequence without residues");
+  AlignmentTable table;
+  table.rows.push_back({ResiduesOf(letters), {}});
+  table.profile.resize(letters.size() * kAlignmentLetters);
+  for (std::size_t column = 0; column < letters.size(); ++column)
+    table.profile[column * kAlignmentLetters + table.rows.front().residues[column]] = 1;
+  table.read = table.distinct = 1;
+  return table;
+}
+
+}  // namespace headlight
