@@ -204,6 +204,24 @@ TEST_P(AlphaFoldParity, Model) {
   golden.CheckGradients(model.parameters());
 }
 
+// A row whose cells are all absent, which is what OpenFold pads with.
+TEST_P(AlphaFoldParity, WithoutExtraRows) {
+  const DType dtype = GetParam();
+  AlphaFold model(LoadModel<AlphaFold>(kFolder)->config(), dtype);
+  LoadParameters(model.parameters(), Safetensors(kFolder + "/model.safetensors"), [](auto) { return false; });
+  FoldingFeatures features = PassesOf(Safetensors(kFolder + "/golden.safetensors"), dtype)[0];
+  features.extra = Tensor::Zeros({0, 25}, dtype);
+  Context context;
+  int blocks = 0;
+  const FoldingOutputs outputs = model.Pass(context, features, nullptr, [&] { ++blocks; });
+  const Safetensors golden(kFolder + "/without_extra_rows.safetensors");
+  EXPECT_LT(Deviation(ToDouble(outputs.pair), ToDouble(golden.Read("pair", DType::float64))), 1e-4);
+  EXPECT_LT(
+      Deviation(ToDouble(outputs.structure.blocks.back().atoms), ToDouble(golden.Read("positions", DType::float64))),
+      1e-4);
+  EXPECT_EQ(blocks, model.plan().blocks);
+}
+
 TEST(AlphaFold, ComesBackFromItsFolder) {
   const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   const TemporaryFolder folder;
@@ -259,6 +277,14 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
                 passes[0].extra = Tensor::Zeros({6, 24});
               }),
               HasSubstr("extra rows of shape [6, 24]"));
+  EXPECT_THAT(error_of([](Passes& passes) {
+                passes[1].types.pop_back();
+                passes[1].places.pop_back();
+                passes[1].target = Tensor::Zeros({5, 22});
+                passes[1].alignment = Tensor::Zeros({5, 49});
+                passes[1].extra = Tensor::Zeros({5, 25});
+              }),
+              HasSubstr("5 residues, in a pass after one over 36 pairs"));
   EXPECT_THAT(error_of([](Passes& passes) { passes[0].present = std::make_shared<std::vector<std::uint8_t>>(3); }),
               HasSubstr("3 marks"));
 

@@ -18,7 +18,8 @@ the outputs, each number weighed by sin(its place + 1); gradient.NAME is a param
         a whole model, config.json and model.safetensors, and golden.safetensors: two passes of it, whose features are
         aatype, residue_index [residues] and target.P [residues, 22], msa.P [rows, residues, 49], mask.P [rows, residues],
         extra.P [extra rows, residues, 25] of pass P; the outputs of the last one as OpenFold names them, msa 0 where a cell
-        is absent; gradients of the parameters
+        is absent; gradients of the parameters. without_extra_rows.safetensors: pair and positions of pass 0 alone, where
+        all its extra rows are absent
 """
 
 import importlib
@@ -224,6 +225,14 @@ def make_model():
     save("model/golden", model, {}, outputs, others, with_parameters=False)
     save_file({name: value.detach().float().contiguous() for name, value in model.named_parameters()},
               OUT / "model" / "model.safetensors")
+    # A pass over an alignment without extra rows: OpenFold pads with absent ones.
+    alone = {key: value[..., 0].clone() for key, value in batch.items()}
+    alone["extra_msa_mask"] = torch.zeros(extra_rows, residues)
+    with torch.enable_grad():
+        made, *_ = model.iteration(alone, [None, None, None])
+    save_file({"pair": made["pair"].detach().float().contiguous(),
+               "positions": made["sm"]["positions"][-1].detach().float().contiguous()},
+              OUT / "model" / "without_extra_rows.safetensors")
     config = {"model_type": "alphafold2", **SIZES}
     (OUT / "model" / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 

@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/io/coder_folder.h"
+#include "headlight/io/npz.h"
 
 namespace headlight {
 namespace fs = std::filesystem;
@@ -48,7 +49,7 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
 
 // Weights in formats that are not read.
 bool IsPickle(std::string_view name) { return EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"}); }
-bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpack", ".gguf", ".onnx", ".npz"}); }
+bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpack", ".gguf", ".onnx"}); }
 
 // Throws Error saying why a folder without safetensors cannot be opened.
 [[noreturn]] void RefuseWeights(const std::string& path) {
@@ -59,6 +60,8 @@ bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpa
           "Transformers' model.save_pretrained(FOLDER)",
           File(path, name), kWeights);
     }
+    if (IsNpz(name))
+      Fail("{}: is the weights of a model by themselves: name the file in the place of its folder", File(path, name));
     if (IsForeign(name)) {
       Fail("{}: weights in this format are not read: save them as {} with Transformers' model.save_pretrained(FOLDER)",
            File(path, name), kWeights);
@@ -122,7 +125,22 @@ bool IsOfTraining(std::string_view name) {
 
 }  // namespace
 
+bool IsNpz(std::string_view path) { return path.ends_with(".npz"); }
+
+namespace {
+
+ModelFolder OpenNpz(const std::string& path) {
+  Safetensors weights = ReadNpz(path);
+  Check(!weights.tensors().empty(), "{}: holds no array", path);
+  const std::string& first = weights.tensors().begin()->first;
+  const std::string type = first.substr(0, first.find('/'));
+  return {path, JsonView(Json::Object{{"model_type", type}}, path), JsonView(Json::Object{}, path), std::move(weights)};
+}
+
+}  // namespace
+
 ModelFolder OpenModelFolder(const std::string& path) {
+  if (std::error_code ignored; IsNpz(path) && fs::is_regular_file(path, ignored)) return OpenNpz(path);
   Check(Exists(path), "{}: there is no such folder; a model is a folder on this machine, nothing is downloaded", path);
   std::error_code ignored;
   Check(fs::is_directory(path, ignored), "{}: is a file; a model is a folder with {} and {}", path, kConfig, kWeights);
@@ -170,7 +188,7 @@ void CheckTokenizerReplaceable(const std::string& path) {
     const bool trained =
         name == "tokenizer.json" ||
         (name == config && ReadJson(File(path, name)).Get("tokenizer_class", "").String() == "PreTrainedTokenizerFast");
-    Check(trained || !(IsPartOfModel(name) || IsPickle(name) || IsForeign(name)),
+    Check(trained || !(IsPartOfModel(name) || IsPickle(name) || IsForeign(name) || IsNpz(name)),
           "{}: holds {}, part of a model or of another tokenizer: name another folder", path, Quoted(name));
   }
 }

@@ -21,8 +21,12 @@ struct ModelFolder {
   std::string File(std::string_view name) const { return path + "/" + std::string(name); }
 };
 
-// Opens the folder at `path`. An Error says which file is missing or damaged and, where the folder holds weights in a
-// format that is not read, what to do about it.
+// A model's weights alone, as the program Haiku leaves them in an .npz file (io/npz.h): it has no configuration but a
+// `model_type`, the name of its outermost module, with which the names of all tensors begin, "alphafold/...".
+HEADLIGHT_API bool IsNpz(std::string_view path);
+
+// Opens the folder at `path`, or such an .npz file. An Error says which file is missing or damaged and, where the
+// folder holds weights in a format that is not read, what to do about it.
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 
 // An Error unless `path` is free, an empty folder, or a folder with a model and nothing else, which a new model may

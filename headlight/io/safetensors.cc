@@ -164,6 +164,18 @@ Safetensors Safetensors::Sharded(const std::string& index) {
   return all;
 }
 
+Safetensors Safetensors::Of(std::string path, std::vector<StoredTensor> tensors, std::shared_ptr<const void> memory) {
+  Safetensors all;
+  all.path_ = std::move(path);
+  all.memory_ = std::move(memory);
+  for (StoredTensor& tensor : tensors) {
+    std::string name = tensor.name;
+    const bool fresh = all.tensors_.emplace(std::move(name), std::move(tensor)).second;
+    Check(fresh, "{}: two tensors have one name", all.path_);
+  }
+  return all;
+}
+
 const std::string& Safetensors::PathOf(const StoredTensor& tensor) const {
   const auto holds = [&](const MappedFile& file) {
     return tensor.bytes.data() >= file.bytes().data() &&

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -39,6 +40,9 @@ class HEADLIGHT_API Safetensors {
   // Transformers writes it. What the index says must be so: each tensor stands in the file that it names, and none
   // anywhere else.
   static Safetensors Sharded(const std::string& index);
+  // Tensors that do not stand in such a file, as if they did in one of that path. Their names differ; what their bytes
+  // lie in is kept by `memory`, unless it outlives them.
+  static Safetensors Of(std::string path, std::vector<StoredTensor> tensors, std::shared_ptr<const void> memory = {});
 
   const std::string& path() const { return path_; }  // of the file, or of the index
   const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
@@ -56,6 +60,7 @@ class HEADLIGHT_API Safetensors {
 
   std::string path_;
   std::vector<MappedFile> files_;
+  std::shared_ptr<const void> memory_;
   std::map<std::string, StoredTensor, std::less<>> tensors_;
   std::map<std::string, std::string> metadata_;
 };

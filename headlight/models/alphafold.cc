@@ -1,10 +1,13 @@
 #include "headlight/models/alphafold.h"
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
+#include "headlight/models/files/alphafold_names.h"
 #include "headlight/nn/gated_attention.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
@@ -61,46 +64,50 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   if (config_.error_bins > 0) aligned_errors_ = Head(heads / "tm", config_.pair, config_.error_bins);
 }
 
-FoldingOutputs AlphaFold::Fold(Context& context, std::span<const FoldingFeatures> passes) const {
-  Check(!passes.empty(), "{}: no pass over a chain", parameters_.source());
-  for (const FoldingFeatures& features : passes) {
-    const std::int64_t residues = std::ssize(features.types);
-    const auto check = [&](const char* name, const Tensor& x, std::int64_t columns) {
-      Check(x.shape().rank() == 2 && x.columns() == columns && x.rows() >= residues && x.rows() % residues == 0 &&
-                x.dtype() == parameters_.dtype(),
-            "{}: {} of shape {} for {} residues, where rows of {} numbers are needed", parameters_.source(), name,
-            ToString(x.shape()), residues, columns);
-    };
-    Check(residues >= 1 && residues == std::ssize(passes.front().types) && residues == std::ssize(features.places),
-          "{}: {} residues at {} places, in a pass after one of {}", parameters_.source(), residues,
-          features.places.size(), passes.front().types.size());
-    for (const std::int32_t type : features.types)
-      Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters_.source(), type, kResidueTypes);
-    check("a target", features.target, kTargetFeatures);
-    Check(features.target.rows() == residues, "{}: a target of {} residues for {}", parameters_.source(),
-          features.target.rows(), residues);
-    check("an alignment", features.alignment, kAlignmentFeatures);
-    check("extra rows", features.extra, kExtraFeatures);
-  }
-  RecycledState recycled =
-      NothingRecycled(std::ssize(passes.front().types), config_.alignment, config_.pair, parameters_.dtype());
-  for (const FoldingFeatures& features : passes.first(passes.size() - 1)) {
-    context.NextDropout(0);  // so that each pass has other random numbers
-    Context early = context;
-    early.tape = nullptr;
-    early.sink = {};
-    recycled = Recycle(Pass(early, features, recycled), features.types);
-  }
-  return Pass(context, passes.back(), recycled);
+FoldingPlan AlphaFold::plan() const {
+  return {config_.rows, config_.most_extra_rows, config_.recycles, config_.extra_blocks + config_.blocks};
 }
 
-FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features, const RecycledState& recycled) const {
+void AlphaFold::CheckFeatures(const FoldingFeatures& features) const {
   const std::int64_t residues = std::ssize(features.types);
+  Check(residues >= 1 && residues == std::ssize(features.places), "{}: {} residues at {} places", parameters_.source(),
+        residues, features.places.size());
+  for (const std::int32_t type : features.types)
+    Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters_.source(), type, kResidueTypes);
+  const auto check = [&](const char* name, const Tensor& x, std::int64_t columns, std::int64_t least) {
+    Check(x.shape().rank() == 2 && x.columns() == columns && x.rows() >= least * residues && x.rows() % residues == 0 &&
+              x.dtype() == parameters_.dtype(),
+          "{}: {} of shape {} for {} residues, where rows of {} numbers are needed", parameters_.source(), name,
+          ToString(x.shape()), residues, columns);
+  };
+  check("a target", features.target, kTargetFeatures, 1);
+  Check(features.target.rows() == residues, "{}: a target of {} residues for {}", parameters_.source(),
+        features.target.rows(), residues);
+  check("an alignment", features.alignment, kAlignmentFeatures, 1);
+  check("extra rows", features.extra, kExtraFeatures, 0);
+}
+
+FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
+                               const std::function<void()>& after_block) const {
+  CheckFeatures(features);
+  const std::int64_t residues = std::ssize(features.types);
+  Check(before == nullptr || before->pair.rows() == residues * residues,
+        "{}: {} residues, in a pass after one over {} pairs", parameters_.source(), residues,
+        before == nullptr ? 0 : before->pair.rows());
+  const RecycledState recycled = before == nullptr
+                                     ? NothingRecycled(residues, config_.alignment, config_.pair, parameters_.dtype())
+                                     : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
-  const AlignmentGrid extra_grid(features.extra.rows() / residues, residues);
-  state.pair = (*extra_rows_)(context, {(*extra_)(context, features.extra), state.pair}, extra_grid).pair;
+  // No extra rows are as one that is absent: its outer products with itself are divided by next to nothing, which the
+  // published models are made for.
+  const bool none = features.extra.rows() == 0;
+  const Tensor extra = none ? Tensor::Zeros({residues, kExtraFeatures}, parameters_.dtype()) : features.extra;
+  AlignmentGrid::Marks absent;
+  if (none) absent = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(residues));
+  const AlignmentGrid extra_grid(extra.rows() / residues, residues, absent);
+  state.pair = (*extra_rows_)(context, {(*extra_)(context, extra), state.pair}, extra_grid, after_block).pair;
   const AlignmentGrid grid(features.alignment.rows() / residues, residues, features.present);
-  state = (*evoformer_)(context, state, grid);
+  state = (*evoformer_)(context, state, grid, after_block);
 
   FoldingOutputs outputs;
   outputs.alignment = state.alignment;
@@ -118,13 +125,11 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
 }
 
 Json::Object AlphaFold::Description() const {
-  return {{"blocks", config_.blocks},
-          {"extra_blocks", config_.extra_blocks},
-          {"alignment", config_.alignment},
-          {"pair", config_.pair},
-          {"single", config_.single},
-          {"structure_blocks", config_.structure.blocks},
-          {"aligned_errors", config_.error_bins > 0}};
+  return {{"blocks", config_.blocks},       {"extra_blocks", config_.extra_blocks},
+          {"alignment", config_.alignment}, {"pair", config_.pair},
+          {"single", config_.single},       {"structure_blocks", config_.structure.blocks},
+          {"rows", config_.rows},           {"extra_rows", config_.most_extra_rows},
+          {"recycles", config_.recycles},   {"aligned_errors", config_.error_bins > 0}};
 }
 
 namespace {
@@ -195,24 +200,81 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
   table.Size("plddt_hidden", config.lddt_hidden, "the width of the head for lDDT");
   table.Integer("plddt_bins", config.lddt_bins, "the bins of lDDT", 2, 1 << 16);
   table.Integer("distogram_bins", config.distance_bins, "the bins of distances", 2, 1 << 16);
+  table.Integer("max_msa_clusters", config.rows, "the rows of an alignment", 1, 1 << 20);
+  table.Integer("max_extra_msa", config.most_extra_rows, "the extra rows of an alignment", 0, 1 << 20);
+  table.Integer("max_recycling_iters", config.recycles, "the passes after the first", 0, 1000);
 }
 
 namespace {
 
-std::unique_ptr<AlphaFold> Load(const ModelFolder& files, const LoadModelOptions& options) {
+// DeepMind's files hold no configuration: sizes are those of their arrays, and the extra rows those of the model that a
+// file's name says.
+AlphaFoldConfig PublishedConfig(const Safetensors& file) {
+  const auto axis = [&](std::string_view name, std::size_t index) { return PublishedAxis(file, name, index); };
+  for (const auto& [name, stored] : file.tensors())
+    Check(name.find("~_relative_encoding") == std::string::npos,
+          "{}: is a model of complexes (multimer), where one of single chains is needed", file.path());
   AlphaFoldConfig config;
-  ReadConfig(files.config, config, options.dropout);
-  const std::string bias = "aux_heads.tm.linear.bias";
-  if (files.weights.contains(bias)) config.error_bins = files.weights.tensors().at(bias).shape.elements();
+  config.alignment = axis("evoformer/preprocess_1d//weights", 1);
+  config.extra = axis("evoformer/extra_msa_activations//weights", 1);
+  config.pair = axis("evoformer/left_single//weights", 1);
+  config.single = axis("evoformer/single_activations//weights", 1);
+  config.farthest = static_cast<std::int32_t>((axis("evoformer/pair_activiations//weights", 0) - 1) / 2);
+  const auto stack = [&](const std::string& name, std::int64_t width, EvoformerConfig& block) {
+    const std::string rows = name + "msa_row_attention_with_pair_bias/attention//query_w",
+                      pairs = name + "triangle_attention_starting_node/attention//query_w";
+    block.heads = static_cast<std::int32_t>(axis(rows, 2));
+    block.head_dim = axis(rows, 3);
+    block.outer_product = axis(name + "outer_product_mean/left_projection//weights", 2);
+    block.transition = axis(name + "msa_transition/transition1//weights", 2) / std::max<std::int64_t>(width, 1);
+    block.pair.channels = axis(name + "triangle_multiplication_outgoing/left_projection//weights", 2);
+    block.pair.heads = static_cast<std::int32_t>(axis(pairs, 2));
+    block.pair.head_dim = axis(pairs, 3);
+    return static_cast<int>(axis(rows, 0));
+  };
+  config.blocks = stack("evoformer/evoformer_iteration/", config.alignment, config.evoformer);
+  config.extra_blocks = stack("evoformer/extra_msa_stack/", config.extra, config.extra_rows);
+  const std::string fold = "structure_module/fold_iteration/", points = fold + "invariant_point_attention";
+  ops::InvariantPointShape& shape = config.structure.attention;
+  shape.heads = static_cast<std::int32_t>(axis(points + "//trainable_point_weights", 0));
+  const std::int64_t heads = std::max<std::int64_t>(shape.heads, 1);
+  shape.head_dim = axis(points + "/q_scalar//weights", 1) / heads;
+  shape.query_points = static_cast<std::int32_t>(axis(points + "/q_point_local//weights", 1) / (3 * heads));
+  shape.value_points =
+      static_cast<std::int32_t>(axis(points + "/kv_point_local//weights", 1) / (3 * heads)) - shape.query_points;
+  config.structure.angles = axis(fold + "rigid_sidechain/input_projection//weights", 1);
+  config.lddt_hidden = axis("predicted_lddt_head/act_0//weights", 1);
+  config.lddt_bins = axis("predicted_lddt_head/logits//weights", 1);
+  config.distance_bins = axis("distogram_head/half_logits//weights", 1);
+  const std::string name = file.path().substr(file.path().rfind('/') + 1);
+  for (const char* const many : {"model_1", "model_3", "model_4"})
+    if (name.find(many) != std::string::npos) config.most_extra_rows = 5120;
+  return config;
+}
+
+std::unique_ptr<AlphaFold> Load(const ModelFolder& files, const LoadModelOptions& options) {
+  const bool published = IsNpz(files.path);
+  Safetensors weights = published ? Safetensors::Of(files.path, {}) : WithOpenFoldNames(files.weights);
+  AlphaFoldConfig config = published ? PublishedConfig(files.weights) : AlphaFoldConfig{};
+  if (!published) ReadConfig(files.config, config, options.dropout);
+  const std::string bias = "aux_heads.tm.linear.bias", name = published ? PublishedNameOf(bias).name : bias;
+  const Safetensors& stored = published ? files.weights : weights;
+  if (stored.contains(name)) config.error_bins = stored.At(name).shape.elements();
   auto model = std::make_unique<AlphaFold>(config);
-  LoadWeights(files, options, model->parameters(), {});
+  if (published) weights = FromPublished(files.weights, model->parameters());
+  // Without templates nothing of these is computed.
+  const OtherTensors others = {.unused = {"template_embedder.",
+                                          "alphafold/alphafold_iteration/evoformer/template_embedding/",
+                                          "alphafold/alphafold_iteration/evoformer/template_single_embedding//",
+                                          "alphafold/alphafold_iteration/evoformer/template_projection//"}};
+  LoadWeights(files, weights, options, model->parameters(), others);
   return model;
 }
 
 }  // namespace
 
 namespace families {
-extern const Family alphafold = MakeFamily<AlphaFold, Load>({"alphafold2"});
+extern const Family alphafold = MakeFamily<AlphaFold, Load>({"alphafold2", "alphafold"});
 }  // namespace families
 
 void AlphaFold::Save(const std::string& folder, Compute compute) const {

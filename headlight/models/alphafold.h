@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,7 +27,9 @@ struct AlphaFoldConfig {
   int blocks = 48, extra_blocks = 4;
   StructureModuleConfig structure = {};
   std::int64_t lddt_hidden = 128, lddt_bins = 50, distance_bins = 64;
-  std::int64_t error_bins = 0;  // of aligned errors (pTM); 0: the model has no such head
+  std::int64_t error_bins = 0;                      // of aligned errors (pTM); 0: the model has no such head
+  std::int64_t rows = 512, most_extra_rows = 1024;  // of an alignment, at most
+  int recycles = 3;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, AlphaFoldConfig& config);
 
@@ -35,14 +38,17 @@ class HEADLIGHT_API AlphaFold : public FoldingModel {
   // Throws Error for a configuration that there cannot be.
   explicit AlphaFold(const AlphaFoldConfig& config, DType dtype = DType::float32);
 
-  FoldingOutputs Fold(Context& context, std::span<const FoldingFeatures> passes) const override;  // algorithm 2
+  FoldingPlan plan() const override;
+  // Algorithm 2.
+  FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
+                      const std::function<void()>& after_block = {}) const override;
 
   const AlphaFoldConfig& config() const { return config_; }
   Json::Object Description() const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const RecycledState& recycled) const;
+  void CheckFeatures(const FoldingFeatures& features) const;
 
   AlphaFoldConfig config_;
   std::optional<InputEmbedder> input_;

@@ -81,7 +81,8 @@ EvoformerStack::EvoformerStack(const Scope& scope, const EvoformerConfig& config
   for (int block = 0; block < blocks; ++block) blocks_.emplace_back(scope / "blocks" / block, config);
 }
 
-FoldingState EvoformerStack::operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid) const {
+FoldingState EvoformerStack::operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid,
+                                        const std::function<void()>& after_block) const {
   const auto check = [](const char* name, const Tensor& tensor, const Shape& expected) {
     Check(tensor.shape() == expected, "the {} representation is of shape {} where {} is needed", name,
           ToString(tensor.shape()), ToString(expected));
@@ -97,6 +98,7 @@ FoldingState EvoformerStack::operator()(Context& context, const FoldingState& st
           return std::vector<Tensor>{made.alignment, made.pair};
         });
     now = {after[0], after[1]};
+    if (after_block) after_block();
   }
   return now;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -98,8 +99,9 @@ class HEADLIGHT_API EvoformerStack {
   // Declares blocks.0, blocks.1 and so on.
   EvoformerStack(const Scope& scope, const EvoformerConfig& config, int blocks);
 
-  // Throws Error where the state's shapes do not fit the grid.
-  FoldingState operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid) const;
+  // `after_block` is called after each block. Throws Error where the state's shapes do not fit the grid.
+  FoldingState operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid,
+                          const std::function<void()>& after_block = {}) const;
 
  private:
   EvoformerConfig config_;

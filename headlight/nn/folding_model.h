@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,14 +37,29 @@ struct FoldingOutputs {
   Tensor distances, lddt, aligned_errors, letters, resolved;
 };
 
+// How a model was made to be used.
+struct FoldingPlan {
+  std::int64_t rows = 0, extra = 0;  // of an alignment, at most; 0: the model reads none
+  int recycles = 3;                  // passes after the first
+  int blocks = 0;                    // of a pass
+};
+
 class HEADLIGHT_API FoldingModel : public Model {
  public:
   static constexpr std::string_view kKind = "model of protein structures";
 
-  // Recycling: passes over one chain, each of which reads what the one before it gave. The last one's outputs, and
-  // gradients through the last one alone. Throws Error without a pass, for shapes that do not fit and for a type that
-  // there is not.
-  virtual FoldingOutputs Fold(Context& context, std::span<const FoldingFeatures> passes) const = 0;
+  virtual FoldingPlan plan() const = 0;
+
+  // One pass over a chain. `before` are the outputs of the pass before it, whose alignment, pair and structure it
+  // recycles without gradients; null: it is the first. Features without extra rows are those of an alignment that has
+  // no more. `after_block` is called after each block, and may end the pass by an exception. Throws Error for shapes
+  // that do not fit and for a type that there is not.
+  virtual FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
+                              const std::function<void()>& after_block = {}) const = 0;
+
+  // Passes over one chain, one after another. The last one's outputs, and gradients through the last one alone. Throws
+  // Error without a pass, and likewise.
+  FoldingOutputs Fold(Context& context, std::span<const FoldingFeatures> passes) const;
 
  protected:
   using Model::Model;

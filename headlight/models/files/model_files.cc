@@ -26,9 +26,13 @@ Compute StoredCompute(const JsonView& config) {
 
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others) {
+  LoadWeights(files, files.weights, options, parameters, others);
+}
+
+void LoadWeights(const ModelFolder& files, const Safetensors& file, const LoadModelOptions& options,
+                 Parameters& parameters, const OtherTensors& others) {
   const Compute stored = StoredCompute(files.config);
   const Compute compute = options.compute.value_or(options.purpose == LoadFor::everything ? Compute::float32 : stored);
-  const Safetensors& file = files.weights;
   Check(options.purpose != LoadFor::computing_with_draft || !IsQuantized(compute),
         "{}: words are drafted in int8 for a model that computes in float32 or bfloat16, not in {}", file.path(),
         Name(compute));
@@ -41,7 +45,7 @@ void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Para
       return true;
     }
     return std::ranges::any_of(others.unused, [&](const std::string& unused) {
-      return name == unused || (unused.ends_with('.') && name.starts_with(unused));
+      return name == unused || ((unused.ends_with('.') || unused.ends_with('/')) && name.starts_with(unused));
     });
   };
   LoadParameters(parameters, file, harmless, options.purpose);

@@ -23,13 +23,16 @@ struct LoadModelOptions {
 struct OtherTensors {
   // A tensor that is tied to another and stored again under the first name; an Error where they differ.
   std::vector<std::pair<std::string, std::string>> tied = {};
-  std::vector<std::string> unused = {};  // a name that ends in a dot is a prefix
+  std::vector<std::string> unused = {};  // a name that ends in a dot or a slash is a prefix
 };
 
 // Fills a model's parameters from its folder, and says what its products are computed in. Throws Error as
 // LoadParameters.
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others);
+// The same from `weights` instead of the folder's own, such as these under other names.
+void LoadWeights(const ModelFolder& files, const Safetensors& weights, const LoadModelOptions& options,
+                 Parameters& parameters, const OtherTensors& others);
 
 // A scope as the prefix of tensor names: with a dot, or empty.
 std::string Prefix(const std::string& scope);

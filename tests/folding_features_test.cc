@@ -1,6 +1,5 @@
-// Against OpenFold: tools/make_alignment_feature_goldens.py says what the goldens hold.
-#include "headlight/protein/alignment_features.h"
-
+// What models of structures read of an alignment, and how sure they are of a structure, against OpenFold:
+// tools/make_alignment_feature_goldens.py says what the goldens hold.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +11,8 @@
 
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/protein/alignment_features.h"
+#include "headlight/protein/predicted_error.h"
 #include "headlight/protein/testing.h"
 
 namespace headlight {
@@ -219,6 +220,27 @@ TEST(AlignmentTable, OfASequenceIsItsOnlyRow) {
   EXPECT_EQ(FeaturesOf(table, choices).alignment.rows(), 3);
   EXPECT_THAT(ErrorOf([] { TableOfSequence(""); }), HasSubstr("without residues"));
   EXPECT_THAT(ErrorOf([] { TableOfSequence("M1"); }), HasSubstr("is no letter"));
+}
+
+// Against OpenFold: tools/make_confidence_goldens.py.
+TEST(PredictedError, ExpectationsAreOpenFolds) {
+  const Safetensors golden(HEADLIGHT_SOURCE_DIR "/headlight/protein/testdata/confidence.safetensors");
+  for (const std::string size : {"small", "large"}) {
+    const Tensor lddt = golden.Read(size + ".lddt_logits"), errors = golden.Read(size + ".error_logits");
+    const std::int64_t residues = lddt.rows();
+    const Matrix<const float> pairs = {errors.data<float>(), residues * residues, errors.columns(), errors.columns()};
+    const std::vector<float> wanted_lddt = golden.Read(size + ".lddt").ToVector<float>(),
+                             wanted_errors = golden.Read(size + ".errors").ToVector<float>();
+    const std::vector<float> made_lddt = ExpectedLddt(lddt.matrix<float>()), made_errors = ExpectedErrors(pairs);
+    ASSERT_EQ(made_lddt.size(), wanted_lddt.size());
+    ASSERT_EQ(made_errors.size(), wanted_errors.size());
+    for (std::size_t i = 0; i < made_lddt.size(); ++i) EXPECT_NEAR(made_lddt[i], wanted_lddt[i], 1e-3);
+    for (std::size_t i = 0; i < made_errors.size(); ++i) EXPECT_NEAR(made_errors[i], wanted_errors[i], 1e-4);
+    EXPECT_NEAR(ExpectedTmScore(pairs, residues), golden.Read(size + ".tm").data<float>()[0], 1e-6);
+    EXPECT_THAT(ErrorOf([&] { ExpectedTmScore(pairs, residues + 1); }), HasSubstr("logits of"));
+  }
+  const std::vector<float> two(8);
+  EXPECT_THAT(ErrorOf([&] { ExpectedErrors({two.data(), 4, 2, 2}); }), HasSubstr("2 bins of errors"));
 }
 
 }  // namespace

@@ -1,0 +1,201 @@
+// tools/make_npz_goldens.py makes the goldens.
+#include "headlight/io/npz.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/io/model_folder.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kTestData = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/";
+
+NpzContent Parse(const std::string& file) {
+  return ParseNpz(std::as_bytes(std::span(file.data(), file.size())), "m.npz");
+}
+std::string ParseError(const std::string& file) {
+  return ErrorOf([&] { Parse(file); });
+}
+
+std::string Number(std::uint64_t number, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> 8 * i);
+  return text;
+}
+
+// An entry's fields, right unless they are changed.
+struct Packed {
+  std::string name, data;
+  std::uint32_t flags = 0, method = 0, size = 0, compressed = 0, checksum = 0;
+  std::uint32_t local = 0;  // added to its place
+
+  Packed(std::string its_name, std::string its_data) : name(std::move(its_name)), data(std::move(its_data)) {
+    size = compressed = static_cast<std::uint32_t>(data.size());
+    checksum = static_cast<std::uint32_t>(
+        crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size())));
+  }
+};
+
+std::string Zip(const std::vector<Packed>& entries, const std::string& comment = "") {
+  std::string file, directory;
+  for (const Packed& entry : entries) {
+    const std::string fields = Number(20, 2) + Number(entry.flags, 2) + Number(entry.method, 2) + Number(0, 4) +
+                               Number(entry.checksum, 4) + Number(entry.compressed, 4) + Number(entry.size, 4) +
+                               Number(entry.name.size(), 2) + Number(0, 2);
+    directory += "PK\1\2" + Number(20, 2) + fields + Number(0, 10) + Number(file.size() + entry.local, 4) + entry.name;
+    file += "PK\3\4" + fields + entry.name + entry.data;
+  }
+  return file + directory + "PK\5\6" + Number(0, 4) + Number(entries.size(), 2) + Number(entries.size(), 2) +
+         Number(directory.size(), 4) + Number(file.size(), 4) + Number(comment.size(), 2) + comment;
+}
+
+std::string Npy(const std::string& header, std::size_t bytes, int version = 1) {
+  return "\x93NUMPY" + Number(static_cast<std::uint64_t>(version), 1) + Number(0, 1) +
+         Number(header.size(), version == 1 ? 2 : 4) + header + std::string(bytes, '\1');
+}
+const std::string kHeader = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
+
+TEST(Npz, ReadsWhatNumPyWrites) {
+  for (const char* const name : {"stored.npz", "deflated.npz"}) {
+    const Safetensors file = ReadNpz(kTestData + name);
+    EXPECT_EQ(file.path(), kTestData + name);
+    ASSERT_EQ(file.tensors().size(), 3U) << name;
+    const Tensor weights = file.Read("alphafold/evoformer//weights");
+    EXPECT_EQ(weights.shape(), (Shape{2, 3}));
+    EXPECT_THAT(weights.ToVector<float>(), ElementsAre(-0.5F, -0.25F, 0, 0.25F, 0.5F, 0.75F));
+    EXPECT_EQ(file.Read("scalar").shape().rank(), 0);
+    EXPECT_EQ(file.Read("scalar").data<float>()[0], 7);
+    EXPECT_EQ(file.Read("empty").shape(), (Shape{3, 0, 2}));
+  }
+  const Safetensors versions = ReadNpz(kTestData + "versions.npz");
+  for (const int version : {1, 2, 3})
+    EXPECT_THAT(versions.Read("version " + std::to_string(version)).ToVector<float>(),
+                ElementsAre(static_cast<float>(version), -0.5F));
+}
+
+TEST(Npz, IsTheWeightsOfTheModelThatItsNamesBeginWith) {
+  const ModelFolder files = OpenModelFolder(kTestData + "stored.npz");
+  EXPECT_EQ(files.config["model_type"].String(), "alphafold");
+  EXPECT_EQ(files.weights.tensors().size(), 3U);
+  const TemporaryFolder folder;
+  WriteFile(folder.File("empty.npz"), Zip({}));
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("empty.npz")); }), HasSubstr("holds no array"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("missing.npz")); }), HasSubstr("missing.npz"));
+  WriteFile(folder.File("config.json"), R"({"model_type": "alphafold2"})");
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.path()); }),
+              HasSubstr("empty.npz: is the weights of a model by themselves"));
+}
+
+TEST(Npz, ArchiveOfTheTestIsRead) {
+  const std::string file = Zip({{"a.npy", Npy(kHeader, 8)}, {"b.npy", Npy(kHeader, 8, 2)}}, "a comment");
+  const NpzContent content = Parse(file);
+  ASSERT_EQ(content.tensors.size(), 2U);
+  EXPECT_EQ(content.tensors[1].name, "b");
+  EXPECT_EQ(content.tensors[1].shape, (Shape{2}));
+}
+
+TEST(Npz, RefusesBadArchives) {
+  const Packed good("a.npy", Npy(kHeader, 8));
+  const auto error_with = [&](const std::function<void(Packed&)>& spoil) {
+    Packed spoilt = good;
+    spoil(spoilt);
+    return ParseError(Zip({spoilt}));
+  };
+  EXPECT_THAT(error_with([](Packed&) {}), IsEmpty());
+  EXPECT_THAT(error_with([](Packed& p) { p.name = "a.txt"; }), HasSubstr("'a.txt': is no .npy file"));
+  EXPECT_THAT(error_with([](Packed& p) { p.flags = 1; }), HasSubstr("is encrypted"));
+  EXPECT_THAT(error_with([](Packed& p) { p.method = 12; }), HasSubstr("compressed by method 12"));
+  EXPECT_THAT(error_with([](Packed& p) { p.checksum ^= 1; }), HasSubstr("is damaged: its checksum"));
+  EXPECT_THAT(error_with([](Packed& p) { p.local = 1; }), HasSubstr("does not stand where"));
+  EXPECT_THAT(error_with([](Packed& p) { p.local = 0x7fffffff; }), HasSubstr("does not stand where"));
+  EXPECT_THAT(error_with([](Packed& p) { p.compressed = 1 << 20; }), HasSubstr("reach over the archive's end"));
+  EXPECT_THAT(error_with([](Packed& p) { p.size = 7; }), HasSubstr("where the archive says 7"));
+  EXPECT_THAT(error_with([](Packed& p) { p.method = 8; }), HasSubstr("its compressed bytes are damaged"));
+  EXPECT_THAT(error_with([](Packed& p) {
+                p.method = 8;
+                p.size = 0xfffffff0;
+              }),
+              HasSubstr("bytes cannot hold"));
+  EXPECT_THAT(ParseError(Zip({good, good})), HasSubstr("stands twice"));
+  EXPECT_THAT(ParseError(""), HasSubstr("0 bytes, which is no zip archive"));
+  EXPECT_THAT(ParseError(std::string(100, 'x')), HasSubstr("its directory's end is missing"));
+  // Many entries of the same bytes.
+  std::string bomb = Zip({good, Packed("b.npy", Npy(kHeader, 8))});
+  const std::size_t second = bomb.rfind("PK\1\2");
+  bomb.replace(second + 42, 4, Number(0, 4));
+  bomb.replace(second + 20, 4, Number(bomb.size() - 20, 4));
+  EXPECT_THAT(ParseError(bomb), HasSubstr("over other entries"));
+}
+
+TEST(Npz, RefusesBadArrays) {
+  const auto error_of = [](const std::string& header, std::size_t bytes = 8, int version = 1) {
+    return ParseError(Zip({{"a.npy", Npy(header, bytes, version)}}));
+  };
+  const auto with = [](const std::string& descr, const std::string& order, const std::string& shape) {
+    return "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + "}";
+  };
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(2,)")), IsEmpty());
+  EXPECT_THAT(error_of(with("'<f8'", "False", "(1,)")), HasSubstr("'a.npy': holds '<f8', where"));
+  EXPECT_THAT(error_of(with("'>f4'", "False", "(2,)")), HasSubstr("holds '>f4'"));
+  EXPECT_THAT(error_of(with("'|O'", "False", "(2,)")), HasSubstr("holds '|O'"));
+  EXPECT_THAT(error_of(with("'<f4'", "True", "(2,)")), HasSubstr("is not in C order"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(3,)")), HasSubstr("8 bytes of numbers, where the shape [3] has 3"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(2,)"), 9), HasSubstr("9 bytes of numbers"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(-2,)")), HasSubstr("where an axis is needed"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(2")), HasSubstr("its header is damaged"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(99999999999999999999,)")), HasSubstr("its shape is too large"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(1099511627776, 1099511627776)")),
+              HasSubstr("m.npz: 'a.npy': its shape is too large"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(1,1,1,1,1,1,1,1,2)")), HasSubstr("more than 8 axes"));
+  EXPECT_THAT(error_of("{'descr': '<f4', 'shape': (2,)}"), HasSubstr("is not a dictionary of"));
+  EXPECT_THAT(error_of("{'descr': '<f4', 'descr': '<f4'}"), HasSubstr("says descr twice"));
+  EXPECT_THAT(error_of("{'other': '<f4'}"), HasSubstr("unknown key 'other'"));
+  EXPECT_THAT(error_of("{'descr': '<f4"), HasSubstr("a quotation does not end"));
+  EXPECT_THAT(error_of(kHeader + "x"), HasSubstr("is not a dictionary of"));
+  EXPECT_THAT(error_of(kHeader, 8, 4), HasSubstr("version 4"));
+  EXPECT_THAT(ParseError(Zip({{"a.npy", "NUMPY"}})), HasSubstr("is no .npy file"));
+  EXPECT_THAT(ParseError(Zip({{"a.npy", "\x93NUMPY" + Number(1, 2) + Number(999, 2) + "{}"}})),
+              HasSubstr("is cut off"));
+}
+
+// Whatever is damaged is refused, or was nothing that the numbers depend on.
+TEST(Npz, DamageIsRefusedOrChangesNoNumber) {
+  for (const char* const name : {"stored.npz", "deflated.npz", "versions.npz"}) {
+    const std::string file = ReadFile(kTestData + name);
+    const auto numbers = [](const NpzContent& content) {
+      std::vector<std::string> all;
+      for (const StoredTensor& tensor : content.tensors)
+        all.push_back(ToString(tensor.shape) +
+                      std::string(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()));
+      return all;
+    };
+    const std::vector<std::string> wanted = numbers(Parse(file));
+    for (std::size_t size = 0; size < file.size(); ++size) EXPECT_NE(ParseError(file.substr(0, size)), "") << size;
+    int accepted = 0;
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+      std::string flipped = file;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+      std::vector<std::string> read;
+      if (const std::string error = ErrorOf([&] { read = numbers(Parse(flipped)); }); !error.empty()) continue;
+      ++accepted;
+      EXPECT_EQ(read, wanted) << name << bit;
+    }
+    EXPECT_LT(accepted, static_cast<int>(4 * file.size())) << name;
+  }
+}
+
+}  // namespace
+}  // namespace headlight

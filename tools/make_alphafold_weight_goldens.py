@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/alphafold/published/: the weights of one tiny AlphaFold 2 as DeepMind's programs leave them and as
+OpenFold's do, which reads the first.
+
+    pip install torch==2.15.0 numpy safetensors ml_collections dm-tree scipy
+    git clone https://github.com/aqlaboratory/openfold
+    tools/make_alphafold_weight_goldens.py openfold
+
+    params_model_3_ptm.npz    random arrays under DeepMind's names
+    openfold/                 config.json and model.safetensors: OpenFold's model after it imported these
+    old_names.json            the names that OpenFold's first versions had, where they differ from today's
+"""
+
+import importlib
+import json
+import pathlib
+import sys
+
+import numpy
+import torch
+from safetensors.torch import save_file
+
+import make_alphafold_goldens as goldens
+
+OUT = goldens.OUT / "published"
+
+# Modules whose attention has as many heads; arrays of heads have an axis for them.
+HEADS = {"msa_row": "no_heads_msa", "msa_column": "no_heads_msa", "triangle": "no_heads_pair"}
+
+
+def published_shape(key, param, sizes):
+    """The shape of an array of one block that OpenFold's reader turns into a parameter's."""
+    shape = list(param.shape)
+    kind = param_kind(key)
+    if kind in ("query_w", "key_w", "value_w", "gating_w"):
+        if "global" in key and kind in ("key_w", "value_w"):
+            return shape[::-1]
+        return [shape[1], sizes["heads"], shape[0] // sizes["heads"]]
+    if kind == "gating_b":
+        return [sizes["heads"], shape[0] // sizes["heads"]]
+    if kind == "output_w" and "outer_product_mean" in key:
+        return [sizes["c_hidden_opm"], sizes["c_hidden_opm"], shape[0]]
+    if kind == "output_w":
+        return [sizes["heads"], shape[1] // sizes["heads"], shape[0]]
+    return shape[::-1]
+
+
+def param_kind(key):
+    return key.split("//")[1]
+
+
+def main():
+    goldens.load_openfold(sys.argv[1])
+    torch.set_default_dtype(torch.float32)
+    config = goldens.openfold_config()
+    model = importlib.import_module("openfold.model.model").AlphaFold(config)
+    importing = importlib.import_module("openfold.utils.import_weights")
+    flat = importing.process_translation_dict(importing.generate_translation_dict(model, "model_3_ptm"))
+    generator = numpy.random.default_rng(7)
+    arrays = {}
+    for key, param in flat.items():
+        stack = goldens.SIZES["extra_msa_stack" if "extra_msa_stack" in key else "evoformer_stack"]
+        heads = next((stack[name] for part, name in HEADS.items() if part in key), 0)
+        one = param.param[0] if param.stacked else param.param
+        shape = published_shape(key, one, {"heads": heads, **stack})
+        if param.stacked:
+            shape = [len(param.param), *shape]
+        arrays[key] = generator.normal(size=shape).astype("<f4")
+    OUT.mkdir(parents=True, exist_ok=True)
+    path = OUT / "params_model_3_ptm.npz"
+    numpy.savez_compressed(path, **arrays)
+    importing.import_jax_weights_(model, path, "model_3_ptm")
+    state = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
+    (OUT / "openfold").mkdir(exist_ok=True)
+    save_file(state, OUT / "openfold" / "model.safetensors")
+    sizes = json.loads(json.dumps(goldens.SIZES))
+    del sizes["structure_module"]["no_blocks"]  # which DeepMind's files do not say: its blocks share their parameters
+    for stack in ("evoformer_stack", "extra_msa_stack"):
+        del sizes[stack]["msa_dropout"], sizes[stack]["pair_dropout"]
+    sizes |= {"model_type": "alphafold2", "max_extra_msa": 5120}
+    (OUT / "openfold" / "config.json").write_text(json.dumps(sizes, indent=2) + "\n")
+
+    old = {}
+    for name in state:
+        before = (name.replace(".pair_stack.", ".core.").replace("points.linear.", "points.")
+                  .replace(".msa_transition.", ".core.msa_transition.")
+                  .replace(".outer_product_mean.", ".core.outer_product_mean."))
+        if before != name:
+            old[name] = before
+    renamed = importing.convert_deprecated_v1_keys({old.get(name, name): name for name in state})
+    assert all(key == name for key, name in renamed.items()) and len(renamed) == len(state)
+    (OUT / "old_names.json").write_text(json.dumps(old, indent=1) + "\n")
+    for made in sorted(OUT.rglob("*.*")):
+        print(made, made.stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()
