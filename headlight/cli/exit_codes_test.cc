@@ -47,6 +47,7 @@ TEST_F(ExitCodes, TellSuccessFromMistakes) {
                {2, {"caption", kCaptions, nowhere}},
                {2, {"caption", model, kPicture}},
                {2, {"train", "captions", "--train", text, "--valid", text, "--out", nowhere}},
+               {2, {"train", "folding", "--train", text, "--valid", text, "--out", nowhere}},
                {2, {"help", "--manual", text}}};
   for (const auto& [code, arguments] : cases) {
     const Outcome outcome = RunProgram(arguments);

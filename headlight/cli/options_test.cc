@@ -187,6 +187,10 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
     for (const std::string size : {"--layers", "--model-dim", "--heads", "--ffn-dim"})
       EXPECT_THAT(RefusalOf({"train", task, "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
                   testing::AllOf(HasSubstr("--from"), HasSubstr(size)));
+  for (const std::string size : {"--layers", "--extra-layers", "--model-dim", "--pair-dim", "--single-dim", "--heads",
+                                 "--structure-layers", "--rows", "--extra-rows", "--recycles"})
+    EXPECT_THAT(RefusalOf({"train", "folding", "--train", "a", "--valid", "a", "--out", "b", "--from", ".", size, "4"}),
+                testing::AllOf(HasSubstr("--from"), HasSubstr(size)));
 }
 
 TEST_F(Options, NamesInMessagesCannotControlATerminal) {

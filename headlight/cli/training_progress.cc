@@ -27,7 +27,8 @@ std::string Fixed(double value, int digits) {
 std::string ScoreText(const std::string& name, double value) {
   if (name == "bits_per_byte") return fmt::format("{} bits per byte", Fixed(value, 4));
   if (name == "bits_per_pixel") return fmt::format("{} bits per pixel", Fixed(value, 4));
-  return fmt::format("{} {}", name == "bleu" ? "BLEU" : name, Fixed(value, name == "loss" ? 4 : 2));
+  const bool of_1 = name == "loss" || name == "lddt_ca" || name == "tm_score";  // not per cent
+  return fmt::format("{} {}", name == "bleu" ? "BLEU" : name, Fixed(value, of_1 ? 4 : 2));
 }
 
 TrainingProgress::TrainingProgress(bool quiet, std::string labels)

@@ -1,11 +1,13 @@
 #include "headlight/train/gradients.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "headlight/autograd/tape.h"
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/kernels/adam.h"
 #include "headlight/kernels/arithmetic.h"
 #include "headlight/kernels/dropout_hash.h"
 
@@ -37,6 +39,15 @@ void MoveOut(const Tensor& sum, const Tensor& kept) {
 
 }  // namespace
 
+void ClipNorm(const Tensor& gradient, double longest) {
+  Dispatch(gradient.dtype(), [&]<typename T>(T) {
+    const double norm = std::sqrt(kernels::SumOfSquares<T>(gradient.span<T>()));
+    if (norm <= longest) return;
+    const Matrix<T> numbers = gradient.matrix<T>();
+    kernels::ScaleRows<T>(numbers, longest / norm, numbers);
+  });
+}
+
 bool GradientTree::Add(int level, std::int64_t index, const Tensor& sum) {
   for (;; ++level, index /= 2) {
     if (std::int64_t{1} << level >= parts_) return true;
@@ -57,7 +68,7 @@ bool GradientTree::Add(int level, std::int64_t index, const Tensor& sum) {
 }
 
 double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std::span<const std::any> parts,
-                        std::int64_t labels, std::uint64_t seed) {
+                        std::int64_t labels, std::uint64_t seed, double clip_part_norm) {
   if (labels == 0) return 0;
   GradientTree tree(std::ssize(parts));
   double sum = 0;
@@ -73,6 +84,7 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
       sum += static_cast<double>(part_loss.data<float>()[0]);
       tape.Backward(part_loss);
     }
+    if (clip_part_norm > 0) ClipNorm(parameters.gradients(), clip_part_norm / static_cast<double>(labels));
     complete = tree.Add(0, i, parameters.gradients());
   }
   Ensure(complete, "the gradients of {} parts are not complete", parts.size());

@@ -40,11 +40,16 @@ class HEADLIGHT_API GradientTree {
   std::vector<Tensor> free_;  // the memory of former nodes
 };
 
+// Brings the norm of a contiguous gradient down to `longest`.
+HEADLIGHT_API void ClipNorm(const Tensor& gradient, double longest);
+
 // Sets the model's gradients, which are zeros before, to those of the mean loss of all labels, and returns that loss: 0
 // where there are no labels.
 // Only one part's activations exist at a time; its dropout follows from `seed` and its index. The result has the same
-// bits for any number of threads.
+// bits for any number of threads. Where `clip_part_norm` is above 0, the norm of each part's gradient, of the sum of
+// its labels' losses, is first brought down to that.
 HEADLIGHT_API double ComputeGradients(const Parameters& parameters, const PartLoss& loss,
-                                      std::span<const std::any> parts, std::int64_t labels, std::uint64_t seed);
+                                      std::span<const std::any> parts, std::int64_t labels, std::uint64_t seed,
+                                      double clip_part_norm = 0);
 
 }  // namespace headlight

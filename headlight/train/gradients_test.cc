@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headlight/base/random.h"
+#include "headlight/ops/arithmetic.h"
 
 namespace headlight {
 namespace {
@@ -101,6 +102,23 @@ TEST(GradientTree, KeepsFewGradientsAtATime) {
     tree.Add(0, part, Tensor::Zeros({kNumbers}));
     EXPECT_LE(tree.nodes().size(), static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(part + 1))));
   }
+}
+
+// Each part's gradient is a vector along one axis.
+TEST(ComputeGradients, ClipsThePartsAlone) {
+  Parameters parameters(DType::float32);
+  const Parameter& weights = Scope(parameters).DeclareVector({"weights"}, 2);
+  parameters.Allocate();
+  parameters.PrepareTraining();
+  const PartLoss loss = [&](Context& context, const std::any& part, double scale) {
+    return ops::Scale(ops::Sum(ops::Multiply(context.Use(weights), std::any_cast<Tensor>(part))), scale);
+  };
+  const std::vector<std::any> parts = {Tensor::From<float>({30, 0}, {2}), Tensor::From<float>({0, 1}, {2})};
+  ComputeGradients(parameters, loss, parts, /*labels=*/2, /*seed=*/1, /*clip_part_norm=*/3);
+  EXPECT_EQ(weights.gradient.ToVector<float>(), (std::vector<float>{1.5, 0.5}));
+  parameters.gradients().Fill(0);
+  ComputeGradients(parameters, loss, parts, /*labels=*/2, /*seed=*/1);
+  EXPECT_EQ(weights.gradient.ToVector<float>(), (std::vector<float>{15, 0.5}));
 }
 
 }  // namespace

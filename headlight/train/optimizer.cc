@@ -9,7 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/adam.h"
-#include "headlight/kernels/arithmetic.h"
+#include "headlight/train/gradients.h"
 
 namespace headlight {
 namespace {
@@ -81,18 +81,6 @@ std::vector<std::string_view> NamesNear(const std::string& pattern, const Parame
   return names;
 }
 
-// Brings the norm of each parameter's gradient down to this.
-template <typename T>
-void ClipEach(const Parameters& parameters, double longest) {
-  for (const Parameter& parameter : parameters.all()) {
-    if (parameter.gradient.empty()) continue;
-    const double norm = std::sqrt(kernels::SumOfSquares<T>(parameter.gradient.span<T>()));
-    if (norm <= longest) continue;
-    const Matrix<T> gradient = parameter.gradient.matrix<T>();
-    kernels::ScaleRows<T>(gradient, longest / norm, gradient);
-  }
-}
-
 }  // namespace
 
 Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(adam) {
@@ -145,7 +133,9 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
     norm = std::sqrt(kernels::SumOfSquares<T>(parameters.gradients().span<T>()));
     Check(std::isfinite(norm), "the gradient's norm is {} at step {}", norm, step + 1);
     ++step;
-    if (options.clip_parameter_norm > 0) ClipEach<T>(parameters, options.clip_parameter_norm);
+    if (options.clip_parameter_norm > 0)
+      for (const Parameter& parameter : parameters.all())
+        if (!parameter.gradient.empty()) ClipNorm(parameter.gradient, options.clip_parameter_norm);
     const double clipped =
         options.clip_parameter_norm > 0 ? std::sqrt(kernels::SumOfSquares<T>(parameters.gradients().span<T>())) : norm;
     // Averages begin short, so that the first values do not linger: decay (1 + t) / (10 + t) until it is reached.

@@ -43,6 +43,7 @@ void CheckTrainingOptions(const TrainingOptions& options) {
   Check(options.epochs > 0 || options.steps > 0 || options.minutes > 0,
         "a training needs an end: epochs, steps or minutes");
   Check(options.accumulation >= 1, "a step needs at least one batch, not {}", options.accumulation);
+  Check(options.clip_part_norm >= 0, "the norm to which a part's gradient is clipped cannot be negative");
   Check(options.average_last >= 1, "at least one validation is averaged, not {}", options.average_last);
   Check(options.validate_every >= 0 && options.patience >= 0 && options.log_every >= 0,
         "validation intervals, patience and log intervals cannot be negative");
@@ -131,8 +132,9 @@ class Training {
       batches_in_epoch_ = batch.batches_in_epoch;
       if (batch.next.batch == 0) break;
     }
-    const double loss = ComputeGradients(model_.parameters(), task_.loss, parts, labels,
-                                         options_.seed + static_cast<std::uint64_t>(optimizer_.step));
+    const double loss =
+        ComputeGradients(model_.parameters(), task_.loss, parts, labels,
+                         options_.seed + static_cast<std::uint64_t>(optimizer_.step), options_.clip_part_norm);
     const double learning_rate = LearningRate(options_.schedule, optimizer_.step + 1, Progress());
     const auto fail_diverged = [&](const char* what) {
       FailDiverged(what, optimizer_.step + 1, fmt::format("epoch {}, batch {}", place.epoch + 1, place.batch + 1));

@@ -33,6 +33,7 @@ struct TrainingOptions {
   std::int64_t log_every = 50;     // steps; 0: never
   double checkpoint_minutes = 10;  // between checkpoints; every validation saves one too
   std::uint64_t seed = 1;          // of dropout
+  double clip_part_norm = 0;       // of each part's gradient, as ComputeGradients has it
 };
 
 struct StepReport {

@@ -1,0 +1,126 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headlight/cli/testing.h"
+#include "headlight/models/alphafold.h"
+#include "headlight/models/family.h"
+#include "headlight/protein/files/structure_files.h"
+#include "tests/folding_testing.h"
+
+namespace headlight {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// A folder of three made structures, and an index of two of them, one with an alignment.
+struct Setting {
+  TemporaryFolder folder;
+  std::string structures = folder.File("structures"), index = folder.File("index.tsv");
+
+  Setting() {
+    std::filesystem::create_directory(structures);
+    const std::vector<std::string> letters = {"MARNDCQEGHILKFPSTWYV", "GSTFYWKRHDEAVLIM", "ACDEFGHIKLMN"};
+    for (std::size_t i = 0; i < letters.size(); ++i)
+      WriteFile(fmt::format("{}/{}.cif", structures, i), WriteMmcif({"made", {MadeChain(letters[i], i)}}));
+    WriteFile(folder.File("2.a3m"), ">query\nACDEFGHIKLMN\n>one\nACDEYGHIKLMN\n>two\nA-DEFGgHIRLMN\n");
+    WriteFile(index, "structures/1.cif\tA\nstructures/2.cif\tA\t2.a3m\n");
+  }
+
+  Outcome Train(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"train", "folding", "--train", structures, "--valid", index});
+    return RunProgram(more);
+  }
+  std::vector<std::string> Small(const std::string& out, const std::vector<std::string>& more) const {
+    std::vector<std::string> options = {"--out",
+                                        folder.File(out),
+                                        "--layers",
+                                        "1",
+                                        "--model-dim",
+                                        "16",
+                                        "--pair-dim",
+                                        "8",
+                                        "--single-dim",
+                                        "16",
+                                        "--heads",
+                                        "2",
+                                        "--structure-layers",
+                                        "2",
+                                        "--recycles",
+                                        "1",
+                                        "--batch-size",
+                                        "2",
+                                        "--crop",
+                                        "14"};
+    options.insert(options.end(), more.begin(), more.end());
+    return options;
+  }
+};
+
+TEST(TrainFolding, AModelIsTrainedAndGoesOn) {
+  const Setting setting;
+  const Outcome trained = setting.Train(setting.Small("model", {"--epochs", "2", "--rows", "8"}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("3 chains of 48 residues to learn from, 0 with an alignment"));
+  EXPECT_THAT(trained.err, HasSubstr("2 chains of 28 residues to learn from, 1 with an alignment"));
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("lddt_ca 0."), HasSubstr("tm_score 0.")));
+  const std::string model = setting.folder.File("model");
+  const std::unique_ptr<AlphaFold> made = LoadModel<AlphaFold>(model);
+  EXPECT_EQ(made->config().alignment, 16);
+  EXPECT_EQ(made->config().rows, 8);
+  EXPECT_EQ(made->config().recycles, 1);
+  EXPECT_EQ(made->config().error_bins, 64);
+  EXPECT_THAT(setting.Train(setting.Small("model", {})).err, HasSubstr("holds a training already"));
+
+  const Outcome further = setting.Train({"--from", model, "--out", setting.folder.File("further"), "--fine-tuning",
+                                         "--epochs", "1", "--batch-size", "3"});
+  ASSERT_EQ(further.exit_code, 0) << further.err;
+  EXPECT_EQ(LoadModel<AlphaFold>(setting.folder.File("further"))->config().rows, 8);
+}
+
+TEST(TrainFolding, AResumedTrainingIsTheSame) {
+  const Setting setting;
+  const auto options = [&](const std::string& out, const std::string& epochs, const std::string& threads) {
+    return setting.Small(out, {"--epochs", epochs, "--warmup", "2", "--schedule", "inverse-square-root", "--resume",
+                               "--threads", threads});
+  };
+  ASSERT_EQ(setting.Train(options("whole", "4", "2")).exit_code, 0);
+  ASSERT_EQ(setting.Train(options("parts", "2", "1")).exit_code, 0);
+  const Outcome resumed = setting.Train(options("parts", "4", "3"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  for (const char* file : {"last/model.safetensors", "model.safetensors"})  // the latter are the moving averages
+    EXPECT_EQ(ReadFile(setting.folder.File("parts/" + std::string(file))),
+              ReadFile(setting.folder.File("whole/" + std::string(file))))
+        << file;
+  const Outcome other =
+      setting.Train(setting.Small("parts", {"--epochs", "5", "--resume", "--clip-example-norm", "1"}));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("clip_example_norm"));
+}
+
+TEST(TrainFolding, RefusesWhatCannotBe) {
+  const Setting setting;
+  const std::string out = setting.folder.File("out");
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    return setting.Train(setting.Small("out", more)).err;
+  };
+  EXPECT_THAT(refusal({"--valid", setting.folder.File("none.tsv")}), HasSubstr("none.tsv"));
+  WriteFile(setting.index, "structures/1.cif\tB\n");
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("no chain 'B'")));
+  WriteFile(setting.index, "structures/1.cif\tA\t2.a3m\n");
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("2.a3m")));
+  WriteFile(setting.structures + "/broken.pdb", "ATOM      1  N   ALA A   1      1.0");
+  EXPECT_THAT(refusal({"--valid", setting.structures}), HasSubstr("broken.pdb"));
+  EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("--heads 3 does not divide --model-dim 16"));
+  EXPECT_THAT(refusal({"--crop", "0"}), HasSubstr("--crop"));
+  EXPECT_THAT(refusal({"--preset", "huge"}), HasSubstr("--preset"));
+  EXPECT_THAT(setting.Train({"--out", out, "--from", setting.folder.path()}).err, HasSubstr("config.json"));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+}  // namespace
+}  // namespace headlight

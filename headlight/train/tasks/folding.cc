@@ -1,0 +1,185 @@
+#include "headlight/train/tasks/folding.h"
+
+#include <algorithm>
+#include <any>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/protein/alignment_features.h"
+#include "headlight/protein/structure_scores.h"
+#include "headlight/train/tasks/prepared_batches.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kClamped = 0.9;  // the probability that the backbone's errors are
+constexpr std::size_t kCa = 1;    // of atom14 and of atom37
+
+// Cells of an alignment that are held, a byte each: a batch holds several, and several batches are made ahead.
+constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
+
+// One of TrainingBatch::parts: a crop of a chain, and the choices of each pass over its alignment. The features, which
+// take a hundred times the memory, are made of these when they are needed.
+struct FoldingPart {
+  std::shared_ptr<const AlignmentTable> table;
+  std::vector<AlignmentChoices> passes;
+  std::int64_t first = 0;  // of the chain's residues
+  FoldingLabels labels;    // but for the letters
+};
+
+// Residues [first, first + count) of a chain in so many passes.
+FoldingPart PartOf(const ChainExample& example, const AlignmentSampling& sampling, int passes, std::int64_t first,
+                   std::int64_t count, Random& random) {
+  FoldingPart part;
+  const std::string letters = example.Letters();
+  part.table = std::make_shared<const AlignmentTable>(
+      example.alignment.empty() ? TableOfSequence(letters)
+                                : ReadAlignmentTable(std::span(&example.alignment, 1),
+                                                     {.alignment = {.query = letters}, .most_cells = kMostCells}));
+  for (int pass = 0; pass < passes; ++pass) part.passes.push_back(DrawChoices(*part.table, sampling, random));
+  part.first = first;
+  const auto residues =
+      std::span(example.residues).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  part.labels.residues.assign(residues.begin(), residues.end());
+  return part;
+}
+
+// The outputs of the last pass, and its labels.
+struct FoldedPart {
+  FoldingOutputs outputs;
+  FoldingLabels labels;
+};
+
+FoldedPart Fold(const FoldingModel& model, Context& context, const FoldingPart& part) {
+  FoldedPart folded;
+  folded.labels = part.labels;
+  std::vector<FoldingFeatures> passes;
+  for (const AlignmentChoices& choices : part.passes) {
+    AlignmentFeatures features = FeaturesOf(*part.table, choices, part.first, std::ssize(part.labels.residues));
+    FoldingFeatures read;
+    read.types = std::move(features.types);
+    for (const ResidueLabels& residue : part.labels.residues) read.places.push_back(residue.place);
+    read.target = features.target;
+    read.alignment = features.alignment;
+    read.extra = features.extra;
+    passes.push_back(std::move(read));
+    folded.labels.letters = std::move(features.letters);
+    for (std::size_t cell = 0; cell < features.replaced.size(); ++cell)
+      if (features.replaced[cell] == 0) folded.labels.letters[cell] = -1;
+  }
+  folded.outputs = model.Fold(context, passes);
+  return folded;
+}
+
+AlignmentSampling SamplingOf(const FoldingPlan& plan) {
+  return {.rows = std::max<std::int64_t>(1, plan.rows), .extra = plan.extra};
+}
+
+class Preparation {
+ public:
+  Preparation(const FoldingModel& model, const ChainSet& set, const FoldingTrainingOptions& options)
+      : plan_(model.plan()), set_(set), options_(options) {}
+
+  TrainingBatch operator()(const BatchPlan& batch) const {
+    TrainingBatch made{.parts = {}, .labels = std::ssize(batch.examples), .next = {}, .batches_in_epoch = 0};
+    // A stream of its own: that of an example that there is not.
+    Random of_batch = RandomOfExample(options_.batches.seed, batch.place.epoch, -1 - batch.place.batch);
+    const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
+    for (const std::uint32_t index : batch.examples) {
+      const ChainExample& example = set_.examples[index];
+      Random random = RandomOfExample(options_.batches.seed, batch.place.epoch, index);
+      const std::int64_t residues = std::ssize(example.residues), count = std::min(options_.crop, residues);
+      const auto first = static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(residues - count) + 1));
+      const double clamped_share = random.Uniform() < kClamped ? 1 : 0;
+      FoldingPart part = PartOf(example, SamplingOf(plan_), passes, first, count, random);
+      part.labels.clamped_share = clamped_share;
+      made.parts.emplace_back(std::move(part));
+    }
+    return made;
+  }
+
+ private:
+  FoldingPlan plan_;
+  const ChainSet& set_;
+  FoldingTrainingOptions options_;
+};
+
+// The C alphas that are known, of the labels and of a prediction.
+struct KnownCa {
+  std::vector<Residue> reference, model;
+};
+
+KnownCa KnownCaOf(const ChainExample& example, const FoldedStructure& structure) {
+  const std::vector<std::array<Vector3, kAtom14>> atoms = AtomsOf(structure);
+  KnownCa known;
+  for (std::size_t i = 0; i < atoms.size(); ++i) {
+    if (!example.residues[i].known[kCa]) continue;
+    Residue residue;
+    residue.known[kCa] = true;
+    residue.atoms[kCa] = example.residues[i].atoms[kCa];
+    known.reference.push_back(residue);
+    residue.atoms[kCa] = atoms[i][kCa];
+    known.model.push_back(residue);
+  }
+  return known;
+}
+
+}  // namespace
+
+ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& valid, const FoldingLossWeights& weights,
+                                 const PassWatch& watch) {
+  Check(!valid.examples.empty(), "there is no chain to validate on");
+  const FoldingPlan plan = model.plan();
+  AlignmentSampling sampling = SamplingOf(plan);
+  sampling.masked = 0;
+  const auto count = std::ssize(valid.examples);
+  double lddt = 0, tm_score = 0, loss = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (watch.cancelled && watch.cancelled()) throw Cancelled();
+    const ChainExample& example = valid.examples[static_cast<std::size_t>(i)];
+    Random random = RandomOfExample(0, 0, i);
+    FoldingPart part = PartOf(example, sampling, plan.recycles + 1, 0, std::ssize(example.residues), random);
+    part.labels.clamped_share = kClamped;
+    Context context;
+    const auto [outputs, labels] = Fold(model, context, part);
+    loss += static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
+    const KnownCa known = KnownCaOf(example, outputs.structure);
+    lddt += ScoreLocalDistances(known.model, known.reference, /*all_atoms=*/false).score;
+    tm_score += ScoreSuperposed(CaOf(known.model), CaOf(known.reference), std::ssize(known.reference)).tm_score;
+    if (watch.progress) watch.progress(i + 1, count);
+  }
+  const auto mean = [&](double sum) { return sum / static_cast<double>(count); };
+  ValidationReport report;
+  report.loss = mean(loss);
+  report.labels = count;
+  report.score_name = "lddt_ca";
+  report.score = mean(lddt);
+  report.more_scores = {{"tm_score", mean(tm_score)}};
+  return report;
+}
+
+TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const ChainSet& valid,
+                         const FoldingTrainingOptions& options) {
+  Check(!train.examples.empty(), "there is no chain to learn from");
+  Check(!valid.examples.empty(), "there is no chain to validate on");
+  Check(options.crop >= 1, "crops of {} residues", options.crop);
+  TrainingTask task;
+  task.model = &model;
+  task.batches = PreparedBatches(std::ssize(train.examples), options.batches, Preparation(model, train, options));
+  task.loss = [&model, weights = options.weights](Context& context, const std::any& part, double scale) {
+    const auto [outputs, labels] = Fold(model, context, std::any_cast<const FoldingPart&>(part));
+    return FoldingLoss(outputs, labels, weights, scale);
+  };
+  task.validate = [&model, &valid, weights = options.weights](const CancelCheck& cancelled) {
+    return ValidateFolding(model, valid, weights, cancelled);
+  };
+  task.scores = {"lddt_ca", "tm_score"};
+  return task;
+}
+
+}  // namespace headlight

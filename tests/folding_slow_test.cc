@@ -1,0 +1,85 @@
+// A chain at /work/shared/data/proteins, where it is there, is learned by heart.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headlight/base/test_support.h"
+#include "headlight/models/alphafold.h"
+#include "headlight/protein/alignment_features.h"
+#include "headlight/protein/files/structure_files.h"
+#include "headlight/protein/superposition.h"
+#include "headlight/train/tasks/folding.h"
+#include "tests/training_testing.h"
+
+namespace headlight {
+namespace {
+
+const std::string kChain = "/work/shared/data/proteins/pairs/openfold_2q2k/2q2k.cif.gz";
+
+AlphaFoldConfig TinyAlphaFold() {
+  AlphaFoldConfig config;
+  config.alignment = config.pair = config.lddt_hidden = 32;
+  config.extra = 8;
+  config.single = 64;
+  config.blocks = 2;
+  config.extra_blocks = 1;
+  config.evoformer = {.heads = 4, .head_dim = 8, .outer_product = 16, .dropout = 0};
+  config.extra_rows = {.heads = 4, .head_dim = 2, .outer_product = 16, .dropout = 0};
+  for (EvoformerConfig* const part : {&config.evoformer, &config.extra_rows})
+    part->pair = {.channels = 32, .heads = 1, .head_dim = 32, .dropout = 0};
+  config.structure = {.angles = 32, .blocks = 4, .dropout = 0};
+  config.rows = 1;
+  config.most_extra_rows = 0;
+  config.recycles = 0;
+  return config;
+}
+
+// Of the atoms of a superposition on the structure, in angstrom: the first `atoms` of atom14 that are known.
+double Error(const AlphaFold& model, const ChainExample& example, std::size_t atoms) {
+  const AlignmentTable table = TableOfSequence(example.Letters());
+  Random random(1);
+  AlignmentFeatures features = FeaturesOf(table, DrawChoices(table, {.masked = 0}, random));
+  FoldingFeatures read;
+  read.types = features.types;
+  for (const ResidueLabels& residue : example.residues) read.places.push_back(residue.place);
+  read.target = features.target;
+  read.alignment = features.alignment;
+  read.extra = features.extra;
+  Context context;
+  const auto predicted = AtomsOf(model.Fold(context, std::vector{read}).structure);
+  const std::vector<bool> renamed = BetterRenamed(example.residues, predicted);
+  std::vector<Vector3> moving, fixed;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const ResidueLabels labels = renamed[i] ? Renamed(example.residues[i]) : example.residues[i];
+    for (std::size_t atom = 0; atom < atoms; ++atom) {
+      if (!labels.known[atom]) continue;
+      moving.push_back(predicted[i][atom]);
+      fixed.push_back(labels.atoms[atom]);
+    }
+  }
+  const RigidFrame motion = Superpose(moving, fixed);
+  for (Vector3& point : moving) point = motion(point);
+  return RootMeanSquare(moving, fixed);
+}
+
+TEST(FoldingTraining, LearnsAChainByHeart) {
+  if (!std::filesystem::exists(kChain)) GTEST_SKIP() << kChain << " is not there";
+  ChainSet chains = ReadChainSet({kChain}, ReadStructure);
+  AlphaFold model(TinyAlphaFold());
+  model.parameters().Initialise(1);
+  TrainingOptions options;
+  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 50, .peak = 3e-3, .total = 1500};
+  options.adam = {.beta2 = 0.999, .epsilon = 1e-6, .clip_norm = 1};
+  options.steps = options.validate_every = options.schedule.total;
+  const TemporaryFolder folder;
+  const ValidationReport last = LastReport(FoldingTask(model, chains, chains, {.batches = {.batch_tokens = 1}}),
+                                           options, folder.File("checkpoint"));
+  EXPECT_GT(last.score, 0.95);
+  EXPECT_LT(Error(model, chains.examples.front(), 4), 0.5);  // N, CA, C and O
+  EXPECT_LT(Error(model, chains.examples.front(), kAtom14), 1.0);
+}
+
+}  // namespace
+}  // namespace headlight
