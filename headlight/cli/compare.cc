@@ -1,0 +1,107 @@
+// headlight compare: how alike two structures of a protein are.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/inspect/drawing/structure_drawing.h"
+#include "headlight/protein/files/structure_files.h"
+#include "headlight/protein/structure_scores.h"
+#include "headlight/protein/superposition.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string model, reference, model_chain, reference_chain, out, picture;
+  bool json = false;
+};
+
+void Run(const Options& options) {
+  CheckOutputs({{"--out", options.out}, {"--picture", options.picture}}, {options.model, options.reference});
+  if (!options.picture.empty()) CheckPicturePath(options.picture);
+  for (const std::string& path : {options.out, options.picture})
+    if (!path.empty()) CheckWritable(path);
+  Structure model = ReadStructure(options.model);
+  const Structure reference = ReadStructure(options.reference);
+  const ProteinChain& model_chain = ChainOf(model, options.model_chain);
+  const ProteinChain& reference_chain = ChainOf(reference, options.reference_chain);
+  const Correspondence pairs = Correspond(model_chain, reference_chain);
+  Check(pairs.model.size() >= 3, "{} and {}: {} residues correspond, by {}; at least 3 must", options.model,
+        options.reference, pairs.model.size(),
+        pairs.by_number ? "number, since the sequences differ" : "place in the sequence");
+  const std::vector<Vector3> a = CaOf(pairs.model), b = CaOf(pairs.reference);
+  const RigidFrame closest = Superpose(a, b);
+  std::vector<Vector3> moved;
+  for (const Vector3& point : a) moved.push_back(closest(point));
+  const SuperposedScores scores = ScoreSuperposed(a, b, pairs.reference_length);
+  const double rmsd = RootMeanSquare(moved, b), distances = DistanceRootMeanSquare(a, b);
+  const double local = ScoreLocalDistances(pairs.model, pairs.reference, false).score;
+  const double local_all = ScoreLocalDistances(pairs.model, pairs.reference, true).score;
+  if (!options.out.empty()) {
+    for (ProteinChain& chain : model.chains)
+      for (Residue& residue : chain.residues)
+        for (Vector3& atom : residue.atoms) atom = scores.superposition(atom);
+    WriteFile(options.out, WriteMmcif(model));
+  }
+  if (!options.picture.empty()) {
+    moved.clear();
+    for (const Vector3& point : a) moved.push_back(scores.superposition(point));
+    DrawSuperposed({fmt::format("{} on {}", std::filesystem::path(options.model).filename().string(),
+                                std::filesystem::path(options.reference).filename().string()),
+                    fmt::format("{} residues, TM-score {:.3f}, RMSD {:.2f} A, lDDT-CA {:.3f}", a.size(),
+                                scores.tm_score, rmsd, local),
+                    moved, b},
+                   options.picture);
+  }
+  if (options.json) {
+    return WriteResult(Json(Json::Object{{"residues", static_cast<std::int64_t>(a.size())},
+                                         {"reference_residues", pairs.reference_length},
+                                         {"rmsd", rmsd},
+                                         {"tm_score", scores.tm_score},
+                                         {"gdt_ts", scores.gdt_ts},
+                                         {"gdt_ha", scores.gdt_ha},
+                                         {"lddt", local_all},
+                                         {"lddt_ca", local},
+                                         {"drmsd", distances}})
+                           .Line() +
+                       "\n");
+  }
+  WriteResult(fmt::format(
+      "residues   {} of the reference's {}, by {}\nRMSD       {:.3f} A (CA)\nTM-score   {:.4f}\nGDT-TS     {:.4f}\n"
+      "GDT-HA     {:.4f}\nlDDT       {:.4f} (all atoms)\nlDDT-CA    {:.4f}\ndRMSD      {:.3f} A (CA)\n",
+      a.size(), pairs.reference_length, pairs.by_number ? "number" : "place", rmsd, scores.tm_score, scores.gdt_ts,
+      scores.gdt_ha, local_all, local, distances));
+}
+
+}  // namespace
+
+void AddCompare(CLI::App& program) {
+  const auto [command, options] =
+      NewCommand(program, "compare", "Score a structure against another of the same protein", Run);
+  AddFile(command, "MODEL", options.model, "PDB or mmCIF, plain or gzip")->required();
+  AddFile(command, "REFERENCE", options.reference, "The same, to which the scores are relative")->required();
+  command.add_option("--model-chain", options.model_chain, "The model's chain, where it has several")
+      ->check(NotEmpty())
+      ->type_name("NAME");
+  command.add_option("--reference-chain", options.reference_chain, "The reference's chain, where it has several")
+      ->check(NotEmpty())
+      ->type_name("NAME");
+  AddFile(command, "--out", options.out, "Write the model, superposed on the reference, as mmCIF", "FILE.cif");
+  AddFile(command, "--picture", options.picture,
+          "Draw both, superposed, to this file (.png, .svg or .pdf): the reference grey, the model by the distance of "
+          "its residues");
+  command.add_flag("--json", options.json, "Print one JSON object");
+  command.footer(
+      "\nResidues correspond by their place where both chains have the same sequence, else by number and insertion "
+      "code.\n\nExamples:\n  headlight compare predicted.cif experiment.cif.gz\n"
+      "  headlight compare a.pdb b.pdb --reference-chain B --json\n"
+      "  headlight compare predicted.cif experiment.cif --picture both.svg");
+}
+
+}  // namespace headlight

@@ -1,0 +1,76 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/testing.h"
+#include "headlight/protein/files/structure_files.h"
+
+namespace headlight {
+namespace {
+
+using testing::HasSubstr;
+
+// A helix of 20 CA atoms, turned a quarter around z where `turned`, and each moved by `noise`.
+std::string Helix(bool turned, double noise, char chain = 'A') {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    const double angle = 1.745 * i, x = 2.3 * std::cos(angle) + noise * (i % 3 - 1), y = 2.3 * std::sin(angle);
+    text += fmt::format("ATOM  {:>5}  CA  ALA {}{:>4}    {:8.3f}{:8.3f}{:8.3f}  1.00 50.00           C  \n", i + 1,
+                        chain, i + 1, turned ? 5 - y : x, turned ? x + 1 : y, 1.5 * i);
+  }
+  return text + "TER\n";
+}
+
+double NumberIn(const std::string& json, const std::string& name) {
+  return JsonView(ParseJson(json, "scores"), "scores")[name].Number();
+}
+
+struct CompareTest : ProgramTest {
+  std::string model = Write("model.pdb", Helix(true, 0)), reference = Write("reference.pdb", Helix(false, 0));
+};
+
+TEST_F(CompareTest, ScoresStructures) {
+  const Outcome same = RunProgram({"compare", model, reference, "--json"});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_EQ(NumberIn(same.out, "residues"), 20);
+  EXPECT_LT(NumberIn(same.out, "rmsd"), 1e-3);
+  EXPECT_GT(NumberIn(same.out, "tm_score"), 0.9999);
+  EXPECT_EQ(NumberIn(same.out, "lddt_ca"), 1);
+  EXPECT_EQ(NumberIn(same.out, "gdt_ts"), 1);
+  const Outcome moved = RunProgram({"compare", Write("moved.pdb", Helix(true, 1.5)), reference});
+  EXPECT_THAT(moved.out, HasSubstr("residues   20 of the reference's 20, by place\nRMSD       1."));
+  EXPECT_THAT(moved.out, HasSubstr("\nlDDT-CA    0."));
+}
+
+TEST_F(CompareTest, WritesTheSuperposedModel) {
+  const std::string out = folder.File("out.cif");
+  ASSERT_EQ(RunProgram({"compare", model, reference, "--out", out}).exit_code, 0);
+  const Structure moved = ReadStructure(out), fixed = ReadStructure(reference);
+  for (std::size_t i = 0; i < 20; ++i)
+    EXPECT_LT(Distance(moved.chains[0].residues[i].atoms[1], fixed.chains[0].residues[i].atoms[1]), 5e-3);
+  EXPECT_THAT(RefusalOf({"compare", model, reference, "--out", reference}),
+              HasSubstr("this command reads the same file"));
+}
+
+TEST_F(CompareTest, DrawsBothSuperposed) {
+  const std::string picture = folder.File("both.svg");
+  const Outcome outcome = RunProgram({"compare", model, reference, "--picture", picture});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(ReadFile(picture), HasSubstr("<svg"));
+  EXPECT_THAT(RefusalOf({"compare", model, reference, "--picture", folder.File("a.txt")}), HasSubstr(".svg"));
+  EXPECT_THAT(RefusalOf({"compare", model, reference, "--picture", picture, "--out", picture}),
+              HasSubstr("goes to the same file"));
+}
+
+TEST_F(CompareTest, RefusesWhatDoesNotCorrespond) {
+  const std::string two = Write("two.pdb", Helix(false, 0) + Helix(false, 0, 'B'));
+  EXPECT_THAT(RefusalOf({"compare", two, reference}), HasSubstr("2 protein chains, A, B: one must be chosen"));
+  EXPECT_EQ(RunProgram({"compare", two, reference, "--model-chain", "B"}).exit_code, 0);
+  EXPECT_THAT(RefusalOf({"compare", model, two, "--reference-chain", "C"}), HasSubstr("no chain 'C'"));
+  EXPECT_THAT(RefusalOf({"compare", Write("none.pdb", "nothing\n"), reference}), HasSubstr("neither PDB nor mmCIF"));
+  EXPECT_THAT(RefusalOf({"compare", model, folder.File("missing")}), HasSubstr("missing: cannot open"));
+}
+
+}  // namespace
+}  // namespace headlight

@@ -1,0 +1,41 @@
+// Two structures of one protein as a picture, one on the other.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/inspect/drawing/canvas.h"
+#include "headlight/protein/vector3.h"
+
+namespace headlight {
+
+struct SuperposedStructures {
+  std::string title, note;                    // lines above the picture; a note may be empty
+  std::span<const Vector3> model, reference;  // [residues] CA positions in angstrom, as they stand in the picture
+};
+
+// The plane of the paper: where the reference spreads the most is to the right, and the next most down.
+struct StructureView {
+  Vector3 right, down, towards;  // unit vectors
+  Vector3 centre;                // of all points
+  double scale = 1;              // pixels of an angstrom
+  Point middle;                  // of the drawing, where `centre` stands
+  double width = 0, height = 0;  // of the page
+
+  Point At(const Vector3& point) const;
+  double Depth(const Vector3& point) const { return Dot(point - centre, towards); }
+};
+HEADLIGHT_API StructureView ViewOf(const SuperposedStructures& structures);
+
+// The colour of a model's residue that stands so many angstrom from the reference's: blue for none to orange for 5 and
+// more.
+HEADLIGHT_API Color ColorOfDistance(double distance);
+
+// Draws both chains as lines through their CA atoms to `path` (.png, .svg or .pdf), what is nearer over what is farther
+// and less pale: the reference grey, the model in the colour of each residue's distance. A line ends where the next CA
+// lies more than 5 A away. Throws Error for fewer than 2 residues or different numbers of them, positions that are not
+// finite, and as WritePicture does.
+HEADLIGHT_API void DrawSuperposed(const SuperposedStructures& structures, const std::string& path);
+
+}  // namespace headlight
