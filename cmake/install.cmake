@@ -29,6 +29,7 @@ set(user_headers
   headlight/tasks/answerer.h
   headlight/tasks/captioner.h
   headlight/tasks/classifier.h
+  headlight/tasks/contact_predictor.h
   headlight/tasks/detector.h
   headlight/tasks/draw_options.h
   headlight/tasks/drawer.h
@@ -44,6 +45,7 @@ set(user_headers
   headlight/tasks/segmenter.h
   headlight/tasks/tagger.h
   headlight/tasks/translator.h
+  headlight/tasks/variant_scorer.h
   headlight/tasks/word_alignment.h
   headlight/tensor/tensor.h
   headlight/text/metrics/answer_score.h

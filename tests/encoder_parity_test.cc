@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
+#include "headlight/models/esm.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/disentangled_attention.h"
 #include "tests/encoder_parity_testing.h"
@@ -27,7 +28,8 @@ INSTANTIATE_TEST_SUITE_P(, EncoderParity,
                                          "roberta_masked_left", "roberta_classes", "roberta_answers", "xlm_tags_left",
                                          "deberta", "deberta_masked_left", "deberta_classes", "deberta_absolute",
                                          "deberta_v2", "deberta_v2_left", "deberta_v3_masked", "deberta_v3_classes",
-                                         "deberta_v3_tags", "deberta_v3_answers"),
+                                         "deberta_v3_tags", "deberta_v3_answers", "esm", "esm_masked_left",
+                                         "esm_1b_masked", "esm_classes_left", "esm_tags"),
                          [](const auto& which) { return which.param; });
 
 TEST_P(EncoderParity, GivesWhatTransformersGives) {
@@ -122,6 +124,47 @@ TEST(Encoders, ComputeInEveryPrecision) {
   }
 }
 
+// The error of loading a folder in whose config.json `from` is replaced.
+std::string ErrorWith(const std::string& name, const std::string& from, const std::string& to) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(kFolders + name, folder.path(), std::filesystem::copy_options::recursive);
+  std::string config = ReadFile(folder.File("config.json"));
+  const std::size_t at = config.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  WriteFile(folder.File("config.json"), config.replace(at, from.size(), to));
+  return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
+}
+
+TEST(Esm, ContactsAreTransformers) {
+  for (const char* name : {"esm", "esm_masked_left", "esm_1b_masked", "esm_classes_left", "esm_tags"}) {
+    const std::unique_ptr<Esm> model = LoadModel<Esm>(kFolders + name);
+    const EncoderGolden golden(kFolders + name);
+    int compared = 0;
+    for (std::size_t i = 0; i < golden.texts.size(); ++i) {
+      const auto& [begin, length, step] = golden.texts[i];
+      const auto ids = std::span(golden.ids).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
+      if (length < 3) {
+        EXPECT_THAT(ErrorOf([&] { model->Contacts(ids); }), HasSubstr("a sequence of 1 tokens has none"));
+        continue;
+      }
+      EXPECT_LT(Deviation(ToDouble(model->Contacts(ids)), golden.Read("contacts." + std::to_string(i))), 2e-5) << name;
+      ++compared;
+    }
+    EXPECT_EQ(compared, 2);
+  }
+}
+
+TEST(Esm, RefusesWhatItIsNot) {
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + "esm");
+  Context context;
+  const std::vector<std::int32_t> masks = {7, 7}, padding = {3, 1, 4};
+  EXPECT_THAT(ErrorOf([&] { model->Encode(context, masks, {}, {{0, 2}}); }), HasSubstr("2 masks and nothing else"));
+  EXPECT_THAT(ErrorOf([&] { model->Encode(context, padding, {}, {{0, 3}}); }), HasSubstr("padding"));
+  EXPECT_THAT(ErrorWith("esm", "\"is_folding_model\": false", "\"is_folding_model\": true"), HasSubstr("ESMFold"));
+  EXPECT_THAT(ErrorWith("esm", "\"rotary\"", "\"relative_key\""), HasSubstr("position_embedding_type"));
+  EXPECT_THAT(ErrorWith("esm", "\"num_attention_heads\": 2", "\"num_attention_heads\": 4"), HasSubstr("odd"));
+}
+
 TEST(DebertaV2, PutsDistancesIntoBuckets) {
   for (const auto& [name, rows] : ReadJson(kFolders + "buckets.json").Members()) {
     const std::int64_t buckets = std::stoll(name), farthest = std::stoll(name.substr(name.find(',') + 1));
@@ -135,17 +178,6 @@ TEST(DebertaV2, PutsDistancesIntoBuckets) {
     EXPECT_EQ(RelativeRow(1 << 20, buckets, farthest), 2 * buckets - 1);
     EXPECT_EQ(RelativeRow(-(1 << 20), buckets, farthest), 0);
   }
-}
-
-// The error of loading a folder in whose config.json `from` is replaced.
-std::string ErrorWith(const std::string& name, const std::string& from, const std::string& to) {
-  const TemporaryFolder folder;
-  std::filesystem::copy(kFolders + name, folder.path(), std::filesystem::copy_options::recursive);
-  std::string config = ReadFile(folder.File("config.json"));
-  const std::size_t at = config.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  WriteFile(folder.File("config.json"), config.replace(at, from.size(), to));
-  return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
 }
 
 TEST(EncoderHeads, RefuseWhatTheyAreNot) {

@@ -9,6 +9,7 @@ texts of several lengths, with padding on the right or the left, and for it, in 
 in single)
     last_hidden_state, and where the model has them pooler_output, logits, start_logits, end_logits
     attentions.L
+    contacts.I, of ESM: of text I alone
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
 
 The folders fill_mask, classify, tag and answer have a tokenizer of text/tokenizers/testdata besides, and golden.json: texts, and
@@ -35,6 +36,7 @@ from transformers import (  # noqa: E402
     DebertaV2ForQuestionAnswering, DebertaV2ForSequenceClassification, DebertaV2ForTokenClassification, DebertaV2Model,
     DistilBertConfig, DistilBertForMaskedLM, DistilBertForQuestionAnswering, DistilBertForSequenceClassification,
     DistilBertForTokenClassification, DistilBertModel,
+    EsmConfig, EsmForMaskedLM, EsmForSequenceClassification, EsmForTokenClassification, EsmModel,
     RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering, RobertaForSequenceClassification, RobertaModel,
     PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForTokenClassification, pipeline)
 from transformers.models.deberta import modeling_deberta  # noqa: E402
@@ -102,6 +104,17 @@ MODELS |= {
     "distilbert_answers_left": (DistilBertForQuestionAnswering,
                                 DistilBertConfig(**DISTILLED, sinusoidal_pos_embds=True), "left"),
 }
+# ESM: token 7 is the mask; heads of 6 numbers turn in pairs.
+ESM = dict({key: value for key, value in LARGE.items() if key != "type_vocab_size"}, pad_token_id=1, mask_token_id=7,
+           layer_norm_eps=1e-5, token_dropout=True)
+MODELS |= {
+    "esm": (EsmModel, EsmConfig(**ESM, position_embedding_type="rotary"), "right"),
+    "esm_masked_left": (EsmForMaskedLM, EsmConfig(**ESM, position_embedding_type="rotary"), "left"),
+    "esm_1b_masked": (EsmForMaskedLM, EsmConfig(**dict(ESM, token_dropout=False), position_embedding_type="absolute",
+                                                emb_layer_norm_before=True), "right"),
+    "esm_classes_left": (EsmForSequenceClassification, EsmConfig(**ESM, num_labels=3), "left"),
+    "esm_tags": (EsmForTokenClassification, EsmConfig(**ESM, **NAMES, position_embedding_type="rotary"), "right"),
+}
 TEXTS = [[3, 7, 12, 5, 16, 2], [9], [14, 2, 2, 18, 6, 11, 8, 10, 4]]
 
 
@@ -160,13 +173,20 @@ def golden(model, folder, side):
         loss = loss + weigh(value[real] if value.shape[:2] == real.shape else value)
     loss.backward()
     tensors["loss"] = loss
+    if hasattr(base, "contact_head"):
+        for i, text in enumerate(TEXTS):
+            if len(text) > 2:
+                ids = torch.tensor([text])
+                tensors[f"contacts.{i}"] = base.predict_contacts(ids, torch.ones_like(ids))[0]
     for layer, weights in enumerate(output.attentions):
         tensors[f"attentions.{layer}"] = weights
     parameters = dict(model.named_parameters(remove_duplicate=False))
     with safe_open(folder / "model.safetensors", "pt") as file:
         for name in file.keys():
-            if name in parameters and parameters[name].grad is not None:
-                tensors[f"gradient.{name}"] = parameters[name].grad
+            # In ESM's files Transformers calls a norm's parameters gamma and beta.
+            own = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+            if own in parameters and parameters[own].grad is not None:
+                tensors[f"gradient.{own}"] = parameters[own].grad
     tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
     for name, value in tensors.items():
         tensors[name] = value.int() if value.dtype == torch.int64 else value.float() if value.numel() > 1 else value

@@ -4,6 +4,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/tasks/drawing_testing.h"
 #include "headlight/tasks/dual_testing.h"
+#include "headlight/tasks/protein_testing.h"
 
 namespace headlight {
 namespace {
@@ -58,6 +59,8 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
        {"answer", "--picture", picture, "--question", "Two men?"},
        "",
        "decoding step 1"},
+      {"esm", {"contacts"}, ">a\nMKVLA\n", "the contacts of standard input: line 1"},
+      {"esm", {"score", "--variant", "K2R"}, ">a\nMKVLA\n", "scoring standard input: line 1"},
       {encoders + "fill_mask", {"fill-mask"}, "A small <mask> runs.\n", "filling standard input: line 1"},
   };
   for (const Case& one : cases) {
@@ -68,6 +71,8 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       SaveTinyGpt(folder.path());
     else if (one.folder == "clip")
       SaveTinyClip(folder.path());
+    else if (one.folder == "esm")
+      SaveTinyEsm(folder.path());
     else if (one.folder == "dalle")
       SaveTinyDalle(folder.path());
     else

@@ -9,6 +9,7 @@
 #include "headlight/cli/program.h"
 #include "headlight/cli/testing.h"
 #include "headlight/cli/training_run.h"
+#include "headlight/tasks/protein_testing.h"
 
 namespace headlight {
 namespace {
@@ -20,6 +21,9 @@ struct ExitCodes : ProgramTest {};
 
 TEST_F(ExitCodes, TellSuccessFromMistakes) {
   const std::string text = Write("text", "Hund\n"), bad = Write("bad", "H\xff\n"), nowhere = folder.File("no/such");
+  const std::string esm = folder.File("esm"), fasta = Write("a.fasta", ">a\nMKVLA\n");
+  SaveTinyEsm(esm);
+  const std::string structure = Write("a.pdb", StrandAsPdb());
   const struct {
     int code;
     std::vector<std::string> arguments;
@@ -48,6 +52,17 @@ TEST_F(ExitCodes, TellSuccessFromMistakes) {
                {2, {"caption", model, kPicture}},
                {2, {"train", "captions", "--train", text, "--valid", text, "--out", nowhere}},
                {2, {"train", "folding", "--train", text, "--valid", text, "--out", nowhere}},
+               {0, {"compare", structure, structure}},
+               {2, {"compare", structure, text}},
+               {2, {"compare", structure, structure, "--picture", nowhere + ".svg"}},
+               {0, {"contacts", esm, fasta}},
+               {2, {"contacts", esm, text}},
+               {2, {"contacts", model, fasta}},
+               {0, {"score", esm, fasta, "--variant", "K2R"}},
+               {2, {"score", esm, fasta, "--variant", "K3R"}},
+               {2,
+                {"train", "masked-language-model", "--preset", "esm2-8m", "--train", nowhere, "--valid", nowhere,
+                 "--out", nowhere}},
                {2, {"help", "--manual", text}}};
   for (const auto& [code, arguments] : cases) {
     const Outcome outcome = RunProgram(arguments);

@@ -9,6 +9,7 @@
 #include "headlight/tasks/drawing_testing.h"
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/picture_testing.h"
+#include "headlight/tasks/protein_testing.h"
 
 namespace headlight {
 namespace {
@@ -80,6 +81,27 @@ TEST_F(JsonFields, OfPicturesAreDocumented) {
     for (const std::vector<std::string>& names : {fields, item_fields})
       for (const std::string& name : names) EXPECT_THAT(RowOf(command[0]), HasSubstr("`" + name + "`"));
   }
+}
+
+TEST_F(JsonFields, OfProteinsAreDocumented) {
+  const std::string esm = folder.File("esm"), fasta = Write("a.fasta", ">a\nMKVLAGMK\n");
+  const std::string structure = Write("a.pdb", StrandAsPdb());
+  SaveTinyEsm(esm);
+  const auto fields_of = [&](std::vector<std::string> command) {
+    command.emplace_back("--json");
+    const Outcome outcome = RunProgram(command);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return NamesOf(ParseJson(Lines(outcome.out)[0], "row"));
+  };
+  const std::vector<std::string> contacts = fields_of({"contacts", esm, fasta}),
+                                 variants = fields_of({"score", esm, fasta, "--variant", "K2R"});
+  EXPECT_EQ(contacts, (std::vector<std::string>{"name", "residues", "contacts"}));
+  EXPECT_EQ(variants, (std::vector<std::string>{"name", "variant", "score"}));
+  for (const std::string& name : contacts) EXPECT_THAT(RowOf("contacts"), HasSubstr("`" + name + "`"));
+  for (const std::string& name : variants) EXPECT_THAT(RowOf("score --variant"), HasSubstr("`" + name + "`"));
+  const std::string text = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md");
+  for (const std::string& name : fields_of({"compare", structure, structure}))
+    EXPECT_THAT(text, HasSubstr("`" + name + "`"));
 }
 
 TEST_F(JsonFields, OfDrawingsAreDocumented) {

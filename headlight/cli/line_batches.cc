@@ -11,14 +11,18 @@
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
+#include "headlight/data/text_examples.h"
+#include "headlight/protein/sequences.h"
 
 namespace headlight {
 namespace {
 
 class LinePrinter {
  public:
-  LinePrinter(const LineOptions& options, std::string name, const LineRows& rows, const std::string& error_row)
-      : options_(options), name_(std::move(name)), rows_(rows), error_row_(error_row) {}
+  // `unit`: of what is counted, "line" or "sequence".
+  LinePrinter(const LineOptions& options, std::string name, const char* unit, const LineRows& rows,
+              const std::string& error_row)
+      : options_(options), name_(std::move(name)), unit_(unit), rows_(rows), error_row_(error_row) {}
 
   const LineCount& count() const { return count_; }
 
@@ -64,14 +68,44 @@ class LinePrinter {
     WriteResult(error_row_);
   }
 
-  std::string NameOf(std::int64_t line) const { return fmt::format("{}: line {}", name_, line); }
+  std::string NameOf(std::int64_t line) const { return fmt::format("{}: {} {}", name_, unit_, line); }
 
   const LineOptions& options_;
   const std::string name_;
+  const char* const unit_;
   const LineRows& rows_;
   const std::string& error_row_;
   LineCount count_;
 };
+
+// The sequences of a FASTA file in the place of lines. A broken one is handed out as its error where errors are kept.
+void PrintSequences(LinePrinter& printer, FastaReader& reader, const LineOptions& options, std::size_t bytes_ahead,
+                    const std::string& label) {
+  Progress progress(label);
+  std::string last_error;
+  for (bool more = true; more;) {
+    QueuedLines next;
+    for (std::size_t bytes = 0; more && bytes < bytes_ahead;) {
+      try {
+        std::optional<ProteinSequence> sequence = reader.Next();
+        more = sequence.has_value();
+        if (!more) break;
+        bytes += sequence->letters.size();
+        next.lines.push_back(std::move(sequence->letters));
+        next.errors.emplace_back();
+      } catch (const Error& bad) {
+        // The same error again is the file's, not a sequence's: reading does not go on.
+        if (!options.skip_errors || bad.blame() != Blame::user || bad.what() == last_error) throw;
+        last_error = bad.what();
+        next.lines.emplace_back();
+        next.errors.emplace_back(bad.what());
+      }
+    }
+    printer.Print(next);
+    FlushResults();
+    progress.ShowShare(printer.count().lines, reader.share());
+  }
+}
 
 }  // namespace
 
@@ -104,8 +138,18 @@ std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size
 LineCount ForEachLineBatch(const LineOptions& options, const std::string& progress, std::size_t bytes_ahead,
                            const LineRows& rows, const std::string& error_row) {
   CheckOutputs({}, {options.input});
+  const auto closing = [](const LineCount& count) {
+    if (count.skipped > 0) Note("{} of {} lines could not be processed", count.skipped, count.lines);
+    return count;
+  };
+  if (HasSequences(options.input)) {
+    FastaReader reader(options.input);
+    LinePrinter printer(options, reader.name(), "sequence", rows, error_row);
+    PrintSequences(printer, reader, options, bytes_ahead, progress);
+    return closing(printer.count());
+  }
   LineReader reader(Input(options.input));
-  LinePrinter printer(options, reader.name(), rows, error_row);
+  LinePrinter printer(options, reader.name(), "line", rows, error_row);
   // At a terminal a person types, and sees how far they are.
   const bool typed = options.input == "-" && isatty(STDIN_FILENO) == 1;
   LineQueue queue(std::move(reader), bytes_ahead, options.skip_errors);
@@ -117,9 +161,7 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     if (shown) shown->ShowShare(printer.count().lines, next.share);
   }
   shown.reset();
-  const LineCount& count = printer.count();
-  if (count.skipped > 0) Note("{} of {} lines could not be processed", count.skipped, count.lines);
-  return count;
+  return closing(printer.count());
 }
 
 }  // namespace headlight

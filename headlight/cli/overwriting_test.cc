@@ -6,6 +6,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/tasks/drawing_testing.h"
 #include "headlight/tasks/dual_testing.h"
+#include "headlight/tasks/protein_testing.h"
 
 namespace headlight {
 namespace {
@@ -89,6 +90,18 @@ TEST_F(OverwritingTest, IsRefusedForPicturesAndIndexes) {
   EXPECT_THAT(RefusalOf({"embed", clip, text, "--index", clip}), HasSubstr("holds something else"));
   EXPECT_EQ(ReadFile(page), before);
   EXPECT_EQ(fs::file_size(picture), fs::file_size(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png"));
+}
+
+TEST_F(OverwritingTest, IsRefusedForStructures) {
+  const std::string structure = Write("a.pdb", StrandAsPdb()), other = Write("b.pdb", StrandAsPdb());
+  for (const char* link : {"same.cif", "same.svg"}) fs::create_hard_link(structure, folder.File(link));
+  for (const auto& [option, out] : {std::pair("--out", "same.cif"), std::pair("--picture", "same.svg")}) {
+    EXPECT_THAT(RefusalOf({"compare", structure, other, option, folder.File(out)}),
+                HasSubstr("this command reads the same file"));
+    EXPECT_THAT(RefusalOf({"compare", other, structure, option, folder.File(out)}),
+                HasSubstr("this command reads the same file"));
+  }
+  EXPECT_EQ(ReadFile(structure), StrandAsPdb());
 }
 
 TEST_F(OverwritingTest, IsRefusedForNamesThatTheCommandChooses) {

@@ -1,4 +1,4 @@
-// headlight score: log-probabilities and perplexity of texts.
+// headlight score: log-probabilities and perplexity of texts, and the effects of a protein's variants.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -12,7 +12,11 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/text_encoder.h"
+#include "headlight/protein/sequences.h"
 #include "headlight/tasks/generator.h"
+#include "headlight/tasks/variant_scorer.h"
 #include "headlight/text/token_label.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
@@ -21,6 +25,7 @@ namespace {
 
 struct Options : LineOptions {
   std::string folder;
+  std::vector<std::string> variants;
   std::optional<Compute> compute;
   std::int64_t batch_tokens = 2048;
   bool tokens = false;
@@ -65,7 +70,36 @@ std::string Rows(const Generator& generator, const std::string& text, const Text
   return rows;
 }
 
+void ScoreVariants(const Options& options) {
+  Check(!options.variants.empty(), "{}: of a protein's variants, --variant is required for an encoder", options.folder);
+  Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
+        options.folder, options.tokens ? "--tokens" : "--skip-errors");
+  for (const std::string& variant : options.variants) ParseVariant(variant);
+  CheckOutputs({}, {options.folder, options.input});
+  const VariantScorer scorer =
+      Loaded([&] { return VariantScorer::Load(options.folder, {.compute = options.compute}); });
+  FastaReader reader(Input(options.input));
+  Progress progress("sequences scored");
+  std::int64_t sequences = 0;
+  while (const auto sequence = reader.Next()) {
+    const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
+    const std::vector<double> scores = scorer.Score(sequence->letters, options.variants, place, options.batch_tokens);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const std::string& variant = options.variants[i];
+      WriteResult(
+          options.json
+              ? Json(Json::Object{{"name", sequence->name}, {"variant", variant}, {"score", scores[i]}}).Line() + "\n"
+              : fmt::format("{:.4f}\t{}\t{}\n", scores[i], variant, InRow(sequence->name)));
+    }
+    FlushResults();
+    progress.ShowShare(++sequences, reader.share());
+  }
+}
+
 void Run(const Options& options) {
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == TextEncoder::kKind) return ScoreVariants(options);
+  Check(options.variants.empty(), "{}: --variant is for masked language models of proteins, such as ESM-2",
+        options.folder);
   const Generator generator = Loaded([&] { return Generator::Load(options.folder, {.compute = options.compute}); });
   generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
   TextScore all;
@@ -91,10 +125,17 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddScore(CLI::App& program) {
-  const auto [command, options] =
-      NewCommand(program, "score", "Score texts by a language model: log-probability, perplexity", Run);
-  AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo");
-  command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  const auto [command, options] = NewCommand(
+      program, "score", "Score texts by a language model: log-probability, perplexity; or variants of a protein", Run);
+  AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
+  command.add_option("FILE", options.input,
+                     "Texts, one per line, plain or gzip, or for --variant FASTA; - is standard input [-]");
+  command
+      .add_option("--variant", options.variants,
+                  "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
+                  "several at once are joined by colons, A45G:K50R")
+      ->check(NotEmpty())
+      ->type_name("VARIANT");
   command.add_flag("--tokens", options.tokens,
                    "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
                    "log_probabilities to the object");
@@ -114,9 +155,13 @@ void AddScore(CLI::App& program) {
       "none, a text's first token has no score (-). A text of more tokens than the model reads at once is read\n"
       "through windows of that many, each beginning half a window after the one before, so that each token is\n"
       "predicted from at least half a window.\n\n"
+      "The score of a variant is a masked marginal: of its residues the log-probability less that of the sequence's,\n"
+      "each where the model sees a mask in that place; positive where it expects the variant. Printed as\n"
+      "SCORE<tab>VARIANT<tab>NAME.\n\n"
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"
-      "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens");
+      "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens\n"
+      "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G");
 }
 
 }  // namespace headlight

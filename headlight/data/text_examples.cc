@@ -9,6 +9,7 @@
 #include "headlight/base/hash.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/records.h"
+#include "headlight/protein/sequences.h"
 
 namespace headlight {
 namespace {
@@ -39,8 +40,16 @@ std::vector<std::int32_t> WordsOf(std::string_view text, const Encoding& encodin
 
 }  // namespace
 
+bool HasSequences(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path.ends_with(".fasta") || path.ends_with(".fa") || path.ends_with(".faa");
+}
+
 void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body) {
-  if (HasRecords(path)) {
+  if (HasSequences(path)) {
+    FastaReader sequences(path);
+    while (const auto sequence = sequences.Next()) body(sequence->letters);
+  } else if (HasRecords(path)) {
     Records records(path);
     while (const auto record = records.Next()) body(TextOf((*record)["text"]));
   } else {

@@ -30,13 +30,15 @@ struct TextExamples {
   std::vector<std::string> warnings = {};  // of files that seem to be mistaken for something else
 };
 
-// Calls body(text) for each text of a file: a line, plain or gzip, or "text" of each record (HasRecords). Throws Error
-// as LineReader and Records do.
+// True for names that end in .fasta, .fa or .faa, or these and .gz: sequences of residues (protein/sequences.h).
+HEADLIGHT_API bool HasSequences(std::string_view path);
+
+// Calls body(text) for each text of a file: a line, plain or gzip, or "text" of each record (HasRecords), or the
+// letters of each sequence (HasSequences). Throws Error as LineReader, Records and FastaReader do.
 HEADLIGHT_API void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body);
 
-// A text a line, plain or gzip, or records (HasRecords) of "text". One of more than `longest` tokens is cut into
-// pieces; empty ones are none. For an encoder with special tokens, segments and words. Throws Error as LineReader and
-// Records do.
+// The texts of files (ForEachText). One of more than `longest` tokens is cut into pieces; empty ones are none. For an
+// encoder with special tokens, segments and words. Throws Error as ForEachText.
 HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                      std::int64_t longest, bool for_encoder, const TextShare& share = {});
 

@@ -130,7 +130,6 @@ void Describe(ConfigTable& table, BertConfig& config) {
 
 namespace {
 
-// Early checkpoints name a norm's gain and bias gamma and beta.
 std::string OlderName(std::string name) {
   for (const auto& [newer, older] :
        {std::pair(".LayerNorm.weight", ".LayerNorm.gamma"), std::pair(".LayerNorm.bias", ".LayerNorm.beta")}) {
@@ -139,24 +138,33 @@ std::string OlderName(std::string name) {
   return name;
 }
 
+}  // namespace
+
+void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
+                     const OtherTensors& others) {
+  std::map<Parameter*, std::string> renamed;
+  for (Parameter& parameter : parameters.all()) {
+    std::string& name = parameter.names.front();
+    if (const std::string older = OlderName(name); older != name && files.weights.contains(older))
+      renamed[&parameter] = std::exchange(name, older);
+  }
+  LoadWeights(files, options, parameters, others);
+  for (const auto& [parameter, name] : renamed) parameter->names.front() = name;
+}
+
+namespace {
+
 std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& options) {
   BertConfig config;
   if (!files.weights.contains("bert.embeddings.word_embeddings.weight")) config.scope = "";
   config.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
   ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<Bert>(config);
-  std::map<Parameter*, std::string> renamed;
-  for (Parameter& parameter : model->parameters().all()) {
-    std::string& name = parameter.names.front();
-    if (const std::string older = OlderName(name); older != name && files.weights.contains(older))
-      renamed[&parameter] = std::exchange(name, older);
-  }
   const std::string embeddings = Prefix(config.scope) + "embeddings.";
-  LoadWeights(files, options, model->parameters(),
-              {.tied = {{"cls.predictions.decoder.weight", embeddings + "word_embeddings.weight"},
-                        {"cls.predictions.decoder.bias", "cls.predictions.bias"}},
-               .unused = {embeddings + "position_ids"}});
-  for (const auto& [parameter, name] : renamed) parameter->names.front() = name;
+  LoadBertWeights(files, options, model->parameters(),
+                  {.tied = {{"cls.predictions.decoder.weight", embeddings + "word_embeddings.weight"},
+                            {"cls.predictions.decoder.bias", "cls.predictions.bias"}},
+                   .unused = {embeddings + "position_ids"}});
   return model;
 }
 

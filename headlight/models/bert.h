@@ -11,6 +11,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
+#include "headlight/models/files/model_files.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/text_encoder.h"
@@ -41,6 +42,10 @@ struct BertConfig {
 HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
 // All but the model type, which RoBERTa and DeBERTa share.
 void DescribeBert(ConfigTable& table, BertConfig& config);
+
+// As LoadWeights. Early checkpoints name a norm's gain and bias gamma and beta, as Transformers 5 does again of ESM.
+void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
+                     const OtherTensors& others);
 
 // The sum of three embeddings, normalized (figure 2). Segments are left out where there are no types of them, and
 // positions where the model has none.

@@ -45,7 +45,7 @@ std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelO
   bert.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
   ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<M>(config);
-  LoadWeights(files, options, model->parameters(), OthersOf(config));
+  LoadBertWeights(files, options, model->parameters(), OthersOf(config));
   return model;
 }
 

@@ -26,9 +26,10 @@ EncoderLayer::EncoderLayer(const Scope& scope, const TransformerLayerConfig& con
       feed_forward_(scope, config.model, config.ffn, config.activation, config.names.feed_forward),
       feed_forward_norm_(scope / config.names.feed_forward_norm, config.model, config.norm_epsilon) {}
 
-Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences) const {
+Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
+                                const ops::RotaryAngles* angles) const {
   const Tensor attended = WithResidual(context, config_, x, self_attention_norm_, [&](Context&, const Tensor& input) {
-    return self_attention_.Self(context, input, sentences, /*causal=*/false);
+    return self_attention_.Self(context, input, sentences, /*causal=*/false, {}, angles);
   });
   return WithResidual(context, config_, attended, feed_forward_norm_, feed_forward_);
 }

@@ -44,8 +44,9 @@ struct TransformerLayerConfig {
 class HEADLIGHT_API EncoderLayer {
  public:
   EncoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x,
-                    const Sequences& sentences) const;  // [tokens, model] to the same
+  // x [tokens, model] to the same; queries and keys are turned by `angles` unless that is null.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences,
+                    const ops::RotaryAngles* angles = nullptr) const;
 
  private:
   TransformerLayerConfig config_;

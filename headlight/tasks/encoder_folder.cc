@@ -7,6 +7,7 @@
 #include <map>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/generate/batched.h"
 #include "headlight/models/family.h"
 #include "headlight/text/utf8.h"
@@ -74,6 +75,23 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
   const std::int64_t longest = model.limits().positions;
   Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {} at once", name,
         encoding.ids.size(), longest);
+}
+
+std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name) {
+  const std::optional<std::int32_t> id = encoder.tokenizer.Find(std::string(1, letter));
+  Check(id.has_value(), "{}: residue {} is not in the model's vocabulary", name, Quoted(std::string(1, letter)));
+  return *id;
+}
+
+Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name) {
+  Check(!letters.empty(), "{}: it has no residues", name);
+  Encoding encoding = encoder.tokenizer.Encode(letters);
+  CheckLength(encoding, *encoder.model, name);
+  bool each = encoding.ids.size() == letters.size() + 2;
+  for (std::size_t i = 0; i < letters.size(); ++i)
+    each = TokenOfResidue(encoder, letters[i], name) == encoding.ids[std::min(i + 1, encoding.ids.size() - 1)] && each;
+  Check(each, "{}: the model's tokens are not residues, as ESM's are", name);
+  return encoding;
 }
 
 void CheckFinite(const Tensor& result, const Model& model, const std::string& step) {

@@ -54,6 +54,13 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
 // infinite.
 void CheckFinite(const Tensor& result, const Model& model, const std::string& step);
 
+// The token of a residue's letter. Throws Error, which begins with `name`, where the vocabulary has none.
+std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);
+
+// The sequence of a protein, with the tokens before and after it. Throws Error, which begins with `name`, where it is
+// empty or longer than the model reads, and where a residue is not a token of its own.
+Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name);
+
 // Encodes all, in batches of at most `batch_tokens` tokens or of one text; equal ones, such as empty texts, once.
 // `done` receives the hidden states [tokens, model] of a batch, the indices of its encodings and where each stands in
 // them: equal ones at the same place.

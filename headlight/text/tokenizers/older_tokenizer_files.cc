@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/text/tokenizers/esm_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/utf8.h"
 
@@ -86,6 +87,26 @@ Json BertJson(Files files) {
   json.Set("post_processor", SurroundJson("BertProcessing", files, cls, sep));
   Json model = R"({"type": "WordPiece"})"_json;
   model.Set("unk_token", unk);
+  model.Set("vocab", std::move(files.vocabulary));
+  json.Set("model", std::move(model));
+  return json;
+}
+
+// ESM's: every piece is found wherever it stands, spaces are none, and what stands between is one unknown token.
+Json EsmJson(Files files) {
+  const std::string cls = files.Special("cls_token", "<cls>"), eos = files.Special("eos_token", "<eos>");
+  Json::Array added;
+  for (const auto& [piece, id] : files.vocabulary)
+    if (!piece.empty())
+      added.push_back(AddedTokenJson(static_cast<std::size_t>(*id.As<std::int64_t>()), piece,
+                                     /*special=*/piece.size() > 1));
+  Json json = R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "decoder": null})"_json;
+  json.Set("added_tokens", std::move(added));
+  json.Set("pre_tokenizer", R"({"type": "WhitespaceSplit"})"_json);
+  json.Set("post_processor", SurroundJson("BertProcessing", files, cls, eos));
+  // Of whole words, since no piece continues one.
+  Json model = R"({"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100})"_json;
+  model.Set("unk_token", files.Special("unk_token", "<unk>"));
   model.Set("vocab", std::move(files.vocabulary));
   json.Set("model", std::move(model));
   return json;
@@ -210,13 +231,23 @@ std::optional<Json> TokenizerJson(const std::string& folder) {
       Check(pieces.insert(line).second, "{}: line {}: {} is there twice", path, id + 1, Quoted(line));
       files.vocabulary.push_back({std::move(line), id});
     }
-    return BertJson(std::move(files));
+    const bool esm = files.kind.find("Esm") != std::string::npos || files.kind.ends_with(" esm");
+    return esm ? EsmJson(std::move(files)) : BertJson(std::move(files));
   }
   if (Exists(folder + "/vocab.json") && Exists(folder + "/merges.txt")) return FromMerges(std::move(files));
   return TokenizerJsonOfSentencePiece(files);
 }
 
 }  // namespace
+
+Json EsmTokenizerJson() {
+  Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, "EsmTokenizer"}, {}};
+  const auto add = [&](std::string piece) { files.vocabulary.push_back({std::move(piece), files.vocabulary.size()}); };
+  for (const char* special : {"<cls>", "<pad>", "<eos>", "<unk>"}) add(special);
+  for (const char residue : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) add(std::string(1, residue));
+  for (const char* special : {"<null_1>", "<mask>"}) add(special);
+  return EsmJson(std::move(files));
+}
 
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
   std::optional<Json> json = TokenizerJson(folder);

@@ -1,0 +1,95 @@
+// headlight contacts: the residues of proteins that touch.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
+#include "headlight/cli/translation_options.h"
+#include "headlight/protein/sequences.h"
+#include "headlight/tasks/contact_predictor.h"
+
+namespace headlight {
+namespace {
+
+struct Options {
+  std::string folder, input = "-";
+  std::int64_t separation = 6;
+  std::optional<Compute> compute;
+  bool json = false;
+};
+
+struct Contact {
+  std::int64_t first = 0, second = 0;  // residues, from 1
+  float probability = 0;
+};
+
+// The pairs at least `separation` residues apart, the most probable first: as many as there are residues.
+std::vector<Contact> BestOf(const Tensor& contacts, std::int64_t separation) {
+  std::vector<Contact> best;
+  const Matrix<const float> all = contacts.matrix<float>();
+  for (std::int64_t i = 0; i < all.rows; ++i)
+    for (std::int64_t j = i + separation; j < all.columns; ++j) best.push_back({i + 1, j + 1, all.row(i)[j]});
+  const auto kept = std::min<std::ptrdiff_t>(all.rows, std::ssize(best));
+  std::partial_sort(best.begin(), best.begin() + kept, best.end(), [](const Contact& a, const Contact& b) {
+    return a.probability != b.probability ? a.probability > b.probability
+                                          : std::pair(a.first, a.second) < std::pair(b.first, b.second);
+  });
+  best.resize(static_cast<std::size_t>(kept));
+  return best;
+}
+
+void Run(const Options& options) {
+  CheckOutputs({}, {options.folder, options.input});
+  const ContactPredictor predictor =
+      Loaded([&] { return ContactPredictor::Load(options.folder, {.compute = options.compute}); });
+  FastaReader reader(Input(options.input));
+  Progress progress("sequences read");
+  std::int64_t sequences = 0;
+  while (const auto sequence = reader.Next()) {
+    const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
+    const std::vector<Contact> contacts = BestOf(predictor.Predict(sequence->letters, place), options.separation);
+    Json::Array rows;
+    for (const Contact& contact : contacts) {
+      if (options.json)
+        rows.push_back(Json::Array{contact.first, contact.second, contact.probability});
+      else
+        WriteResult(fmt::format("{}\t{}\t{}\t{:.4f}\n", InRow(sequence->name), contact.first, contact.second,
+                                contact.probability));
+    }
+    if (options.json) {
+      WriteResult(Json(Json::Object{{"name", sequence->name},
+                                    {"residues", static_cast<std::int64_t>(sequence->letters.size())},
+                                    {"contacts", std::move(rows)}})
+                      .Line() +
+                  "\n");
+    }
+    FlushResults();
+    progress.ShowShare(++sequences, reader.share());
+  }
+}
+
+}  // namespace
+
+void AddContacts(CLI::App& program) {
+  const auto [command, options] = NewCommand(program, "contacts", "Find the residues of proteins that touch", Run);
+  AddFolder(command, options.folder, "Folder of an ESM-2 with its head for contacts");
+  command.add_option("FILE", options.input, "Sequences as FASTA, plain or gzip; - is standard input [-]");
+  AddNumber(command, "--separation", options.separation, AtLeast(1), "Residues that a pair lies apart, at least")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "Print one JSON object per sequence");
+  AddComputeOption(command, options.compute);
+  command.footer(
+      "\nPrints NAME<tab>RESIDUE<tab>RESIDUE<tab>PROBABILITY, residues counted from 1, the most probable pairs first: "
+      "as\n"
+      "many as the sequence has residues.\n\n"
+      "Examples:\n"
+      "  headlight contacts esm2_t33_650M_UR50D proteins.fasta\n"
+      "  headlight contacts esm2_t33_650M_UR50D query.fasta --separation 24 --json");
+}
+
+}  // namespace headlight

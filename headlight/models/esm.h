@@ -1,0 +1,103 @@
+// ESM-2 (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023),
+// and ESM-1b before it (Rives et al., 2021): BERT's encoder with its norms before the sublayers, trained on masked
+// residues of proteins.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "headlight/base/export.h"
+#include "headlight/models/bert_descendant.h"
+#include "headlight/ops/rotary.h"
+
+namespace headlight {
+
+// The defaults are ESM-2's of 650 million parameters, but for those that Transformers takes for a missing key.
+struct EsmConfig {
+  // `positions` counts the rows of an absolute table, of which a sequence has at most positions - pad_id - 1.
+  BertConfig encoder = {.model = 1280,
+                        .layers = 33,
+                        .heads = 20,
+                        .ffn = 5120,
+                        .dropout = 0,
+                        .attention_dropout = 0,
+                        .norm_epsilon = 1e-5,
+                        .vocabulary = 33,
+                        .positions = 1026,
+                        .types = 1,
+                        .pad_id = 1,
+                        .on_top = {.masked_words = true},
+                        .scope = "esm"};
+  bool rotary = true;  // ESM-2; absolute positions: ESM-1b
+  double rotary_base = 10000;
+  bool norm_before = false;   // of the embeddings: ESM-1b
+  bool token_dropout = true;  // masks are zeros, and other embeddings grow by what is missing
+  std::int32_t mask_id = 32;
+  bool contacts = true;  // it has a head for contacts
+};
+HEADLIGHT_API void Describe(ConfigTable& table, EsmConfig& config);
+// For BertDescendant.
+BertConfig& BertOf(EsmConfig& config);
+TextHeadsLayout HeadsOf(const EsmConfig& config);
+OtherTensors OthersOf(const EsmConfig& config);
+
+// The settings of the language model alone, which ESMFold has, too.
+void DescribeEsm(ConfigTable& table, EsmConfig& config);
+
+// The embeddings and the Transformer's layers.
+class HEADLIGHT_API EsmEncoder {
+ public:
+  EsmEncoder(const Scope& scope, const EsmConfig& config);
+
+  // As TextEncoder::Encode. `seen`, where given, receives the states before each layer and those after the last norm.
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
+                    std::span<const std::int32_t> first_positions = {},
+                    const std::function<void(const Tensor& states)>& seen = {}) const;
+
+  std::int64_t positions() const { return longest_; }  // the most tokens of a text
+  const TokenEmbedding& tokens() const { return tokens_; }
+  // Of the head for contacts, [1, layers * heads] and [1]; null where it has none.
+  const Parameter* contact_weight() const { return contact_weight_; }
+  const Parameter* contact_bias() const { return contact_bias_; }
+
+ private:
+  Tensor Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
+               std::span<const std::int32_t> first_positions) const;
+  ops::RotaryAngles Angles(const Tensor& hidden, const Sequences& texts,
+                           std::span<const std::int32_t> first_positions) const;
+
+  EsmConfig config_;
+  std::int64_t longest_;
+  TokenEmbedding tokens_;
+  const Parameter* positions_ = nullptr;
+  std::optional<LayerNorm> norm_before_, norm_after_;
+  std::deque<EncoderLayer> layers_;
+  const Parameter *contact_weight_ = nullptr, *contact_bias_ = nullptr;
+};
+
+class HEADLIGHT_API Esm : public BertDescendant<Esm, EsmConfig> {
+ public:
+  explicit Esm(const EsmConfig& config);
+
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
+                const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
+
+  // Whether two residues touch (CB within 8 A), by a logistic regression over every head's attention between them: made
+  // symmetric, and less what its row and column explain (Rao et al., "Transformer protein language models are
+  // unsupervised structure learners", 2021). `ids` [tokens] of one sequence with its first and last token, which are no
+  // residues; probabilities [tokens - 2, tokens - 2] in float32. Throws Error for fewer than 3 tokens, and where the
+  // model has no such head or one that was never fitted.
+  Tensor Contacts(std::span<const std::int32_t> ids) const;
+  bool has_contacts() const { return encoder_.contact_weight() != nullptr; }
+
+  const EsmConfig& config() const { return config_; }
+
+ private:
+  EsmEncoder encoder_;
+};
+
+}  // namespace headlight
