@@ -62,6 +62,18 @@ void Describe(CLI::App& command, const std::string& option, const std::string& d
   command.get_option(option)->default_str("")->description(description);
 }
 
+void SetUnlessGiven(const ModelTrainingOptions& options, const OptionValues& values) {
+  const TrainingOptions& training = options.training;
+  const bool has_end = training.epochs > 0 || training.steps > 0 || training.minutes > 0;
+  for (const auto& [name, value] : values) {
+    CLI::Option* option = options.command->get_option(name);
+    const bool is_size = option->get_group() == kModelGroup;
+    if (!option->empty() || (is_size && !options.from_scratch()) || (name == "--epochs" && has_end)) continue;
+    option->add_result(value);
+    option->run_callback();
+  }
+}
+
 void CompleteModelTraining(ModelTrainingOptions& options) {
   TrainingOptions& training = options.training;
   const bool has_end = training.epochs > 0 || training.steps > 0 || training.minutes > 0;

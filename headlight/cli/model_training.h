@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,6 +88,11 @@ CLI::Option* AddModelNumber(CLI::App& command, const std::string& name, Value& v
 
 // Replaces an option's description, in which its default is said.
 void Describe(CLI::App& command, const std::string& option, const std::string& description);
+
+// Values of options by their names, which hold where the user gives none. Those of a model from scratch are left out
+// where it is not, and --epochs where another end is given.
+using OptionValues = std::map<std::string, std::string>;
+void SetUnlessGiven(const ModelTrainingOptions& options, const OptionValues& values);
 
 // Completes the options, and checks what can be known before anything is read. Throws Error for options that exclude
 // each other.

@@ -41,21 +41,6 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
       ->group("Training");
 }
 
-void SetUnlessGiven(const PictureTrainingOptions& options, const OptionValues& values) {
-  SetUnlessGiven(*options.command, options.training, options.from_scratch(), values);
-}
-
-void SetUnlessGiven(CLI::App& command, const TrainingOptions& training, bool from_scratch, const OptionValues& values) {
-  const bool has_end = training.epochs > 0 || training.steps > 0 || training.minutes > 0;
-  for (const auto& [name, value] : values) {
-    CLI::Option* option = command.get_option(name);
-    const bool is_size = option->get_group() == kPictureModelGroup;
-    if (!option->empty() || (is_size && !from_scratch) || (name == "--epochs" && has_end)) continue;
-    option->add_result(value);
-    option->run_callback();
-  }
-}
-
 TrainingFolder BeginPictureTraining(PictureTrainingOptions& options, std::string_view kind) {
   if (!options.from_scratch()) FamilyOf(OpenModelFolder(options.from), kind, nullptr);
   Check(options.picture % options.patch == 0, "--image-size {}: is not a multiple of --patch-size {}", options.picture,

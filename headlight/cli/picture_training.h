@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,12 +33,6 @@ inline constexpr const char* kPictureModelGroup = kModelGroup;
 // what to validate on are added where `validates`.
 void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& options, const std::string& pictures,
                                bool validates);
-
-// Values of options by their names, which hold where the user gives none.
-using OptionValues = std::map<std::string, std::string>;
-// Those of a model from scratch are left out where it is not, and --epochs where another end is given.
-void SetUnlessGiven(CLI::App& command, const TrainingOptions& training, bool from_scratch, const OptionValues& values);
-void SetUnlessGiven(const PictureTrainingOptions& options, const OptionValues& values);
 
 // Completes them, and checks all that can be known before pictures are read. Throws Error for options that exclude each
 // other, where the folder of --from is of another kind, and for a folder that is taken.

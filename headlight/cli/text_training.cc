@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
@@ -40,12 +41,17 @@ TrainingFolder BeginTextTraining(TextTrainingOptions& options) {
   if (!options.from_scratch() && !options.given("--schedule")) options.training.schedule.kind = ScheduleKind::linear;
   if (!options.from_scratch() && !options.given("--weight-decay")) options.training.adam.weight_decay = 0.01;
   CompleteModelTraining(options);
-  Check(options.from.empty() != options.tokenizer.empty(),
+  Check(options.from.empty() != (options.tokenizer.empty() && options.tokenizer_json.empty()),
         "either --from DIR, to fine-tune a model, or --tokenizer DIR, for one from scratch");
   if (options.validate_split > 0) CheckNoPipe(options.train);
   CheckReadable(options.train);
   CheckReadable(options.valid);
   return TrainingFolder(options.out, options.resume);
+}
+
+PipelineTokenizer TokenizerOf(const TextTrainingOptions& options) {
+  return options.tokenizer_json.empty() ? PipelineTokenizer::Load(options.folder())
+                                        : PipelineTokenizer::Parse(options.tokenizer_json, "the built-in tokenizer");
 }
 
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
@@ -86,7 +92,9 @@ TokenizerOfModel ReadsAs(const Model& model) {
 
 void SaveWithTokenizer(const Model& model, const TextTrainingOptions& options, const std::string& to) {
   model.Save(to);
-  if (options.from_scratch())
+  if (!options.tokenizer_json.empty())
+    WriteFile(to + "/tokenizer.json", options.tokenizer_json);
+  else if (options.from_scratch())
     CopyTokenizer(options.tokenizer, to);
   else
     CopyBesideModel(options.from, to);

@@ -23,6 +23,7 @@ struct TextTrainingOptions : ModelTrainingOptions {
   }
 
   std::string tokenizer;
+  std::string tokenizer_json;    // in the place of its folder, where the model's family has one tokenizer
   std::int64_t positions = 512;  // of a model from scratch
 
   const std::string& folder() const { return from.empty() ? tokenizer : from; }  // of the tokenizer
@@ -34,6 +35,9 @@ void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, con
 // Completes them, and checks all that can be known before texts are read. Throws Error for options that exclude each
 // other, for files that are missing, and for a folder that is taken.
 [[nodiscard]] TrainingFolder BeginTextTraining(TextTrainingOptions& options);
+
+// The tokenizer of the model from scratch or of --from.
+PipelineTokenizer TokenizerOf(const TextTrainingOptions& options);
 
 // The token that is called by one of these names, as the published tokenizers call it.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,

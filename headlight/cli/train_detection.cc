@@ -19,7 +19,6 @@
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
-#include "headlight/cli/picture_training.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/data/detection.h"
 #include "headlight/image/decoding/decode.h"
@@ -81,8 +80,7 @@ ResnetConfig BackboneOf(Backbone backbone) {
 }
 
 TrainingFolder Begin(Options& options) {
-  if (!options.preset.empty())
-    SetUnlessGiven(*options.command, options.training, options.from_scratch(), kPresets.at(options.preset));
+  if (!options.preset.empty()) SetUnlessGiven(options, kPresets.at(options.preset));
   if (!options.from_scratch()) {
     CheckKind<ObjectDetector>(options.from);
     // Behind the user's groups, which count first.

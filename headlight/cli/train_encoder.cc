@@ -8,6 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/esm_training.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
 #include "headlight/data/classified_texts.h"
@@ -24,7 +25,7 @@ namespace {
 
 struct EncoderOptions : TextTrainingOptions {
   MaskingOptions masking;
-  std::string class_weights;
+  std::string class_weights, preset;
 };
 
 // How a task reads its files.
@@ -73,9 +74,10 @@ std::unique_ptr<Bert> NewBert(const EncoderOptions& options, const PipelineToken
 }
 
 void Run(const EncoderTask& task, EncoderOptions& options) {
+  if (!options.preset.empty()) BeginEsmTraining(options, options.preset);
   const TrainingFolder folder = BeginTextTraining(options);
   if (!options.from_scratch()) CheckKind<TextEncoder>(options.from);
-  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.folder());
+  const PipelineTokenizer tokenizer = TokenizerOf(options);
   std::unique_ptr<TextEncoder> model;
   if (!options.from_scratch()) {
     model = LoadModel<TextEncoder>(options.from, {.dropout = options.chosen_dropout()});
@@ -91,7 +93,9 @@ void Run(const EncoderTask& task, EncoderOptions& options) {
   const PreparedTask prepared = task.read({options, tokenizer, longest, heads.labels,
                                            has_head ? NewLabels::refused_but_numbers : NewLabels::added,
                                            has_head ? NewLabels::refused_but_numbers : NewLabels::refused, progress});
-  if (!model) {
+  if (!options.preset.empty()) {
+    model = NewEsm(options, heads);
+  } else if (!model) {
     model = NewBert(options, tokenizer, heads);
   } else if (!has_head) {
     progress.Note(fmt::format("{}: no head for {}; a new one is initialised", options.from, task.head));
@@ -119,11 +123,14 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
   sets->train = read(options.train, options.learned());
   sets->valid = read(options.validation(), options.validated());
   SetSpecialTokens(reading.tokenizer, options.folder(), options.masking);
-  return {&sets->train,
-          [sets, &options](TextEncoder& model) {
-            return MaskedLanguageModelTask(model, *sets, options.masking, options.batches);
-          },
-          Json::Object{{"mask_share", options.masking.share}, {"whole_words", options.masking.whole_words}}};
+  PreparedTask prepared = {
+      &sets->train,
+      [sets, &options](TextEncoder& model) {
+        return MaskedLanguageModelTask(model, *sets, options.masking, options.batches);
+      },
+      Json::Object{{"mask_share", options.masking.share}, {"whole_words", options.masking.whole_words}}};
+  if (!options.preset.empty()) prepared.run.Set("family", "esm");
+  return prepared;
 }
 
 PreparedTask ReadClasses(const Reading& reading) {
@@ -201,11 +208,15 @@ void AddTrainEncoder(CLI::App& train) {
   CLI::App& masked = AddTask(
       train, words,
       {"masked-language-model", "headlight fill-mask", "hidden words", &TextHeadsConfig::masked_words, ReadHiddenWords},
-      "Train a masked language model (from scratch a BERT)", "a text a line, or JSON lines of {\"text\"}",
-      std::string("Other tokens are masked in each epoch. A text longer than the model reads is cut into pieces.\n") +
+      "Train a masked language model (from scratch a BERT, or an ESM-2 of proteins)",
+      "a text a line, JSON lines of {\"text\"}, or FASTA (.fasta, .fa, .faa)",
+      std::string("Other tokens are masked in each epoch. A text longer than the model reads is cut into pieces.\n"
+                  "Validations report the accuracy on them, and bits_per_mask: of an ESM-2 the bits per residue.\n") +
           kFiles +
-          "Example:\n"
-          "  headlight train masked-language-model --train train.en --valid val.en --tokenizer bert --out model");
+          "Examples:\n"
+          "  headlight train masked-language-model --train train.en --valid val.en --tokenizer bert --out model\n"
+          "  headlight train masked-language-model --preset esm2-8m --train train.fasta --valid val.fasta --out esm");
+  AddEsmPresets(masked, words->preset);
   masked.add_option("--mask-share", words->masking.share, "Share of the tokens that are masked")
       ->check(NumberAbove(0, 1))
       ->type_name("X")

@@ -146,7 +146,8 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
               HasSubstr("F1 100.00, precision 100.00, recall 100.00, accuracy 100.00 of 40 sentences\nloss "));
   EXPECT_THAT(evaluate("tagger", "names.conll"),
               HasSubstr("\nANIMAL: precision 100.00, recall 100.00, F1 100.00, of 20\nHUMAN: "));
-  EXPECT_THAT(evaluate("model", "texts"), testing::ContainsRegex("^accuracy [0-9.]+ of [0-9]+ masked tokens\nloss "));
+  EXPECT_THAT(evaluate("model", "texts"),
+              testing::ContainsRegex("^accuracy [0-9.]+, bits per mask [0-9.]+ of [0-9]+ masked tokens\nloss "));
 
   const std::string answering = train("question-answering", "stories.jsonl", "tagger", "answerer");
   EXPECT_THAT(answering, HasSubstr("no head for answers; a new one is initialised"));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -50,6 +52,15 @@ EncoderHead HeadOf(const TextEncoder& model) {
                      double scale) { return ops::CrossEntropy(logits, AskedLabels(batch), scale); }};
 }
 
+// The negative log-probability, natural, of a row's label.
+double LossOf(const Tensor& logits, std::int64_t row, std::int32_t label) {
+  const std::span<const float> numbers(logits.matrix<float>().row(row), static_cast<std::size_t>(logits.columns()));
+  const double largest = *std::ranges::max_element(numbers);
+  const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0,
+                                     [&](double all, float logit) { return all + std::exp(logit - largest); });
+  return std::log(sum) + largest - numbers[static_cast<std::size_t>(label)];
+}
+
 void CheckMasking(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose,
                   const MaskingOptions& masking) {
   Check(masking.share > 0 && masking.share < 1, "the share of hidden tokens must be between 0 and 1, not {}",
@@ -94,16 +105,26 @@ MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std
 ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
                                      const MaskingOptions& masking, const PassWatch& watch) {
   CheckMasking(model, texts, "validate on", masking);
-  std::int64_t right = 0;
-  ValidationReport report = ValidateEncoder(ExamplesOf(texts, AppendMasked(model, masking)), HeadOf(model), watch,
-                                            [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
-                                              const Ids labels = AskedLabels(batch);
-                                              for (std::size_t row = 0; row < labels.size(); ++row)
-                                                if (LargestOf(logits, static_cast<std::int64_t>(row)) == labels[row])
-                                                  ++right;
-                                            });
+  std::int64_t right = 0, masks = 0;
+  double loss = 0;  // of the masks
+  const auto count = [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
+    std::int64_t row = 0;
+    for (std::size_t token = 0; token < batch.labels.size(); ++token) {
+      const std::int32_t label = batch.labels[token];
+      if (label < 0) continue;
+      if (LargestOf(logits, row) == label) ++right;
+      if (batch.source_ids[token] == masking.mask_id) {
+        loss += LossOf(logits, row, label);
+        ++masks;
+      }
+      ++row;
+    }
+  };
+  ValidationReport report =
+      ValidateEncoder(ExamplesOf(texts, AppendMasked(model, masking)), HeadOf(model), watch, count);
   report.score_name = "accuracy";
   report.score = PerCent(right, report.labels);
+  if (masks > 0) report.more_scores = {{"bits_per_mask", loss / static_cast<double>(masks) / std::numbers::ln2}};
   return report;
 }
 

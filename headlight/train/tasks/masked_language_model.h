@@ -25,7 +25,8 @@ struct MaskedText {
 MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std::int64_t vocabulary, Random& random);
 
 // Masks other tokens of a text in each epoch (Liu et al., "RoBERTa", 2019, section 4.1), and the same ones at every
-// validation, whose score is the share of them that is predicted, in per cent.
+// validation, whose score is the share of them that is predicted, in per cent. Validations also report bits_per_mask,
+// the mean of -log2 p of the tokens that the mask hides: of a language model of proteins the bits per residue.
 HEADLIGHT_API TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts,
                                                    const MaskingOptions& masking, const BatchOptions& batches);
 
