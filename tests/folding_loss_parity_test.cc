@@ -12,6 +12,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/nn/folding_loss.h"
+#include "headlight/nn/structure_violations.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/protein/structure_labels.h"
 #include "tests/parity_testing.h"
@@ -190,6 +191,10 @@ TEST(FoldingLoss, RenamesWhatOpenFoldRenames) {
 }
 
 TEST(FoldingLoss, RefusesLabelsThatDoNotFit) {
+  EXPECT_THAT(ErrorOf([] {
+                ViolationLoss(Tensor::Zeros({2, 3 * kAtom14}), std::vector<ResidueLabels>(3));
+              }),
+              HasSubstr("atoms of shape [2, 42] of 3 residues"));
   FoldingOutputs outputs;
   outputs.single = Tensor::Zeros({2, 1});
   outputs.letters = Tensor::Zeros({4, 23});

@@ -25,8 +25,8 @@ struct FrameAlignedErrorOptions {
 
 // [1]: scale times the mean over all known frames and all known points of the distance between the point's places in
 // the predicted and in the true frame. `frame_known` and `point_known` have a mark for each frame and point, 0 where it
-// does not count. Gradients are those of the prediction; the truth has none. Takes memory for the points of 64 frames
-// a thread, not for all pairs. Throws Error where the shapes do not fit.
+// does not count. Gradients are those of the prediction; the truth has none. Nothing is kept for a pair; the memory
+// is a gradient of the points for every 64 frames. Throws Error where the shapes do not fit.
 HEADLIGHT_API Tensor FrameAlignedError(const FramesAndPoints& predicted, const FramesAndPoints& truth,
                                        std::span<const std::uint8_t> frame_known,
                                        std::span<const std::uint8_t> point_known,
