@@ -54,8 +54,7 @@ struct Options : ModelTrainingOptions {
 };
 
 TrainingFolder Begin(Options& options) {
-  if (!options.preset.empty())
-    SetUnlessGiven(*options.command, options.training, options.from_scratch(), kPresets.at(options.preset));
+  if (!options.preset.empty()) SetUnlessGiven(options, kPresets.at(options.preset));
   if (!options.from_scratch()) CheckKind<AlphaFold>(options.from);
   CompleteModelTraining(options);
   return TrainingFolder(options.out, options.resume);
