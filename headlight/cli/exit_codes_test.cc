@@ -54,7 +54,7 @@ TEST_F(ExitCodes, TellSuccessFromMistakes) {
                {2, {"train", "folding", "--train", text, "--valid", text, "--out", nowhere}},
                {0, {"compare", structure, structure}},
                {2, {"compare", structure, text}},
-               {2, {"compare", structure, structure, "--picture", nowhere + ".svg"}},
+               {2, {"compare", structure, structure, "--picture", folder.File("neither/this.svg")}},
                {0, {"contacts", esm, fasta}},
                {2, {"contacts", esm, text}},
                {2, {"contacts", model, fasta}},

@@ -160,7 +160,7 @@ TEST_F(GenerateTest, ScoresTexts) {
   EXPECT_EQ(row["pieces"].Items().size(), score.tokens.size());
   EXPECT_NEAR(row["perplexity"].Number(), score.perplexity(), 1e-9);
   EXPECT_THAT(RefusalOf({"score", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences"}, "A\n"),
-              HasSubstr("is a bert model, an encoder of texts, and a language model is needed"));
+              HasSubstr("this is an encoder, which scores variants of a protein: name them with --variant"));
 }
 
 }  // namespace

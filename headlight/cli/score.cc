@@ -71,7 +71,8 @@ std::string Rows(const Generator& generator, const std::string& text, const Text
 }
 
 void ScoreVariants(const Options& options) {
-  Check(!options.variants.empty(), "{}: of a protein's variants, --variant is required for an encoder", options.folder);
+  Check(!options.variants.empty(),
+        "{}: this is an encoder, which scores variants of a protein: name them with --variant", options.folder);
   Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
         options.folder, options.tokens ? "--tokens" : "--skip-errors");
   for (const std::string& variant : options.variants) ParseVariant(variant);
