@@ -7,6 +7,7 @@ set(user_headers
   headlight/base/error.h
   headlight/base/export.h
   headlight/base/file.h
+  headlight/base/line_input.h
   headlight/base/matrix.h
   headlight/base/parallel.h
   headlight/image/box.h
@@ -22,8 +23,11 @@ set(user_headers
   headlight/inspect/structure_record.h
   headlight/nn/attention_sink.h
   headlight/nn/problem.h
+  headlight/protein/alignment.h
+  headlight/protein/alignment_table.h
   headlight/protein/residues.h
   headlight/protein/secondary_structure.h
+  headlight/protein/sequences.h
   headlight/protein/structure.h
   headlight/protein/vector3.h
   headlight/tasks/answerer.h
@@ -35,6 +39,7 @@ set(user_headers
   headlight/tasks/drawer.h
   headlight/tasks/dual_embedder.h
   headlight/tasks/embedder.h
+  headlight/tasks/folder.h
   headlight/tasks/generator.h
   headlight/tasks/image_classifier.h
   headlight/tasks/image_embedder.h

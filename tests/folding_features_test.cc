@@ -236,9 +236,14 @@ TEST(PredictedError, ExpectationsAreOpenFolds) {
     ASSERT_EQ(made_errors.size(), wanted_errors.size());
     for (std::size_t i = 0; i < made_lddt.size(); ++i) EXPECT_NEAR(made_lddt[i], wanted_lddt[i], 1e-3);
     for (std::size_t i = 0; i < made_errors.size(); ++i) EXPECT_NEAR(made_errors[i], wanted_errors[i], 1e-4);
+    std::vector<float> sure(static_cast<std::size_t>(errors.columns()), -100);
+    sure.back() = 100;
+    EXPECT_EQ(ExpectedErrors({sure.data(), 1, errors.columns(), errors.columns()})[0],
+              static_cast<float>(LargestExpectedError(errors.columns())));
     EXPECT_NEAR(ExpectedTmScore(pairs, residues), golden.Read(size + ".tm").data<float>()[0], 1e-6);
     EXPECT_THAT(ErrorOf([&] { ExpectedTmScore(pairs, residues + 1); }), HasSubstr("logits of"));
   }
+  EXPECT_EQ(LargestExpectedError(64), 31.75);
   const std::vector<float> two(8);
   EXPECT_THAT(ErrorOf([&] { ExpectedErrors({two.data(), 4, 2, 2}); }), HasSubstr("2 bins of errors"));
 }

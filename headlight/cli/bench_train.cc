@@ -1,6 +1,4 @@
 // headlight bench train: training speed of a translation model of given sizes.
-#include <unistd.h>
-
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -12,6 +10,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
+#include "headlight/cli/scratch_folder.h"
 #include "headlight/cli/translation_training.h"
 #include "headlight/data/prefetch.h"
 #include "headlight/io/config_table.h"
@@ -32,24 +31,6 @@ struct Options {
   ComputeChoice compute = ComputeChoice::automatic;
   std::int64_t steps = 40, warmup_steps = 5;
   bool json = false;
-};
-
-// A temporary folder, removed with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("headlight-bench-{}", getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string File(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
 };
 
 void Run(const Options& options) {

@@ -1,10 +1,11 @@
-// headlight convert: a model folder with int8 or int4 weights.
+// headlight convert: a model's folder from another, or from published weights, in float32, int8 or int4.
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/io/model_folder.h"
@@ -49,8 +50,11 @@ void Run(const Options& options) {
   const std::unique_ptr<Model> model = LoadModel(options.folder);
   CheckFinite(model->parameters().state(), *model, "converting");
   SaveModelFolder(options.out, [&](const std::string& folder) {
-    model->Save(folder, options.compute == "int4" ? Compute::int4 : Compute::int8);
-    CopyBesideModel(options.folder, folder);
+    const Compute compute = options.compute == "int4"   ? Compute::int4
+                            : options.compute == "int8" ? Compute::int8
+                                                        : Compute::float32;
+    model->Save(folder, compute);
+    if (!IsNpz(options.folder)) CopyBesideModel(options.folder, folder);
   });
   Note("{}: {}, where {} has {:.1f}", options.out, SavedIn(options.out), options.folder, Megabytes(options.folder));
 }
@@ -58,23 +62,28 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddConvert(CLI::App& program) {
-  const auto [command, options] = NewCommand(program, "convert", "Quantize a model's weights to int8 or int4", Run);
-  AddFolder(command, options.folder, "The model's folder");
+  const auto [command, options] =
+      NewCommand(program, "convert", "Write a model's folder anew: in int8, int4 or float32", Run);
+  AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
   command.add_option("OUT", options.out, "Folder for the result: a new one, or one with a model, which is replaced")
       ->required()
       ->check(NotEmpty());
   command.add_option("--compute", options.compute, "Type of the weights")
       ->required()
-      ->type_name("int8|int4")
-      ->check(OneOf({"int8", "int4"}));
+      ->type_name("float32|int8|int4")
+      ->check(OneOf({"float32", "int8", "int4"}));
   command.footer(
       "\nWeight matrices become 8-bit integers with a scale for each output (int8: a quarter of the size), or 4-bit "
       "ones\n"
       "with scales for groups of them too (int4: an eighth). Tables of embeddings that are only looked up become int8\n"
-      "in either. What remains stays float32. The result computes exactly as DIR does with the same --compute, and is\n"
-      "read by headlight alone. config.json lists the quantized tensors in quantization_config.\n\n"
-      "Example:\n"
-      "  headlight convert model model-int8 --compute int8");
+      "in either. What remains stays float32. Such a folder computes exactly as DIR does with the same --compute, and "
+      "is\n"
+      "read by headlight alone; config.json lists the quantized tensors in quantization_config. With float32 nothing "
+      "is\n"
+      "rounded: weights that were published in another layout get the names and the order of the family's folders.\n\n"
+      "Examples:\n"
+      "  headlight convert model model-int8 --compute int8\n"
+      "  headlight convert params_model_3_ptm.npz model_3_ptm --compute float32");
 }
 
 }  // namespace headlight

@@ -62,6 +62,10 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
       {"esm", {"contacts"}, ">a\nMKVLA\n", "the contacts of standard input: line 1"},
       {"esm", {"score", "--variant", "K2R"}, ">a\nMKVLA\n", "scoring standard input: line 1"},
       {encoders + "fill_mask", {"fill-mask"}, "A small <mask> runs.\n", "filling standard input: line 1"},
+      {HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model",
+       {"fold", "--sequence", "MKV", "--out", texts.File("a.cif")},
+       "",
+       "pass 1"},
   };
   for (const Case& one : cases) {
     const TemporaryFolder folder;

@@ -16,6 +16,7 @@ namespace {
 
 const std::string kCaptions = HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/vit_gpt2_text";
 const std::string kPicture = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png";
+const std::string kFolding = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
 
 struct ExitCodes : ProgramTest {};
 
@@ -63,6 +64,9 @@ TEST_F(ExitCodes, TellSuccessFromMistakes) {
                {2,
                 {"train", "masked-language-model", "--preset", "esm2-8m", "--train", nowhere, "--valid", nowhere,
                  "--out", nowhere}},
+               {2, {"fold", model, "--sequence", "MK", "--out", nowhere + ".cif"}},
+               {2, {"fold", kFolding, "--sequence", "MK", "--out", nowhere + ".txt"}},
+               {0, {"fold", kFolding, "--sequence", "MK", "--recycles", "0", "--out", folder.File("a.cif")}},
                {2, {"help", "--manual", text}}};
   for (const auto& [code, arguments] : cases) {
     const Outcome outcome = RunProgram(arguments);

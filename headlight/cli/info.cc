@@ -9,6 +9,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
@@ -16,6 +17,7 @@
 #include "headlight/models/transformer.h"
 #include "headlight/nn/caption_model.h"
 #include "headlight/nn/dual_encoder.h"
+#include "headlight/nn/folding_model.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
@@ -170,6 +172,7 @@ Json Describe(const std::string& folder) {
   }
   if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr ||
       dynamic_cast<const ObjectDetector*>(model.get()) != nullptr ||
+      dynamic_cast<const FoldingModel*>(model.get()) != nullptr ||
       dynamic_cast<const PictureCoder*>(model.get()) != nullptr)
     return description;
   if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
@@ -197,7 +200,7 @@ void Run(const Options& options) {
 void AddInfo(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "info", "Describe a model folder: family, sizes, memory, tokenizer", Run);
-  AddFolder(command, options.folder, "The model's folder");
+  AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nmemory_bytes is the memory of the weights when the model is loaded, and stored the size of the weights' "

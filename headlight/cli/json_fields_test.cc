@@ -122,6 +122,15 @@ TEST_F(JsonFields, OfDrawingsAreDocumented) {
   }
 }
 
+TEST_F(JsonFields, OfStructuresAreDocumented) {
+  const Outcome outcome = RunProgram({"fold", kTestdata + "alphafold/model", "--sequence", "MK", "--out",
+                                      folder.File("a.cif"), "--recycles", "0", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> fields = {"query", "rank", "model", "seed", "residues", "passes", "plddt", "ptm"};
+  EXPECT_EQ(NamesOf(ParseJson(outcome.out, "row")), fields);
+  for (const std::string& name : fields) EXPECT_THAT(RowOf("fold"), HasSubstr("`" + name + "`"));
+}
+
 // Each field of an evaluation is in the manual's row of its task.
 TEST_F(JsonFields, OfEvaluationsAreDocumented) {
   const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos"),

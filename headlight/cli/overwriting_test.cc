@@ -104,6 +104,23 @@ TEST_F(OverwritingTest, IsRefusedForStructures) {
   EXPECT_EQ(ReadFile(structure), StrandAsPdb());
 }
 
+TEST_F(OverwritingTest, IsRefusedForStructuresAndWhatStandsBesideThem) {
+  const std::string fold = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
+  const std::string alignment = Write("a.cif", ">query\nMKV\n"), before = ReadFile(alignment);
+  fs::create_hard_link(alignment, folder.File("b.pae.json"));
+  fs::create_symlink(alignment, folder.File("c.2.cif"));
+  const std::vector<std::vector<std::string>> cases = {
+      {"--out", folder.File("inner/../a.cif")},
+      {"--out", folder.File("b.cif"), "--pae"},
+      {"--out", folder.File("c.cif"), "--seeds", "2", "--all"},
+  };
+  for (std::vector<std::string> arguments : cases) {
+    arguments.insert(arguments.begin(), {"fold", fold, "--msa", alignment});
+    EXPECT_THAT(RefusalOf(arguments), HasSubstr("this command reads the same file"));
+  }
+  EXPECT_EQ(ReadFile(alignment), before);
+}
+
 TEST_F(OverwritingTest, IsRefusedForNamesThatTheCommandChooses) {
   const std::string shortlist = model + "/shortlist.safetensors";
   fs::create_symlink(text, shortlist);

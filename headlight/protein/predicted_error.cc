@@ -55,6 +55,8 @@ std::vector<float> ExpectedErrors(const Matrix<const float>& logits) {
   return {errors.begin(), errors.end()};
 }
 
+double LargestExpectedError(std::int64_t bins) { return ErrorBins(bins).back(); }
+
 double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues) {
   Check(residues >= 1 && logits.rows == residues * residues, "logits of {} pairs of {} residues", logits.rows,
         residues);

@@ -20,6 +20,9 @@ HEADLIGHT_API std::vector<float> ExpectedLddt(const Matrix<const float>& logits)
 // three bins.
 HEADLIGHT_API std::vector<float> ExpectedErrors(const Matrix<const float>& logits);
 
+// The most that can be expected of so many bins, 31.75 for 64.
+HEADLIGHT_API double LargestExpectedError(std::int64_t bins);
+
 // The expected TM-score of the whole chain, 0 to 1, of the same logits (equation 39).
 HEADLIGHT_API double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues);
 

@@ -1,0 +1,98 @@
+// headlight fold: structures of proteins.
+#include <string>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/checks.h"
+#include "headlight/cli/commands.h"
+#include "headlight/cli/fold_queries.h"
+#include "headlight/cli/translation_options.h"
+
+namespace headlight {
+namespace {
+
+void Run(const FoldCommandOptions& options) {
+  const int inputs = (options.sequence.empty() ? 0 : 1) + (options.alignments.empty() ? 0 : 1);
+  if (options.queries.empty()) {
+    Check(inputs >= 1, "nothing to fold: name --msa, --sequence or --queries");
+    Check(options.alignment_folder.empty(), "--msa-dir is for the queries of --queries");
+    Check(options.alignments.empty() || options.database.empty(), "--database stands in the place of --msa");
+  } else {
+    Check(inputs == 0, "--queries stands in the place of --sequence and --msa");
+  }
+  FoldQueries(options);
+}
+
+}  // namespace
+
+void AddFold(CLI::App& program) {
+  const auto [command, options] = NewCommand(program, "fold", "Predict the structures of proteins", Run);
+  command
+      .add_option(
+          "MODEL", options.models,
+          "Folders of AlphaFold 2, or its published params_model_*.npz files: the predictions of all are ranked")
+      ->required()
+      ->check(NotEmpty());
+  AddFile(command, "--msa", options.alignments,
+          "Alignments of one query, A3M, A2M, FASTA or Stockholm, plain or gzip, whose first row it is");
+  command
+      .add_option("--sequence", options.sequence, "The query by its letters; with --msa, what its first row must be")
+      ->check(NotEmpty())
+      ->type_name("LETTERS");
+  AddFile(command, "--database", options.database,
+          "Search this database of mmseqs2 or HHblits for a query without an alignment; what is found is kept as "
+          "FILE.a3m",
+          "PATH");
+  AddFile(command, "--queries", options.queries,
+          "Many queries: a FASTA file, plain or gzip; those that have a structure in --out already are left out");
+  AddFile(command, "--msa-dir", options.alignment_folder,
+          "Folder of their alignments, NAME.a3m or NAME.sto, plain or .gz; a query without one is folded alone", "DIR");
+  AddFile(command, "--out", options.out, "The structure, .cif (mmCIF) or .pdb; with --queries a folder for NAME.cif",
+          "FILE|DIR")
+      ->required();
+  command.add_option("--format", options.format, "Of the structures in a folder")
+      ->type_name("cif|pdb")
+      ->check(OneOf({"cif", "pdb"}))
+      ->capture_default_str();
+  AddNumber(command, "--seed", options.seed, Seed(), "Of the rows and masked letters of each pass")
+      ->capture_default_str();
+  AddNumber(command, "--seeds", options.seeds, Between(1, 1000), "Predictions of each model, from --seed on")
+      ->capture_default_str();
+  AddNumber(command, "--recycles", options.recycles, Between(0, 1000), "Passes after the first [the model's, 3]");
+  AddNumber(command, "--tolerance", options.tolerance, NumberFrom(0),
+            "No further pass where distances of C alphas change by less, in angstrom; 0: all passes")
+      ->capture_default_str();
+  AddNumber(command, "--rows", options.rows, Between(1, 1 << 20),
+            "Rows of an alignment, as centres of clusters [the "
+            "model's, 512]");
+  AddNumber(command, "--extra-rows", options.extra, Between(0, 1 << 20), "Further rows [the model's, 1024 or 5120]");
+  command.add_option("--rank", options.rank, "The score that ranks predictions")
+      ->type_name("plddt|ptm")
+      ->check(OneOf({"plddt", "ptm"}))
+      ->capture_default_str();
+  command.add_flag("--all", options.all, "Write every prediction, FILE.2.cif and so on by rank, not the best alone");
+  command.add_flag("--pae", options.errors,
+                   "Also write the predicted aligned errors, FILE.pae.json, as AlphaFold's database does");
+  command
+      .add_option("--picture", options.picture, "Also draw pLDDT and predicted aligned errors, FILE.png, .svg or .pdf")
+      ->type_name("png|svg|pdf")
+      ->check(OneOf({"png", "svg", "pdf"}));
+  command.add_flag("--embeddings", options.embeddings,
+                   "Also write the representations of residues and pairs, FILE.safetensors: single, pair");
+  command.add_flag("--json", options.json,
+                   "Print one JSON object per prediction: query, rank, model, seed, residues, passes, plddt, ptm");
+  AddComputeOption(command, options.compute);
+  command.footer(
+      "\nPrints a line for each prediction, the best of a query first: QUERY, RANK, MODEL, SEED, RESIDUES, PASSES, "
+      "PLDDT\n"
+      "(its mean), PTM (- where the model predicts none), with tabs between them. B factors are pLDDT. One query of\n"
+      "--queries that fails is named on standard error, and the others go on. Alignments are searched by\n"
+      "mmseqs2 or HHblits, where they are installed; structures are not relaxed, which OpenMM does.\n\n"
+      "Examples:\n"
+      "  headlight fold params_model_3_ptm.npz --msa query.a3m --out query.cif --pae --picture png\n"
+      "  headlight fold model --sequence MKVLAEYTWGRD --out query.pdb\n"
+      "  headlight fold model --sequence MKVLAEYTWGRD --database uniref30/db --out query.cif\n"
+      "  headlight fold params/params_model_[345]_ptm.npz --msa query.a3m --seeds 2 --rank ptm --out query.cif\n"
+      "  headlight fold model --queries proteome.fasta --msa-dir alignments --out structures");
+}
+
+}  // namespace headlight
