@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -11,6 +12,8 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/look_models.h"
+#include "headlight/cli/look_structure.h"
+#include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
@@ -19,6 +22,9 @@
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/inspect/drawing/picture_drawing.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/folding_model.h"
 
 namespace headlight {
 namespace {
@@ -91,10 +97,15 @@ void Run(const LookOptions& options) {
   std::vector<OutputFile> files;
   for (const std::string& path : options.out) files.push_back({"--out", path});
   std::vector<std::string> inputs = {options.folder};
-  for (const std::optional<std::string>& input : {options.picture, options.against, options.detector})
+  for (const std::optional<std::string>& input : {options.picture, options.against, options.detector, options.msa})
     if (input) inputs.push_back(*input);
   CheckOutputs(files, inputs);
   for (const std::string& path : options.out) CheckWritable(path);
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == FoldingModel::kKind) return LookAtStructure(options);
+  for (const auto& [given, name] : {std::pair{options.msa.has_value(), "--msa"},
+                                    {options.sequence.has_value(), "--sequence"},
+                                    {options.residue.has_value(), "--residue"}})
+    Check(!given, "{}: {} is for models of protein structures", options.folder, name);
   AttentionChoice choice;
   if (options.attention) choice = ParseAttentionChoice(*options.attention);
   if (options.layer) choice.layer = *options.layer - 1;
@@ -138,7 +149,7 @@ void Run(const LookOptions& options) {
 void AddLook(CLI::App& program) {
   const auto [command, options] =
       NewCommand(program, "look", "Show the attention of every head as a page or picture", Run);
-  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
+  AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
   auto* source = command.add_option("--source", options.source, "Sentence for the encoder")->type_name("TEXT");
   command
       .add_option("--target", options.target,
@@ -193,6 +204,15 @@ void AddLook(CLI::App& program) {
       ->check(NumberFrom(0, 1))
       ->type_name("P")
       ->needs(picture);
+  auto* msa = AddFile(command, "--msa", options.msa,
+                      "Alignment of the protein that an AlphaFold folds, A3M, A2M, FASTA or Stockholm, plain or gzip");
+  command.add_option("--sequence", options.sequence, "The protein by its letters, without an alignment")
+      ->check(NotEmpty())
+      ->excludes(msa)
+      ->type_name("LETTERS");
+  AddNumber(command, "--residue", options.residue, AtLeast(1),
+            "Draw lines to where this residue looks, counted from 1, in the last invariant point attention or that of "
+            "--layer");
   command.add_option("--out", options.out, "Page (.html) or picture (.svg, .png, .pdf) to write; may be repeated")
       ->check(NotEmpty())
       ->required()
@@ -227,6 +247,7 @@ void AddLook(CLI::App& program) {
       "  headlight look clip --text 'a cat on a sofa' --out text.html\n"
       "  headlight look clip --picture cat.jpg --text 'a cat' --out score.html --out score.png\n"
       "  headlight look detr --picture street.jpg --layer 6 --out street.html --out boxes.png\n"
+      "  headlight look params_model_3_ptm.npz --msa query.a3m --layer 48 --out fold.html --out fold.png\n"
       "  headlight look model --checkpoints --source 'Ein Hund läuft.' --target 'A dog runs.' --out training.html\n"
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
 }

@@ -14,9 +14,10 @@ namespace headlight {
 struct LookOptions {
   std::string folder;
   std::optional<std::string> source, target, text, second, picture, question, detector, patch, attention, against;
+  std::optional<std::string> msa, sequence;  // of a protein
   std::optional<double> mass, threshold;
   bool checkpoints = false;
-  std::optional<int> layer;
+  std::optional<int> layer, residue;
   std::vector<std::string> out;
   TranslateOptions translate;
 };

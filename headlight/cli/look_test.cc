@@ -247,5 +247,27 @@ TEST_F(LookAtATraining, ShowsItsMoments) {
               HasSubstr("holds no training with a checkpoint"));
 }
 
+struct LookAtAProtein : ProgramTest {};
+
+TEST_F(LookAtAProtein, ShowsHowAProteinFolds) {
+  const std::string fold = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
+  const std::string page = folder.File("fold.html"), picture = folder.File("fold.png");
+  MustRun({"look", fold, "--sequence", "MKVLAEYTWGRD", "--residue", "3", "--out", page, "--out", picture});
+  EXPECT_THAT(ReadFile(page), HasSubstr(R"("letters":"MKVLAEYTWGRD")"));
+  EXPECT_GT(std::filesystem::file_size(picture), 5000U);
+  const std::string alignment = Write("query.a3m", ">query\nMKVLA\n>other\nMK-LA\n");
+  MustRun({"look", fold, "--msa", alignment, "--layer", "1", "--out", page});
+  EXPECT_THAT(ReadFile(page), HasSubstr(R"("letters":"MKVLA")"));
+  EXPECT_THAT(RefusalOf({"look", fold, "--out", page}), HasSubstr("give it one of them"));
+  EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--text", "a", "--out", page}),
+              HasSubstr("--text is not for models of protein structures"));
+  EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--residue", "3", "--out", picture}),
+              HasSubstr("--residue 3: the chain has 2 residues"));
+  EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--layer", "9", "--out", page}),
+              HasSubstr("there is no layer 9"));
+  EXPECT_THAT(RefusalOf({"look", model, "--source", "Hund", "--sequence", "MK", "--out", page}),
+              HasSubstr("--sequence is for models of protein structures"));
+}
+
 }  // namespace
 }  // namespace headlight

@@ -55,6 +55,17 @@ std::vector<float> ExpectedErrors(const Matrix<const float>& logits) {
   return {errors.begin(), errors.end()};
 }
 
+std::vector<float> ExpectedDistances(const Matrix<const float>& logits) {
+  constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;
+  Check(logits.columns >= 3, "{} bins of distances, where at least 3 are needed", logits.columns);
+  const double width = (kLastEdge - kFirstEdge) / static_cast<double>(logits.columns - 2);
+  std::vector<double> centres;
+  for (std::int64_t bin = 0; bin < logits.columns; ++bin)
+    centres.push_back(kFirstEdge + (static_cast<double>(bin) - 0.5) * width);
+  const std::vector<double> distances = Expectations(logits, centres);
+  return {distances.begin(), distances.end()};
+}
+
 double LargestExpectedError(std::int64_t bins) { return ErrorBins(bins).back(); }
 
 double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues) {

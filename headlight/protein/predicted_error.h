@@ -23,6 +23,11 @@ HEADLIGHT_API std::vector<float> ExpectedErrors(const Matrix<const float>& logit
 // The most that can be expected of so many bins, 31.75 for 64.
 HEADLIGHT_API double LargestExpectedError(std::int64_t bins);
 
+// The expected distance of each pair's C betas, [residues * residues] in angstrom: logits [residues * residues, bins],
+// of bins from 2.3125 to 21.6875, with one below and one beyond (section 1.9.8). Throws Error for fewer than three
+// bins.
+HEADLIGHT_API std::vector<float> ExpectedDistances(const Matrix<const float>& logits);
+
 // The expected TM-score of the whole chain, 0 to 1, of the same logits (equation 39).
 HEADLIGHT_API double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues);
 

@@ -28,5 +28,17 @@ TEST(PredictedError, IsWrittenAsTheDatabaseDoes) {
   }
 }
 
+TEST(PredictedError, ExpectsDistances) {
+  // 64 bins: of the first, the second and the last alone, and of two side by side.
+  std::vector<float> logits(4 * 64, -100);
+  logits[0] = logits[64 + 1] = logits[2 * 64 + 63] = logits[3 * 64 + 1] = logits[3 * 64 + 2] = 100;
+  const std::vector<float> distances = ExpectedDistances({logits.data(), 4, 64, 64});
+  EXPECT_NEAR(distances[0], 2.15625, 1e-4);
+  EXPECT_NEAR(distances[1], 2.46875, 1e-4);
+  EXPECT_NEAR(distances[2], 21.84375, 1e-4);
+  EXPECT_NEAR(distances[3], 2.625, 1e-4);
+  EXPECT_THAT(ErrorOf([&] { ExpectedDistances({logits.data(), 4, 2, 2}); }), HasSubstr("2 bins of distances"));
+}
+
 }  // namespace
 }  // namespace headlight

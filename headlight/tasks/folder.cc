@@ -11,6 +11,7 @@
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/residues.h"
+#include "headlight/tasks/folder_watch.h"
 
 namespace headlight {
 namespace {
@@ -85,6 +86,11 @@ Folder Folder::Load(const std::string& path, const LoadOptions& options) {
 const FoldingModel& Folder::model() const { return *model_; }
 
 PredictedStructure Folder::Predict(const AlignmentTable& alignment, const FoldOptions& options) const {
+  return Run(alignment, options, {});
+}
+
+PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOptions& options,
+                               const FoldWatch& watch) const {
   const FoldingPlan plan = model_->plan();
   const int most = 1 + options.recycles.value_or(plan.recycles);
   Check(most >= 1 && most <= 1001, "{} passes after the first: from 0 to 1000 are possible", most - 1);
@@ -107,6 +113,7 @@ PredictedStructure Folder::Predict(const AlignmentTable& alignment, const FoldOp
   FoldingOutputs outputs;
   std::vector<std::int32_t> types;
   Context context;
+  context.residue_sink = watch.sink;
   while (predicted.passes < most) {
     stop();
     const bool first = predicted.passes == 0;
@@ -122,8 +129,9 @@ PredictedStructure Folder::Predict(const AlignmentTable& alignment, const FoldOp
     const Tensor& atoms = outputs.structure.blocks.back().atoms;
     for (const float position : atoms.ToVector<float>())
       if (!std::isfinite(position)) model_->parameters().FailNotFinite(fmt::format("pass {}", predicted.passes));
-    if (!first && options.tolerance > 0 && ChangeOf(before, outputs.structure.blocks.back().atoms) < options.tolerance)
-      break;
+    const bool settled = !first && options.tolerance > 0 && ChangeOf(before, atoms) < options.tolerance;
+    if (watch.after_pass) watch.after_pass(outputs, settled || predicted.passes == most);
+    if (settled) break;
   }
 
   predicted.plddt = ExpectedLddt(outputs.lddt.matrix<float>());

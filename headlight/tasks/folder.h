@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/inspect/structure_record.h"
 #include "headlight/protein/alignment_table.h"
 #include "headlight/protein/structure.h"
 #include "headlight/tasks/load_options.h"
@@ -22,6 +23,7 @@
 namespace headlight {
 
 class FoldingModel;  // nn/folding_model.h
+struct FoldWatch;    // tasks/folder_watch.h
 
 struct FoldOptions {
   std::uint64_t seed = 0;  // of the rows of the alignment that each pass reads, and the letters that are masked
@@ -60,9 +62,16 @@ class HEADLIGHT_API Folder {
   // memory could hold the pairs of, and where the model gives what is no number.
   PredictedStructure Predict(const AlignmentTable& alignment, const FoldOptions& options = {}) const;
 
+  // How the model comes to that structure: the backbone after each block of the structure module in every pass, what it
+  // expects of errors and distances, and where residues look in the last pass, in all layers or in one (from 0). Throws
+  // Error likewise, for a layer that there is not, and for more weights than a page holds.
+  StructureRecord Look(const AlignmentTable& alignment, const FoldOptions& options = {},
+                       std::optional<int> layer = {}) const;
+
   const FoldingModel& model() const;
 
  private:
+  PredictedStructure Run(const AlignmentTable& alignment, const FoldOptions& options, const FoldWatch& watch) const;
   explicit Folder(std::shared_ptr<const FoldingModel> model) : model_(std::move(model)) {}
   std::shared_ptr<const FoldingModel> model_;
 };

@@ -75,6 +75,35 @@ TEST(Folder, GivesWhatTheModelDoesOfItsFeatures) {
   }
 }
 
+// The last moment is the structure of Predict, and the attentions are those of the last pass.
+TEST(Folder, LooksAtHowItFolds) {
+  const Folder folder = Folder::Load(kFolder);
+  const AlignmentTable table = TestAlignment();
+  const FoldOptions options = {.seed = 3, .recycles = 1, .rows = 5, .extra = 4};
+  const PredictedStructure predicted = folder.Predict(table, options);
+  const StructureRecord record = folder.Look(table, options);
+  EXPECT_EQ(record.chain.Letters(), "MKVLAEYTWGRD");
+  ASSERT_EQ(record.moments.size(), 4U);  // two blocks in each of two passes
+  EXPECT_EQ(record.moments[1].name, "pass 1, block 2");
+  const std::vector<Residue>& residues = predicted.structure.chains.at(0).residues;
+  for (std::size_t i = 0; i < residues.size(); ++i)
+    EXPECT_LT(Distance(record.moments.back().backbone[i][1], residues[i].atoms[1]), 1e-3);
+  EXPECT_EQ(record.errors.values, predicted.errors.ToVector<float>());
+  EXPECT_EQ(record.distances.values.size(), 144U);
+  // Two blocks of the Evoformer with three attentions each, two of the structure module.
+  ASSERT_EQ(record.attention.size(), 8U);
+  EXPECT_EQ(record.attention[0].title, "Invariant point attention");
+  EXPECT_EQ(record.attention[3].title, "Row attention");
+  EXPECT_EQ(record.attention[3].layer, 1);
+  for (const ResidueAttention& map : record.attention)
+    for (std::size_t row = 0; row < map.weights.size(); row += 12)
+      EXPECT_NEAR(std::accumulate(map.weights.begin() + static_cast<std::ptrdiff_t>(row),
+                                  map.weights.begin() + static_cast<std::ptrdiff_t>(row) + 12, 0.0),
+                  1, 1e-5);
+  EXPECT_EQ(folder.Look(table, options, 1).attention.size(), 4U);
+  EXPECT_THAT(ErrorOf([&] { folder.Look(table, options, 2); }), HasSubstr("there is no layer 3"));
+}
+
 TEST(Folder, TheSeedDecides) {
   const Folder folder = Folder::Load(kFolder);
   const auto predict = [&](std::uint64_t seed) {

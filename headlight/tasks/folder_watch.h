@@ -1,0 +1,16 @@
+// Who watches the passes of a Folder's model.
+#pragma once
+
+#include <functional>
+
+#include "headlight/nn/attention_sink.h"
+#include "headlight/nn/folding_model.h"
+
+namespace headlight {
+
+struct FoldWatch {
+  ResidueSink sink;                                                  // as Context::residue_sink
+  std::function<void(const FoldingOutputs&, bool last)> after_pass;  // of each pass
+};
+
+}  // namespace headlight
