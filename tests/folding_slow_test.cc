@@ -1,8 +1,7 @@
-// A chain of the structures at /work/shared/data/proteins, where they are there, is learned by heart.
+// A chain of the structures in the folder that HEADLIGHT_PROTEINS names is learned by heart.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@ namespace headlight {
 namespace {
 
 // 1zmm, a defensin of 31 residues: a sheet of three strands, held by three disulfide bridges.
-const std::string kArchive = "/work/shared/data/proteins/pdownb150.tar.gz", kFile = "1zmm.pdb";
+const std::string kFile = "1zmm.pdb";  // in pdownb150.tar.gz
 
 AlphaFoldConfig TinyAlphaFold() {
   AlphaFoldConfig config;
@@ -67,9 +66,11 @@ double Error(const AlphaFold& model, const ChainExample& example, std::size_t at
 }
 
 TEST(FoldingTraining, LearnsAChainByHeart) {
-  if (!std::filesystem::exists(kArchive)) GTEST_SKIP() << kArchive << " is not there";
+  const char* const proteins = std::getenv("HEADLIGHT_PROTEINS");
+  if (proteins == nullptr) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";
   const TemporaryFolder folder;
-  const std::string extract = "tar xzf " + kArchive + " -C " + folder.path() + " " + kFile;
+  const std::string extract =
+      "tar xzf " + std::string(proteins) + "/pdownb150.tar.gz -C " + folder.path() + " " + kFile;
   ASSERT_EQ(std::system(extract.c_str()), 0);
   const ChainSet chains = ReadChainSet({folder.File(kFile)}, ReadStructure);
   AlphaFold model(TinyAlphaFold());

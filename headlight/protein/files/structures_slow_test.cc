@@ -1,9 +1,9 @@
-// The experimental structures and their alignments at /work/shared/data/proteins, where they are there.
+// Experimental structures and their alignments, in the folder that HEADLIGHT_PROTEINS names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
+#include <cstdlib>
 #include <map>
 
 #include "headlight/protein/alignment.h"
@@ -12,7 +12,11 @@
 namespace headlight {
 namespace {
 
-const std::string kPairs = "/work/shared/data/proteins/pairs/";
+// 102m, 1k1a and 2q2k with alignments, in its folder pairs.
+std::string Pairs() {
+  const char* const proteins = std::getenv("HEADLIGHT_PROTEINS");
+  return proteins == nullptr ? "" : std::string(proteins) + "/pairs/";
+}
 
 struct Pair {
   const char *structure, *alignment;
@@ -21,13 +25,14 @@ struct Pair {
 };
 
 TEST(StructuresAtHand, AgreeWithTheirAlignments) {
-  if (!std::filesystem::exists(kPairs)) GTEST_SKIP() << "no " << kPairs;
+  const std::string pairs = Pairs();
+  if (pairs.empty()) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";
   for (const Pair& pair : {Pair{"102m.cif.gz", "102m.a3m.gz", 869, 154, 154},
                            {"1k1a.cif.gz", "1k1a.a3m.gz", 8061, 241, 228},
                            {"openfold_2q2k/2q2k.cif.gz", "openfold_2q2k/bfd_uniclust_hits.a3m", 4, 70, 45}}) {
-    const Structure structure = ReadStructure(kPairs + pair.structure);
+    const Structure structure = ReadStructure(pairs + pair.structure);
     const ProteinChain& chain = ChainOf(structure, "A");
-    AlignmentReader reader(kPairs + pair.alignment, {.query = chain.Letters(), .most_rows = 1 << 20});
+    AlignmentReader reader(pairs + pair.alignment, {.query = chain.Letters(), .most_rows = 1 << 20});
     std::int64_t rows = 0;
     while (reader.Next()) ++rows;
     EXPECT_EQ(rows, pair.rows) << pair.alignment;
@@ -41,10 +46,11 @@ TEST(StructuresAtHand, AgreeWithTheirAlignments) {
 // The table of residues against what crystals have: the mean of each bond and angle within a tenth of an angstrom and
 // five degrees of the table's, all residues' chirality, and no bond twice as long.
 TEST(StructuresAtHand, HaveTheTablesGeometry) {
-  if (!std::filesystem::exists(kPairs)) GTEST_SKIP() << "no " << kPairs;
+  const std::string pairs = Pairs();
+  if (pairs.empty()) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";
   std::map<std::string, std::pair<double, int>> bonds, angles;  // the summed difference, and how many
   for (const char* file : {"102m.cif.gz", "1k1a.cif.gz", "8f9h.cif.gz", "1a3a/1a3a.pdb"}) {
-    for (const ProteinChain& chain : ReadStructure(kPairs + file).chains) {
+    for (const ProteinChain& chain : ReadStructure(pairs + file).chains) {
       for (const Residue& residue : chain.residues) {
         const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue.type)];
         const auto index = [&](int atom) {
