@@ -85,6 +85,18 @@ TEST_F(BenchTest, ReadsRandomTexts) {
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--picture-size", "8x8"}), HasSubstr("reads texts"));
 }
 
+TEST_F(BenchTest, FoldsRandomChains) {
+  const std::string fold = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
+  const JsonView json = Bench(
+      {"fold", fold, "--residues", "12", "--rows", "4", "--extra-rows", "3", "--recycles", "1", "--repetitions", "2"});
+  ExpectMeasured(json, "residues_per_second");
+  EXPECT_EQ(json["residues"].Integer(), 12);
+  EXPECT_EQ(json["rows"].Integer(), 4);
+  EXPECT_EQ(json["passes"].Integer(), 2);
+  EXPECT_THAT(RefusalOf({"bench", "fold", model}), HasSubstr("a model of protein structures is needed"));
+  EXPECT_THAT(RefusalOf({"bench", "fold", fold, "--residues", "0"}), HasSubstr("--residues"));
+}
+
 TEST_F(BenchTest, ReadsRandomPictures) {
   std::filesystem::create_directory(folder.File("vit"));
   SaveTinyVit(folder.File("vit"));

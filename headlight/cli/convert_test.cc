@@ -74,9 +74,35 @@ TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
 TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
   EXPECT_THAT(RefusalOf({"convert", model, model, "--compute", "int8"}), HasSubstr("would be lost"));
   EXPECT_THAT(RefusalOf({"convert", model, folder.path(), "--compute", "int8"}), HasSubstr("is not part of a model"));
-  EXPECT_THAT(RefusalOf({"convert", model, out, "--compute", "float32"}), HasSubstr("--compute"));
+  EXPECT_THAT(RefusalOf({"convert", model, out, "--compute", "bfloat16"}), HasSubstr("--compute"));
   EXPECT_THAT(RefusalOf({"convert", folder.File("nothing"), out, "--compute", "int8"}), HasSubstr("no such folder"));
   EXPECT_EQ(RunProgram({"translate", model}, "Hund\n").exit_code, 0);
+}
+
+TEST_F(ConvertTest, WritesPublishedWeightsAsAFolderOfTheFamily) {
+  const std::string published = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/published/",
+                    npz = published + "params_model_3_ptm.npz";
+  const Outcome outcome = RunProgram({"convert", npz, out, "--compute", "float32"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Safetensors made(out + "/model.safetensors"), wanted(published + "openfold/model.safetensors");
+  EXPECT_EQ(made.tensors().size(), wanted.tensors().size());
+  for (const auto& [name, tensor] : wanted.tensors())
+    EXPECT_EQ(made.Read(name).ToVector<float>(), wanted.Read(name).ToVector<float>()) << name;
+  const auto fold = [&](const std::string& from) {
+    EXPECT_EQ(RunProgram({"fold", from, "--sequence", "MKV", "--out", folder.File("a.pdb")}).exit_code, 0);
+    return ReadFile(folder.File("a.pdb"));
+  };
+  EXPECT_EQ(fold(npz), fold(out));
+  EXPECT_THAT(RefusalOf({"convert", folder.File("no.npz"), out, "--compute", "float32"}), HasSubstr("no.npz"));
+}
+
+TEST_F(ConvertTest, Float32UndoesNothingButTheTypeOfInt8) {
+  const std::string again = folder.File("again");
+  ASSERT_EQ(RunProgram({"convert", model, out, "--compute", "int8"}).exit_code, 0);
+  const Outcome outcome = RunProgram({"convert", out, again, "--compute", "float32"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(ReadFile(again + "/config.json").find("quantization_config"), std::string::npos);
+  EXPECT_EQ(RunProgram({"translate", again}, "Hund\n").exit_code, 0);
 }
 
 // Every folder of weights in the test data: all families, with all heads. (AlphaFold's own test covers its int8.)

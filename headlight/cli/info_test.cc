@@ -32,6 +32,7 @@ const std::vector<Kind>& Kinds() {
         {"pooling", "mean"},
         {"normalized", true},
         {"longest_text", 20}}},
+      {"alphafold/model", {{"family", "alphafold2"}, {"rows", 512}, {"extra_rows", 1024}, {"aligned_errors", true}}},
       {"encoders/classify", {{"family", "bert"}, {"labels", Json::Array{"no", "maybe", "yes"}}, {"longest_text", 24}}},
       {"encoders/fill_mask", {{"family", "roberta"}, {"layers", 2}, {"attention_heads", 2}}},
       {"encoders/distilbert",
