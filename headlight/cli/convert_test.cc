@@ -10,6 +10,7 @@
 #include "headlight/nn/caption_model.h"
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
+#include "headlight/nn/folding_model.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
@@ -202,6 +203,13 @@ std::vector<float> OutputsOf(const Model& model) {
     Append(outputs, scores.rows);
     const std::vector<std::int32_t> codes = LikeliestCodes(*coder, scores.rows);
     Append(outputs, coder->Decode(context, WeightsOf(*coder, codes, scores.grids)).rows);
+  } else if (const auto* folds = dynamic_cast<const FoldingModel*>(&model)) {
+    FoldingFeatures features;
+    features.types = ids;
+    features.places = {0, 1, 2, 3};
+    const FoldingOutputs folded = folds->Pass(context, features, nullptr);
+    Append(outputs, folded.pair);
+    Append(outputs, folded.lddt);
   } else if (const auto* drawer = dynamic_cast<const DrawingModel*>(&model)) {
     const std::vector<std::int32_t> prompt = drawer->Prompt(std::vector<std::int32_t>{1, 2});
     Append(outputs,

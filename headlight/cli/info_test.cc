@@ -44,6 +44,9 @@ const std::vector<Kind>& Kinds() {
       {"encoders/deberta_v2",
        {{"family", "deberta-v2"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}},
        "bert_uncased"},
+      {"encoders/esm_masked_left",
+       {{"family", "esm"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 20}, {"vocabulary", 23}},
+       "bert_uncased"},
       {"gpt/gpt1",
        {{"family", "openai-gpt"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 48}},
        "gpt2"},
@@ -174,6 +177,12 @@ TEST_P(InfoOfKind, ShowsSizesAndLimits) {
   for (const char* name : {"parameters", "memory_bytes", "stored"}) EXPECT_NE(info.Find(name), nullptr) << name;
   const bool of_texts = info.Find("channels") == nullptr;
   for (const char* name : {"positions", "vocabulary"}) EXPECT_EQ(info.Find(name) != nullptr, of_texts) << name;
+}
+
+TEST(Info, ShowsTheSizesOfAFold) {
+  const Json info = ParseJson(RunProgram({"info", kData + "esmfold", "--json"}).out, "info");
+  for (const auto& [name, value] : Json::Object{{"language_layers", 2}, {"blocks", 2}, {"sequence", 10}, {"pair", 6}})
+    EXPECT_EQ(*info.Find(name), value) << name;
 }
 
 TEST(Info, ShowsWhatAConvertedFolderStores) {

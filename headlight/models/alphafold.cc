@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/alphafold_names.h"
+#include "headlight/models/files/config_part.h"
 #include "headlight/nn/gated_attention.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
@@ -138,26 +139,20 @@ Json::Object AlphaFold::Description() const {
 namespace {
 
 // A stack of blocks, under the names of OpenFold's configuration.
-struct StackConfig {
-  EvoformerConfig& block;
-  int& blocks;
-};
-
-void Describe(ConfigTable& table, StackConfig& config) {
-  EvoformerConfig& block = config.block;
+void DescribeStack(ConfigTable& table, EvoformerConfig& block, int& blocks) {
   table.Size("c_hidden_msa_att", block.head_dim, "a head's numbers in the alignment's attention");
   table.Integer("no_heads_msa", block.heads, "the heads of the alignment's attention", 1, 1024);
   table.Integer("c_hidden_opm", block.outer_product, "the channels of outer products", 1, 1024);
   table.Size("c_hidden_mul", block.pair.channels, "the channels of triangle multiplication");
   table.Size("c_hidden_pair_att", block.pair.head_dim, "a head's numbers in triangle attention");
   table.Integer("no_heads_pair", block.pair.heads, "the heads of triangle attention", 1, 1024);
-  table.Layers("no_blocks", config.blocks, "the number of blocks");
+  table.Layers("no_blocks", blocks, "the number of blocks");
   table.Integer("transition_n", block.transition, "the width of transitions", 1, 1024);
   table.Probability("msa_dropout", block.dropout);
   table.Probability("pair_dropout", block.pair.dropout);
 }
 
-void Describe(ConfigTable& table, StructureModuleConfig& config) {
+void DescribeStructure(ConfigTable& table, StructureModuleConfig& config) {
   table.Size("c_ipa", config.attention.head_dim, "a head's numbers");
   table.Integer("no_heads_ipa", config.attention.heads, "the number of heads", 1, 1024);
   table.Integer("no_qk_points", config.attention.query_points, "a head's query points", 1, 1024);
@@ -171,22 +166,6 @@ void Describe(ConfigTable& table, StructureModuleConfig& config) {
   table.Epsilon("epsilon", config.epsilon);
 }
 
-// An object of settings within the configuration.
-void DescribePart(ConfigTable& table, const char* key, auto& part) {
-  if (table.reads()) {
-    ConfigTable of_part(table.json().Get(key, Json::Object{}));
-    Describe(of_part, part);
-    of_part.RefuseUnread();
-  } else if (table.writes()) {
-    ConfigTable of_part(ConfigTable::Pass::write);
-    Describe(of_part, part);
-    table.Note(key, std::move(of_part).written());
-  } else {
-    Describe(table, part);
-  }
-  table.Harmless({key});
-}
-
 }  // namespace
 
 void Describe(ConfigTable& table, AlphaFoldConfig& config) {
@@ -196,10 +175,12 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
   table.Size("c_z", config.pair, "the pairs' width");
   table.Size("c_s", config.single, "the residues' width");
   table.Integer("relpos_k", config.farthest, "the farthest relative place", 1, 1 << 16);
-  StackConfig evoformer = {config.evoformer, config.blocks}, extra = {config.extra_rows, config.extra_blocks};
-  DescribePart(table, "evoformer_stack", evoformer);
-  DescribePart(table, "extra_msa_stack", extra);
-  DescribePart(table, "structure_module", config.structure);
+  const auto stack = [](EvoformerConfig& block, int& blocks) {
+    return [&](ConfigTable& part) { DescribeStack(part, block, blocks); };
+  };
+  DescribePart(table, "evoformer_stack", stack(config.evoformer, config.blocks));
+  DescribePart(table, "extra_msa_stack", stack(config.extra_rows, config.extra_blocks));
+  DescribePart(table, "structure_module", [&](ConfigTable& part) { DescribeStructure(part, config.structure); });
   table.Size("plddt_hidden", config.lddt_hidden, "the width of the head for lDDT");
   table.Integer("plddt_bins", config.lddt_bins, "the bins of lDDT", 2, 1 << 16);
   table.Integer("distogram_bins", config.distance_bins, "the bins of distances", 2, 1 << 16);

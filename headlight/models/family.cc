@@ -25,8 +25,11 @@ std::string WithArticle(std::string_view name) {
 
 const Family& FamilyOf(const ModelFolder& files) {
   const JsonView type = files.config["model_type"];
+  // Transformers calls ESMFold, whose language model is an ESM-2, by the same name as that.
+  const bool folds = type.String() == "esm" && files.config.Get("is_folding_model", false).Bool();
+  const std::string name = folds ? "esmfold" : type.String();
   for (const Family* family : Families())
-    if (std::ranges::find(family->model_types, type.String()) != family->model_types.end()) return *family;
+    if (std::ranges::find(family->model_types, name) != family->model_types.end()) return *family;
   Fail("{}: {} is not a known family; known are: {}", type.place(), Quoted(type.String()),
        TypesWhere([](const Family&) { return true; }));
 }

@@ -29,12 +29,14 @@ struct FoldingOutputs {
   Tensor alignment;  // [rows * residues, ...]
   Tensor pair;       // [residues * residues, ...]
   Tensor single;     // [residues, ...], before the structure module
+  Tensor sequence;   // [residues, ...]: what a language model makes of the chain, the same in each pass; empty: none
   FoldedStructure structure;
   // Logits. Of a number of bins: the distance of each pair's C betas [residues * residues, bins], the lDDT of each
   // residue [residues, bins], and the error of each residue in the other's frame [residues * residues, bins], empty
   // where the model has no such head; and of the letters that an alignment's masked cells had [rows * residues, 23],
   // and of the atoms (atom37) that an experiment resolves [residues, 37].
   Tensor distances, lddt, aligned_errors, letters, resolved;
+  Tensor atom_lddt;  // [residues, 37 * bins]: of each atom (atom37), whose C alpha's is lddt; empty: no such head
 };
 
 // How a model was made to be used.

@@ -24,6 +24,12 @@ Linear LinearOf(const Scope& scope, const char* name, std::int64_t inputs, std::
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialisation};
 }
 
+// The product that makes each head's points.
+Linear PointsOf(const Scope& scope, const char* name, const StructureModuleConfig& config, std::int64_t points) {
+  return LinearOf(config.nested_points ? scope / name : scope, config.nested_points ? "linear" : name, config.single,
+                  3 * config.attention.heads * points, LeCunNormal(config.single));
+}
+
 constexpr double kSoftplusIsOne = 0.541324854612918;  // log(e - 1)
 
 }  // namespace
@@ -34,11 +40,8 @@ InvariantPointAttention::InvariantPointAttention(const Scope& scope, const Struc
       query_(LinearOf(scope, "linear_q", config.single, shape_.heads * shape_.head_dim, LeCunNormal(config.single))),
       key_value_(
           LinearOf(scope, "linear_kv", config.single, 2 * shape_.heads * shape_.head_dim, LeCunNormal(config.single))),
-      query_points_(LinearOf(scope / "linear_q_points", "linear", config.single, 3 * shape_.heads * shape_.query_points,
-                             LeCunNormal(config.single))),
-      key_value_points_(LinearOf(scope / "linear_kv_points", "linear", config.single,
-                                 3 * shape_.heads * (shape_.query_points + shape_.value_points),
-                                 LeCunNormal(config.single))),
+      query_points_(PointsOf(scope, "linear_q_points", config, shape_.query_points)),
+      key_value_points_(PointsOf(scope, "linear_kv_points", config, shape_.query_points + shape_.value_points)),
       bias_(LinearOf(scope, "linear_b", config.pair, shape_.heads, LeCunNormal(config.pair))),
       output_(LinearOf(scope, "linear_out", shape_.heads * (config.pair + shape_.head_dim + 4 * shape_.value_points),
                        config.single, kZeroLinear)),

@@ -20,13 +20,14 @@ struct StructureModuleConfig {
   double scale = 10;      // angstrom of a translation's unit
   double epsilon = 1e-8;  // of norms
   double dropout = 0.1;
+  // Whether the products that make points are named linear_q_points.linear, as OpenFold's, or linear_q_points.
+  bool nested_points = true;
 };
 
 // Algorithm 22.
 class HEADLIGHT_API InvariantPointAttention {
  public:
-  // Declares linear_q, linear_kv, linear_q_points.linear, linear_kv_points.linear, linear_b, head_weights and
-  // linear_out.
+  // Declares linear_q, linear_kv, linear_q_points, linear_kv_points, linear_b, head_weights and linear_out.
   InvariantPointAttention(const Scope& scope, const StructureModuleConfig& config);
 
   // single [residues, single], pair [residues * residues, pair], frames [residues, 12]; [residues, single].

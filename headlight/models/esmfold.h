@@ -1,0 +1,67 @@
+// ESMFold (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023):
+// a fold from a sequence alone. What an ESM-2 makes of it stands for the alignment that AlphaFold 2 reads, and a trunk
+// of simpler blocks for its Evoformer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/models/esm.h"
+#include "headlight/nn/esmfold_block.h"
+#include "headlight/nn/folding_model.h"
+#include "headlight/nn/structure_module.h"
+
+namespace headlight {
+
+// The defaults are the published model's, but for the language model.
+struct EsmFoldConfig {
+  EsmConfig language;
+  std::vector<std::string> vocabulary;  // of the language model, by id; empty: ESM-2's
+  EsmFoldBlockConfig block;
+  std::int32_t farthest = 32;  // of relative places
+  int blocks = 48;
+  int passes = 4;
+  bool embeds_residues = true;  // the types are also embedded beside the language model's states
+  StructureModuleConfig structure = {.nested_points = false};
+  std::int64_t lddt_hidden = 128;
+};
+HEADLIGHT_API void Describe(ConfigTable& table, EsmFoldConfig& config);
+
+class HEADLIGHT_API EsmFold : public FoldingModel {
+ public:
+  // Throws Error for a configuration that there cannot be.
+  explicit EsmFold(const EsmFoldConfig& config, DType dtype = DType::float32);
+
+  // Of the features types and places are read. Of the outputs there is no alignment; `letters` are [residues, 23]: a
+  // padding, the residue types, a mask.
+  FoldingPlan plan() const override;
+  FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
+                      const std::function<void()>& after_block = {}) const override;
+
+  const EsmFoldConfig& config() const { return config_; }
+  Json::Object Description() const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  Tensor ReadSequence(Context& context, std::span<const std::int32_t> types) const;
+  Tensor PlaceBiases(Context& context, std::span<const std::int32_t> places) const;
+
+  EsmFoldConfig config_;
+  std::vector<std::int32_t> tokens_;  // of the language model: the residue types, then <cls> and <eos>
+  std::optional<EsmEncoder> language_;
+  const Parameter* layer_weights_ = nullptr;  // [layers + 1], before the softmax
+  std::optional<LayerNorm> language_norm_, recycled_sequence_norm_, recycled_pair_norm_, lddt_norm_;
+  std::optional<Linear> language_inner_, language_outer_;
+  std::optional<TokenEmbedding> residues_, places_, recycled_distances_;
+  std::vector<EsmFoldBlock> blocks_;
+  std::optional<Linear> to_structure_sequence_, to_structure_pair_;
+  std::optional<StructureModule> structure_;
+  std::optional<Linear> distances_, aligned_errors_, letters_, lddt_first_, lddt_second_, lddt_third_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,31 @@
+// A configuration within a configuration, as the families that are made of parts have it.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "headlight/io/config_table.h"
+
+namespace headlight {
+
+// The object of settings under the key, which `describe` describes. A missing one is empty. `key` must outlive the
+// table.
+inline void DescribePart(ConfigTable& table, std::string_view key,
+                         const std::function<void(ConfigTable& part)>& describe) {
+  if (table.reads()) {
+    ConfigTable part(table.json().Get(key, Json::Object{}));
+    describe(part);
+    part.Harmless({"model_type"});  // which Transformers writes into every configuration
+    part.RefuseUnread();
+  } else if (table.writes()) {
+    ConfigTable part(ConfigTable::Pass::write);
+    describe(part);
+    table.Note(key, std::move(part).written());
+  } else {
+    describe(table);
+  }
+  table.Harmless({key});
+}
+
+}  // namespace headlight
