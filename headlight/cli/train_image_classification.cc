@@ -55,6 +55,7 @@ const std::map<std::string, Preset> kPresets = {
        {"--batch-size", "64"},
        {"--learning-rate", "0.002"},
        {"--label-smoothing", "0.1"},
+       {"--average-decay", "0.999"},
        {"--epochs", "14"}},
       {{"--random-crop", "4"}, {"--horizontal-flip", "0.5"}}}},
 };
