@@ -29,7 +29,7 @@ void AddFold(CLI::App& program) {
   command
       .add_option(
           "MODEL", options.models,
-          "Folders of AlphaFold 2, or its published params_model_*.npz files: the predictions of all are ranked")
+          "Folders of AlphaFold 2 or ESMFold, or published params_model_*.npz files: all predictions are ranked")
       ->required()
       ->check(NotEmpty());
   AddFile(command, "--msa", options.alignments,

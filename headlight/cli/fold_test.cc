@@ -80,6 +80,19 @@ TEST_F(FoldCommand, FoldsASequenceAloneAndWritesPdb) {
   EXPECT_EQ(ChainOf(ReadStructure(pdb)).Letters(), "MKVL");
 }
 
+TEST_F(FoldCommand, FoldsWithEsmFoldThatReadsNoAlignment) {
+  const std::string esmfold = HEADLIGHT_SOURCE_DIR "/tests/testdata/esmfold";
+  const Outcome outcome = RunProgram({"fold", esmfold, "--sequence", kQuery, "--out", out, "--pae", "--embeddings"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const PredictedStructure predicted = Folder::Load(esmfold).Predict(TableOfSequence(kQuery));
+  EXPECT_EQ(outcome.out, fmt::format("query\t1\t{}\t0\t12\t{}\t{:.2f}\t{:.4f}\n", esmfold, predicted.passes,
+                                     predicted.mean_plddt, *predicted.ptm));
+  EXPECT_EQ(ChainOf(ReadStructure(out)).Letters(), kQuery);
+  const Outcome refused = RunProgram({"fold", esmfold, "--msa", kAlignment, "--out", out});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("this model reads no alignment"));
+}
+
 // Of two models and two seeds each, by either score.
 TEST_F(FoldCommand, RanksModelsAndSeeds) {
   for (const std::string rank : {"plddt", "ptm"}) {
