@@ -13,6 +13,7 @@ what it does around them does not count. It needs ml_collections, dm-tree and sc
 import argparse
 import importlib
 import importlib.util
+import inspect
 import json
 import statistics
 import sys
@@ -74,7 +75,7 @@ def time_headlight(options, folder):
         HEADLIGHT, "bench", "fold", folder, "--residues", options.residues, "--rows", options.rows, "--extra-rows",
         options.extra_rows, "--recycles", 0, "--repetitions", 1, "--compute", options.compute, "--threads",
         options.threads, "--json"])
-    return json.loads(output)["median_seconds"], peak
+    return json.loads(output)["latency_ms"]["p50"] / 1000, peak
 
 
 def headlight_parts(options, models):
@@ -107,7 +108,6 @@ def work(job):
         return min(seconds.values())
 
     def block(kind, settings, rows, width):
-        import inspect
         wanted = inspect.signature(kind.__init__).parameters
         made = kind(**{key: value for key, value in settings.items() if key in wanted},
                     **({"no_column_attention": False} if "no_column_attention" in wanted and "no_column_attention" not in settings else {}))
