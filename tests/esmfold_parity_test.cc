@@ -137,6 +137,8 @@ TEST(EsmFold, ComesBackFromItsFolder) {
   EXPECT_TRUE(config["is_folding_model"].Bool());
   EXPECT_EQ(config["vocab_list"].Strings().size(), 33U);
   EXPECT_EQ(config["esmfold_config"]["trunk"]["structure_module"]["num_blocks"].Integer(), 2);
+  EXPECT_EQ(config["esmfold_config"]["trunk"]["structure_module"]["trans_scale_factor"].value(), Json(10));
+  EXPECT_FALSE(config["esmfold_config"]["fp16_esm"].Bool());  // else Transformers rounds the language model
 }
 
 // A pass without gradients takes the language model's states from the pass before it.

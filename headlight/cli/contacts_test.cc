@@ -98,7 +98,7 @@ TEST_F(ContactsTest, VariantsThatAreNoneAreRefused) {
   EXPECT_THAT(refusal("V2R"), HasSubstr("a.fasta: line 1: variant V2R: residue 2 is K, not V"));
   EXPECT_THAT(refusal("K6R"), HasSubstr("there are 5 residues"));
   EXPECT_THAT(refusal("K2W"), HasSubstr("residue 'W' is not in the model's vocabulary"));
-  EXPECT_THAT(RefusalOf({"score", esm, fasta}), HasSubstr("--variant is required"));
+  EXPECT_THAT(RefusalOf({"score", esm, fasta}), HasSubstr("name them with --variant"));
   EXPECT_THAT(RefusalOf({"score", esm, fasta, "--variant", "K2R", "--tokens"}), HasSubstr("--tokens is for language"));
   const std::string gpt = folder.File("gpt");
   std::filesystem::create_directory(gpt);

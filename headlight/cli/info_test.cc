@@ -45,7 +45,7 @@ const std::vector<Kind>& Kinds() {
        {{"family", "deberta-v2"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}},
        "bert_uncased"},
       {"encoders/esm_masked_left",
-       {{"family", "esm"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 20}, {"vocabulary", 23}},
+       {{"family", "esm"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 20}},
        "bert_uncased"},
       {"gpt/gpt1",
        {{"family", "openai-gpt"}, {"layers", 2}, {"attention_heads", 2}, {"model", 12}, {"ffn", 48}},
@@ -175,7 +175,7 @@ TEST_P(InfoOfKind, ShowsSizesAndLimits) {
     EXPECT_EQ(*info.Find(name), value) << name << ": " << info.Find(name)->Line();
   }
   for (const char* name : {"parameters", "memory_bytes", "stored"}) EXPECT_NE(info.Find(name), nullptr) << name;
-  const bool of_texts = info.Find("channels") == nullptr;
+  const bool of_texts = info.Find("channels") == nullptr && info.Find("structure_blocks") == nullptr;
   for (const char* name : {"positions", "vocabulary"}) EXPECT_EQ(info.Find(name) != nullptr, of_texts) << name;
 }
 

@@ -232,7 +232,9 @@ void DescribeStructure(ConfigTable& table, StructureModuleConfig& config) {
   table.Layers("num_transition_layers", config.transition_layers, "the number of transition layers");
   table.Layers("num_resnet_blocks", config.angle_blocks, "the number of blocks where angles are computed");
   table.Only("num_angles", 7, "other torsions");
-  table.Number("trans_scale_factor", config.scale, 1e-3, 1e3);
+  auto scale = static_cast<std::int64_t>(config.scale);  // Transformers takes no other number
+  table.Integer("trans_scale_factor", scale, "the unit of translations", 1, 1000);
+  config.scale = static_cast<double>(scale);
   table.Epsilon("epsilon", config.epsilon);
   table.Harmless({"inf"});
 }
@@ -257,8 +259,9 @@ void DescribeFolding(ConfigTable& table, EsmFoldConfig& config) {
   DescribePart(table, "trunk", [&](ConfigTable& part) { DescribeTrunk(part, config); });
   for (const char* other : {"use_esm_attn_map", "esm_ablate_sequence", "bypass_lm"})
     table.Only(other, false, "a fold without the language model's states alone");
-  // The language model in half precision is computed in that of the rest; two settings do nothing.
-  table.Harmless({"fp16_esm", "esm_type", "esm_ablate_pairwise", "esm_input_dropout"});
+  // The language model is computed in the precision of the rest, whatever the file says; two settings do nothing.
+  table.Note("fp16_esm", false);
+  table.Harmless({"esm_type", "esm_ablate_pairwise", "esm_input_dropout"});
 }
 
 }  // namespace
