@@ -89,6 +89,7 @@ TEST_F(ProteinChains, RefuseWhatIsNone) {
   EXPECT_THAT(error(Index("a\n")), HasSubstr("index.tsv:1: expected a structure, a tab and a chain"));
   EXPECT_THAT(error(Index("\tA\n")), HasSubstr("index.tsv:1: expected"));
   EXPECT_THAT(error(Index("structures/two.cif\tA\nb.cif\tA\n")), HasSubstr("index.tsv:2: there is no file"));
+  EXPECT_THAT(error(Index(std::string(5000, 'a') + "\tA\n")), HasSubstr("index.tsv:1: there is no file"));
   EXPECT_THAT(error(Index("structures/two.cif\tA\tb.a3m\n")), HasSubstr("b.a3m"));
   EXPECT_THAT(error(Index("structures/two.cif\tX\n")), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("no chain 'X'")));
   EXPECT_THAT(error(Index("structures/two.cif\t\n")), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("must be chosen")));

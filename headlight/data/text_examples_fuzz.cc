@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/data/classified_texts.h"
+#include "headlight/data/protein_chains.h"
 #include "headlight/data/questions.h"
 #include "headlight/data/tagged_texts.h"
 #include "headlight/data/text_examples.h"
@@ -65,6 +66,22 @@ void Try(const Body& body) {
   }
 }
 
+// An index names files beside it, of which this is one.
+void ReadChains(const std::vector<std::string>& index) {
+  const auto read = [](const std::string& path) {
+    Structure structure{path, {{"A", std::vector<Residue>(3)}}};
+    for (Residue& residue : structure.chains.front().residues) {
+      residue.type = 0;
+      residue.known[1] = true;
+    }
+    return structure;
+  };
+  Try([&] {
+    const ChainSet set = ReadChainSet(index, read);
+    for (const ChainExample& example : set.examples) Require(example.residues.size() == 3);
+  });
+}
+
 void ReadAll(const std::vector<std::string>& paths) {
   static const PipelineTokenizer tokenizer = SmallTokenizer();
   Try([&] { CheckExamples(ReadTexts(paths, tokenizer, kLongest, true), 0); });
@@ -101,9 +118,10 @@ void ReadAll(const std::vector<std::string>& paths) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headlight;
-  static const FuzzedFile columns(".txt"), json(".jsonl"), csv(".csv"), squad(".json");
+  static const FuzzedFile columns(".txt"), json(".jsonl"), csv(".csv"), squad(".json"), index(".tsv");
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   ReadAll(columns.Write(bytes));
   for (const FuzzedFile* file : {&json, &csv, &squad}) ReadAll(file->Write(bytes));
+  ReadChains(index.Write(bytes));
   return 0;
 }
