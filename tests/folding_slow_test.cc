@@ -76,7 +76,7 @@ TEST(FoldingTraining, LearnsAChainByHeart) {
   AlphaFold model(TinyAlphaFold());
   model.parameters().Initialise(1);
   TrainingOptions options;
-  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 50, .peak = 3e-3, .total = 1500};
+  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 50, .peak = 3e-3, .total = 1200};
   options.adam = {.beta2 = 0.999, .epsilon = 1e-6, .clip_norm = 1};
   options.steps = options.validate_every = options.schedule.total;
   const ValidationReport last = LastReport(FoldingTask(model, chains, chains, {.batches = {.batch_tokens = 1}}),
