@@ -41,13 +41,9 @@ AlphaFoldConfig TinyAlphaFold() {
 double Error(const AlphaFold& model, const ChainExample& example, std::size_t atoms) {
   const AlignmentTable table = TableOfSequence(example.Letters());
   Random random(1);
-  AlignmentFeatures features = FeaturesOf(table, DrawChoices(table, {.masked = 0}, random));
-  FoldingFeatures read;
-  read.types = features.types;
-  for (const ResidueLabels& residue : example.residues) read.places.push_back(residue.place);
-  read.target = features.target;
-  read.alignment = features.alignment;
-  read.extra = features.extra;
+  std::vector<std::int32_t> places;
+  for (const ResidueLabels& residue : example.residues) places.push_back(residue.place);
+  const FoldingFeatures read = FeaturesForModel(FeaturesOf(table, DrawChoices(table, {.masked = 0}, random)), places);
   Context context;
   const auto predicted = AtomsOf(model.Fold(context, std::vector{read}).structure);
   const std::vector<bool> renamed = BetterRenamed(example.residues, predicted);

@@ -1,6 +1,5 @@
 // headlight bench fold: how fast a model of protein structures folds a random chain.
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 
@@ -40,15 +39,7 @@ AlignmentTable RandomTable(std::int64_t residues, std::int64_t rows, Random& ran
 
 FoldingFeatures RandomFeatures(const Options& options, const AlignmentSampling& sampling, Random& random) {
   const AlignmentTable table = RandomTable(options.residues, sampling.rows + sampling.extra, random);
-  AlignmentFeatures drawn = FeaturesOf(table, DrawChoices(table, sampling, random));
-  FoldingFeatures features;
-  features.types = std::move(drawn.types);
-  features.places.resize(features.types.size());
-  std::iota(features.places.begin(), features.places.end(), 0);
-  features.target = drawn.target;
-  features.alignment = drawn.alignment;
-  features.extra = drawn.extra;
-  return features;
+  return FeaturesForModel(FeaturesOf(table, DrawChoices(table, sampling, random)));
 }
 
 void Run(const Options& options) {

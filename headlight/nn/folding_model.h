@@ -14,6 +14,8 @@
 
 namespace headlight {
 
+struct AlignmentFeatures;  // protein/alignment_features.h
+
 // The input of one pass: the features of a chain and its alignment (Jumper et al., "Highly accurate protein structure
 // prediction with AlphaFold", 2021, supplement, table 1).
 struct FoldingFeatures {
@@ -24,6 +26,10 @@ struct FoldingFeatures {
   AlignmentGrid::Marks present;      // of rows * residues, 0 for a cell that nothing may read; null: all are present
   Tensor extra;                      // [extra rows * residues, 25]
 };
+
+// What was drawn of an alignment (protein/alignment_features.h), as a model reads it: at these places, or without any
+// at 0, 1, 2 and so on.
+HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places = {});
 
 struct FoldingOutputs {
   Tensor alignment;  // [rows * residues, ...]

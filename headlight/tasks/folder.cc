@@ -23,15 +23,7 @@ constexpr std::int64_t kAlphaAtom = 1;  // of atom14
 FoldingFeatures DrawFeatures(const AlignmentTable& alignment, const AlignmentSampling& sampling, std::uint64_t seed,
                              int pass) {
   Random random(seed, static_cast<std::uint64_t>(pass));
-  AlignmentFeatures drawn = FeaturesOf(alignment, DrawChoices(alignment, sampling, random));
-  FoldingFeatures features;
-  features.types = std::move(drawn.types);
-  features.places.resize(features.types.size());
-  std::iota(features.places.begin(), features.places.end(), 0);
-  features.target = drawn.target;
-  features.alignment = drawn.alignment;
-  features.extra = drawn.extra;
-  return features;
+  return FeaturesForModel(FeaturesOf(alignment, DrawChoices(alignment, sampling, random)));
 }
 
 // The root of the mean square difference of the distances between C alphas, as OpenFold measures it.

@@ -58,16 +58,12 @@ struct FoldedPart {
 FoldedPart Fold(const FoldingModel& model, Context& context, const FoldingPart& part) {
   FoldedPart folded;
   folded.labels = part.labels;
+  std::vector<std::int32_t> places;
+  for (const ResidueLabels& residue : part.labels.residues) places.push_back(residue.place);
   std::vector<FoldingFeatures> passes;
   for (const AlignmentChoices& choices : part.passes) {
     AlignmentFeatures features = FeaturesOf(*part.table, choices, part.first, std::ssize(part.labels.residues));
-    FoldingFeatures read;
-    read.types = std::move(features.types);
-    for (const ResidueLabels& residue : part.labels.residues) read.places.push_back(residue.place);
-    read.target = features.target;
-    read.alignment = features.alignment;
-    read.extra = features.extra;
-    passes.push_back(std::move(read));
+    passes.push_back(FeaturesForModel(features, places));
     folded.labels.letters = std::move(features.letters);
     for (std::size_t cell = 0; cell < features.replaced.size(); ++cell)
       if (features.replaced[cell] == 0) folded.labels.letters[cell] = -1;
