@@ -27,8 +27,8 @@ struct FoldingFeatures {
   Tensor extra;                      // [extra rows * residues, 25]
 };
 
-// What was drawn of an alignment (protein/alignment_features.h), as a model reads it: at these places, or without any
-// at 0, 1, 2 and so on.
+// Features that were drawn of an alignment (protein/alignment_features.h), as a model reads them: of residues at these
+// places, or without any at 0, 1, 2 and so on.
 HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places = {});
 
 struct FoldingOutputs {
