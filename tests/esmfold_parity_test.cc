@@ -128,7 +128,7 @@ TEST(EsmFold, ComesBackFromItsFolder) {
   Context context;
   const std::vector<FoldingFeatures> passes = {FeaturesOf(Golden())};
   EXPECT_EQ(again->Fold(context, passes).lddt.ToVector<float>(), model->Fold(context, passes).lddt.ToVector<float>());
-  // What Transformers finds in its own folders.
+  // As Transformers writes it in its own folders.
   const Safetensors saved(folder.File("model.safetensors")), published(kFolder + "/model.safetensors");
   EXPECT_EQ(saved.Read("af2_to_esm", DType::int32).ToVector<std::int32_t>(),
             published.Read("af2_to_esm", DType::int32).ToVector<std::int32_t>());

@@ -1,4 +1,4 @@
-// What models of structures read of an alignment, and how sure they are of a structure, against OpenFold:
+// The features of alignments that models of structures read, and their estimates of errors, against OpenFold:
 // tools/make_alignment_feature_goldens.py says what the goldens hold.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

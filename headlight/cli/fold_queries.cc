@@ -233,7 +233,7 @@ std::string Row(const Query& query, std::size_t rank, const Prediction& predicti
                      predicted.ptm ? fmt::format("{:.4f}", *predicted.ptm) : "-");
 }
 
-// What may be written, so that nothing that is read is lost and nothing fails after hours.
+// The files that may be written are checked first, so that nothing that is read is lost and nothing fails after hours.
 void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& options) {
   std::vector<OutputFile> outputs;
   std::vector<std::string> inputs = options.models;

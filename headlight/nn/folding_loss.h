@@ -1,4 +1,4 @@
-// What a model of structures learns from a structure: the losses of AlphaFold 2 (Jumper et al., "Highly accurate
+// The losses by which a model learns from structures, those of AlphaFold 2 (Jumper et al., "Highly accurate
 // protein structure prediction with AlphaFold", 2021, supplement, section 1.9).
 #pragma once
 

@@ -1,6 +1,7 @@
-// What AlphaFold reads of an alignment: rows drawn as centres of clusters, with masked letters, the profiles of their
-// clusters, and further rows (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021,
-// supplement, sections 1.2.6, 1.2.7 and 1.2.9, table 1). The random choices stand apart from what follows of them.
+// The features of an alignment that AlphaFold reads: rows drawn as centres of clusters, with masked letters, the
+// profiles of their clusters, and further rows (Jumper et al., "Highly accurate protein structure prediction with
+// AlphaFold", 2021, supplement, sections 1.2.6, 1.2.7 and 1.2.9, table 1). The random choices stand apart from what
+// follows of them.
 //   Random random(seed, pass);
 //   const AlignmentChoices choices = DrawChoices(table, {.rows = 512, .extra = 1024}, random);
 //   const AlignmentFeatures features = FeaturesOf(table, choices);
