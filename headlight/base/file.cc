@@ -199,6 +199,11 @@ void CopyStandardInput(int to) {
 
 }  // namespace
 
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) || error;
+}
+
 MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   const bool input = path_ == "-";
   const Descriptor opened(input ? memfd_create("standard input", MFD_CLOEXEC)

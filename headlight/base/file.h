@@ -12,6 +12,9 @@
 
 namespace headlight {
 
+// False only for a path at which nothing is: one that cannot be examined is left to whoever opens it.
+HEADLIGHT_API bool Exists(const std::string& path);
+
 // A file's bytes, mapped for reading; - is standard input, to its end. Throws Error naming what cannot be read.
 // Truncating a mapped file kills its reader (SIGBUS); replacing it, as below, is safe.
 class HEADLIGHT_API MappedFile {

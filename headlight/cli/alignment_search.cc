@@ -26,11 +26,6 @@ namespace fs = std::filesystem;
 
 enum class Engine { mmseqs, hhblits };
 
-bool Exists(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 Engine EngineOf(const std::string& database) {
   if (Exists(database + ".dbtype")) return Engine::mmseqs;
   if (Exists(database + "_cs219.ffindex")) return Engine::hhblits;

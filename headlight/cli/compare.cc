@@ -9,7 +9,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
-#include "headlight/inspect/drawing/structure_drawing.h"
+#include "headlight/inspect/drawing/superposed_drawing.h"
 #include "headlight/protein/files/structure_files.h"
 #include "headlight/protein/structure_scores.h"
 #include "headlight/protein/superposition.h"

@@ -39,11 +39,6 @@ struct Query {
   std::string error = {};               // why it could not be read
 };
 
-bool Exists(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 // The first word of a header, as the name of files.
 std::string FileName(const std::string& header) {
   constexpr std::size_t kLongest = 200;

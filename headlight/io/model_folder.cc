@@ -27,11 +27,6 @@ constexpr std::string_view kOfWeights[] = {
 
 std::string File(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
-bool Exists(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
   try {

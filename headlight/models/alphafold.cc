@@ -70,12 +70,8 @@ FoldingPlan AlphaFold::plan() const {
   return {config_.rows, config_.most_extra_rows, config_.recycles, config_.extra_blocks + config_.blocks};
 }
 
-void AlphaFold::CheckFeatures(const FoldingFeatures& features) const {
+void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
   const std::int64_t residues = std::ssize(features.types);
-  Check(residues >= 1 && residues == std::ssize(features.places), "{}: {} residues at {} places", parameters_.source(),
-        residues, features.places.size());
-  for (const std::int32_t type : features.types)
-    Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters_.source(), type, kResidueTypes);
   const auto check = [&](const char* name, const Tensor& x, std::int64_t columns, std::int64_t least) {
     Check(x.shape().rank() == 2 && x.columns() == columns && x.rows() >= least * residues && x.rows() % residues == 0 &&
               x.dtype() == parameters_.dtype(),
@@ -91,11 +87,9 @@ void AlphaFold::CheckFeatures(const FoldingFeatures& features) const {
 
 FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                                const std::function<void()>& after_block) const {
-  CheckFeatures(features);
+  CheckChain(features, before);
+  CheckAlignment(features);
   const std::int64_t residues = std::ssize(features.types);
-  Check(before == nullptr || before->pair.rows() == residues * residues,
-        "{}: {} residues, in a pass after one over {} pairs", parameters_.source(), residues,
-        before == nullptr ? 0 : before->pair.rows());
   const RecycledState recycled = before == nullptr
                                      ? NothingRecycled(residues, config_.alignment, config_.pair, parameters_.dtype())
                                      : Recycle(*before, features.types);

@@ -48,7 +48,7 @@ class HEADLIGHT_API AlphaFold : public FoldingModel {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  void CheckFeatures(const FoldingFeatures& features) const;
+  void CheckAlignment(const FoldingFeatures& features) const;
 
   AlphaFoldConfig config_;
   std::optional<InputEmbedder> input_;

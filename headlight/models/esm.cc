@@ -138,11 +138,13 @@ ops::RotaryAngles EsmEncoder::Angles(const Tensor& hidden, const Sequences& text
   }
   angles.cosines = Tensor::Empty({places, pairs}, hidden.dtype());
   angles.sines = Tensor::Empty({places, pairs}, hidden.dtype());
+  std::vector<double> frequencies;
+  for (std::int64_t i = 0; i < pairs; ++i)
+    frequencies.push_back(std::pow(config_.rotary_base, -static_cast<double>(i) / static_cast<double>(pairs)));
   Dispatch(hidden.dtype(), [&]<typename T>(T) {
     for (std::int32_t place = 0; place < places; ++place) {
       for (std::int64_t i = 0; i < pairs; ++i) {
-        const double angle =
-            place * std::pow(config_.rotary_base, -static_cast<double>(i) / static_cast<double>(pairs));
+        const double angle = place * frequencies[static_cast<std::size_t>(i)];
         angles.cosines.matrix<T>().row(place)[i] = static_cast<T>(std::cos(angle));
         angles.sines.matrix<T>().row(place)[i] = static_cast<T>(std::sin(angle));
       }

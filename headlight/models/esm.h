@@ -86,11 +86,11 @@ class HEADLIGHT_API Esm : public BertDescendant<Esm, EsmConfig> {
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                 const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
-  // Whether two residues touch (CB within 8 A), by a logistic regression over every head's attention between them: made
-  // symmetric, and less what its row and column explain (Rao et al., "Transformer protein language models are
-  // unsupervised structure learners", 2021). `ids` [tokens] of one sequence with its first and last token, which are no
-  // residues; probabilities [tokens - 2, tokens - 2] in float32. Throws Error for fewer than 3 tokens, and where the
-  // model has no such head or one that was never fitted.
+  // Contact probabilities of residue pairs (C beta atoms within 8 angstrom): a logistic regression on the attention
+  // maps of all heads, symmetrized and with the average product correction (Rao et al., "Transformer protein language
+  // models are unsupervised structure learners", 2021). `ids` [tokens] of one sequence with its first and last token,
+  // which are no residues; [tokens - 2, tokens - 2] in float32. Throws Error for fewer than 3 tokens, and where the
+  // model has no contact head or one that was never fitted.
   Tensor Contacts(std::span<const std::int32_t> ids) const;
   bool has_contacts() const { return encoder_.contact_weight() != nullptr; }
 

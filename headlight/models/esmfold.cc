@@ -27,14 +27,6 @@ constexpr std::int64_t kLetters = kResidueTypes + 2;  // a padding, the types, a
 constexpr std::int64_t kRecycledBins = 15;
 constexpr double kFirstEdge = 3.375, kLastEdge = 21.375;
 
-// ESM-2's, by id.
-std::vector<std::string> PublishedVocabulary() {
-  std::vector<std::string> words = {"<cls>", "<pad>", "<eos>", "<unk>"};
-  for (const char letter : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) words.emplace_back(1, letter);
-  words.insert(words.end(), {"<null_1>", "<mask>"});
-  return words;
-}
-
 // The language model's ids of the residue types, and of the words before and after a sequence.
 std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   std::vector<std::int32_t> tokens;
@@ -49,10 +41,18 @@ std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   return tokens;
 }
 
+// ESM-2's, by id, as its tokenizer has it (text/tokenizers/esm_tokenizer.h, a room that this one does not include).
+std::vector<std::string> EsmVocabulary() {
+  std::vector<std::string> words = {"<cls>", "<pad>", "<eos>", "<unk>"};
+  for (const char letter : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) words.emplace_back(1, letter);
+  words.insert(words.end(), {"<null_1>", "<mask>"});
+  return words;
+}
+
 EsmFoldConfig Complete(EsmFoldConfig config) {
   config.language.encoder.scope = "esm";
   config.language.encoder.on_top = {};
-  if (config.vocabulary.empty()) config.vocabulary = PublishedVocabulary();
+  if (config.vocabulary.empty()) config.vocabulary = EsmVocabulary();
   config.structure.nested_points = false;
   return config;
 }
@@ -65,15 +65,14 @@ Linear LinearOf(const Scope& scope, const char* name, std::int64_t inputs, std::
 // beta atoms, which are where those of alanines would be.
 std::vector<std::int32_t> DistanceBins(const Tensor& atoms) {
   const std::int64_t residues = atoms.rows();
-  std::vector<std::array<double, 3>> betas;
+  std::vector<Vector3> betas;
   Dispatch(atoms.dtype(), [&]<typename T>(T) {
     for (std::int64_t residue = 0; residue < residues; ++residue) {
       const T* const at = atoms.matrix<T>().row(residue);
       const Vector3 n{double{at[0]}, double{at[1]}, double{at[2]}}, ca{double{at[3]}, double{at[4]}, double{at[5]}},
           c{double{at[6]}, double{at[7]}, double{at[8]}};
       const Vector3 first = ca - n, second = c - ca;
-      const Vector3 beta = -0.58273431 * Cross(first, second) + 0.56802827 * first + -0.54067466 * second + ca;
-      betas.push_back({beta.x, beta.y, beta.z});
+      betas.push_back(-0.58273431 * Cross(first, second) + 0.56802827 * first + -0.54067466 * second + ca);
     }
   });
   std::array<double, kRecycledBins - 1> edges;  // squared
@@ -83,12 +82,9 @@ std::vector<std::int32_t> DistanceBins(const Tensor& atoms) {
     edges[i] = edge * edge;
   }
   std::vector<std::int32_t> bins;
-  for (const std::array<double, 3>& a : betas)
-    for (const std::array<double, 3>& b : betas) {
-      double squares = 0;
-      for (std::size_t axis = 0; axis < 3; ++axis) squares += (a[axis] - b[axis]) * (a[axis] - b[axis]);
-      bins.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(edges, squares) - edges.begin()));
-    }
+  for (const Vector3& a : betas)
+    for (const Vector3& b : betas)
+      bins.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(edges, Dot(a - b, a - b)) - edges.begin()));
   return bins;
 }
 
@@ -160,12 +156,7 @@ Tensor EsmFold::PlaceBiases(Context& context, std::span<const std::int32_t> plac
 FoldingOutputs EsmFold::Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                              const std::function<void()>& after_block) const {
   const std::int64_t residues = std::ssize(features.types), pairs = residues * residues;
-  Check(residues >= 1 && residues == std::ssize(features.places), "{}: {} residues at {} places", parameters_.source(),
-        residues, features.places.size());
-  for (const std::int32_t type : features.types)
-    Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters_.source(), type, kResidueTypes);
-  Check(before == nullptr || before->pair.rows() == pairs, "{}: {} residues, in a pass after one over {} pairs",
-        parameters_.source(), residues, before == nullptr ? 0 : before->pair.rows());
+  CheckChain(features, before);
   const auto grid = std::make_shared<const AlignmentGrid>(1, residues);  // until the tape is walked back
 
   FoldingOutputs outputs;

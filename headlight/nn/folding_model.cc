@@ -5,6 +5,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/protein/alignment_features.h"
+#include "headlight/protein/residues.h"
 
 namespace headlight {
 
@@ -19,6 +20,17 @@ FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std
           .alignment = drawn.alignment,
           .present = {},
           .extra = drawn.extra};
+}
+
+void FoldingModel::CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const {
+  const std::int64_t residues = std::ssize(features.types);
+  Check(residues >= 1 && residues == std::ssize(features.places), "{}: {} residues at {} places", parameters().source(),
+        residues, features.places.size());
+  for (const std::int32_t type : features.types)
+    Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters().source(), type, kResidueTypes);
+  Check(before == nullptr || before->pair.rows() == residues * residues,
+        "{}: {} residues, in a pass after one over {} pairs", parameters().source(), residues,
+        before == nullptr ? 0 : before->pair.rows());
 }
 
 FoldingOutputs FoldingModel::Fold(Context& context, std::span<const FoldingFeatures> passes) const {

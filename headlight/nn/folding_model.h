@@ -71,6 +71,9 @@ class HEADLIGHT_API FoldingModel : public Model {
 
  protected:
   using Model::Model;
+  // Throws Error where residues and places do not fit, for a type that there is not, and for a pass before of another
+  // chain's length.
+  void CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const;
 };
 
 }  // namespace headlight

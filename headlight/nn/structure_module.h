@@ -20,8 +20,7 @@ struct StructureModuleConfig {
   double scale = 10;      // angstrom of a translation's unit
   double epsilon = 1e-8;  // of norms
   double dropout = 0.1;
-  // Whether the products that make points are named linear_q_points.linear, as OpenFold's, or linear_q_points.
-  bool nested_points = true;
+  bool nested_points = true;  // point projections are named linear_q_points.linear (OpenFold); else linear_q_points
 };
 
 // Algorithm 22.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 #include "headlight/base/json.h"
 
 namespace headlight {
@@ -20,11 +21,6 @@ constexpr Mode kModes[] = {{"pooling_mode_mean_tokens", "mean", Pooling::mean},
                            {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", Pooling::mean_sqrt},
                            {"pooling_mode_weightedmean_tokens", "weightedmean", Pooling::weighted_mean},
                            {"pooling_mode_lasttoken", "lasttoken", Pooling::last}};
-
-bool Exists(const std::string& path) {
-  std::error_code error;  // opening the file reports it
-  return std::filesystem::exists(path, error) || error;
-}
 
 // Older files have a truth for each mode, newer ones the mode's name.
 void ReadPooling(const JsonView& config, SentenceModules& reading) {

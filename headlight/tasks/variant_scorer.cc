@@ -64,6 +64,7 @@ std::vector<double> VariantScorer::Score(std::string_view letters, std::span<con
   std::vector<std::vector<Substitution>> all;
   std::map<std::int64_t, std::size_t> masked_at;  // which encoding has a place masked
   std::vector<Encoding> masked;
+  std::vector<std::int64_t> places;  // of their masks, which are also their tokens: one stands before the residues
   for (const std::string& variant : variants) {
     all.push_back(ParseVariant(variant));
     for (const auto& [from, to, place] : all.back()) {
@@ -74,10 +75,9 @@ std::vector<double> VariantScorer::Score(std::string_view letters, std::span<con
       if (!masked_at.try_emplace(place, masked.size()).second) continue;
       masked.push_back(encoding);
       masked.back().ids[static_cast<std::size_t>(place)] = state_->mask_id;
+      places.push_back(place);
     }
   }
-  std::vector<std::int64_t> places;  // of the masks, which are also their tokens: one stands before the residues
-  for (const Encoding& one : masked) places.push_back(std::ranges::find(one.ids, state_->mask_id) - one.ids.begin());
 
   std::vector<std::vector<float>> logits(masked.size());
   EncodeInBatches(

@@ -171,6 +171,13 @@ double TextWidth(const std::string& text, const TextStyle& style) {
   return static_cast<double>(Extents(MakeLayout(text, style)).width) / PANGO_SCALE;
 }
 
+Color Mix(const Color& a, const Color& b, double share) {
+  const auto part = [share](std::uint8_t from, std::uint8_t to) {
+    return static_cast<std::uint8_t>(std::lround((1 - share) * from + share * to));
+  };
+  return {part(a.red, b.red), part(a.green, b.green), part(a.blue, b.blue)};
+}
+
 CanvasPicture::CanvasPicture(const Picture& picture)
     : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(picture.width),
                                           static_cast<int>(picture.height)),

@@ -26,6 +26,9 @@ struct Rectangle {
 constexpr Color kPaper = {255, 255, 255}, kInk = {32, 33, 36}, kMutedInk = {108, 112, 120}, kRule = {205, 209, 215};
 constexpr double kPageMargin = 32;
 
+// So large a share of b, channel by channel, and the rest of a.
+Color Mix(const Color& a, const Color& b, double share);
+
 enum class Align { left, center, right };
 
 struct TextStyle {

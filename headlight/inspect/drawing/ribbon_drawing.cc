@@ -9,24 +9,18 @@
 #include "headlight/base/error.h"
 #include "headlight/inspect/drawing/canvas.h"
 #include "headlight/inspect/drawing/confidence_drawing.h"
+#include "headlight/inspect/drawing/structure_view.h"
 #include "headlight/inspect/ribbon.h"
 #include "headlight/text/token_label.h"
 
 namespace headlight {
 namespace {
 
-constexpr double kWidth = 760, kHeader = 62, kLegend = 36;
+constexpr double kHeader = 62, kLegend = 36;
 constexpr int kMostLines = 24;
 constexpr TextStyle kCaption{.size = 12, .color = kMutedInk};
 constexpr Color kLook = {201, 98, 47};
 constexpr std::size_t kAlpha = 1;  // among BackboneAtoms
-
-Color Mix(const Color& a, const Color& b, double share) {  // of b
-  const auto part = [share](std::uint8_t from, std::uint8_t to) {
-    return static_cast<std::uint8_t>(std::lround((1 - share) * from + share * to));
-  };
-  return {part(a.red, b.red), part(a.green, b.green), part(a.blue, b.blue)};
-}
 
 // From blue over green to red.
 Color AlongChain(double share) {
@@ -36,46 +30,14 @@ Color AlongChain(double share) {
   return Mix(colors[first], colors[first + 1], at - static_cast<double>(first));
 }
 
-// The frame whose x and y axes are those along which the points spread most and second most.
-RigidFrame BroadView(const std::vector<Vector3>& points) {
-  Vector3 middle;
-  for (const Vector3& point : points) middle = middle + (1.0 / static_cast<double>(points.size())) * point;
-  // Power iteration on the covariance, across from the axis that was found before.
-  const auto axis_of = [&](Vector3 axis, const Vector3& across) {
-    for (int i = 0; i < 100; ++i) {
-      Vector3 next;
-      for (const Vector3& point : points) next = next + Dot(point - middle, axis) * (point - middle);
-      next = next - Dot(next, across) * across;
-      if (Norm(next) < 1e-9) return axis;
-      axis = Unit(next);
-    }
-    return axis;
-  };
-  const Vector3 x = axis_of(Unit({1, 0.1, 0.01}), {});
-  const Vector3 start = std::abs(x.x) < 0.9 ? Vector3{1, 0, 0} : Vector3{0, 1, 0};
-  const Vector3 y = axis_of(Unit(start - Dot(start, x) * x), x), z = Cross(x, y);
-  return {{x, y, z}, {-Dot(x, middle), -Dot(y, middle), -Dot(z, middle)}};
-}
-
 struct Piece {
   std::array<Point, 4> corners;
   double depth = 0;
   Color color;
 };
 
-// How the chain lies on the page.
-struct View {
-  RigidFrame frame;
-  double scale = 1, left = 0, top = 0, nearest = 0, farthest = 0;  // pixels per angstrom, and depths
-
-  Point At(const Vector3& place) const {
-    const Vector3 turned = frame(place);
-    return {left + scale * turned.x, top - scale * turned.y};
-  }
-};
-
 std::vector<Piece> PiecesOf(const StructureRecord& record, const Ribbon& ribbon, const std::vector<int>& breaks,
-                            const View& view) {
+                            const StructureView& view) {
   const std::size_t residues = record.chain.residues.size();
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i + 1 < residues; ++i) {
@@ -90,13 +52,12 @@ std::vector<Piece> PiecesOf(const StructureRecord& record, const Ribbon& ribbon,
       Piece piece;
       for (std::size_t corner = 0; corner < 4; ++corner) {
         piece.corners[corner] = view.At(corners[corner]);
-        piece.depth += view.frame(corners[corner]).z / 4;
+        piece.depth += view.Depth(corners[corner]) / 4;
       }
       // Light falls from the reader, and what is far fades into the paper.
       const Vector3 normal = Cross(corners[1] - corners[0], corners[3] - corners[0]);
-      const double facing = Norm(normal) > 0 ? std::abs(Dot(view.frame.rows[2], normal)) / Norm(normal) : 1;
-      const double depth = (piece.depth - view.farthest) / std::max(1.0, view.nearest - view.farthest);
-      piece.color = Mix(Mix({0, 0, 0}, own, 0.62 + 0.38 * facing), kPaper, 0.45 * (1 - std::clamp(depth, 0.0, 1.0)));
+      const double facing = Norm(normal) > 0 ? std::abs(Dot(view.towards, normal)) / Norm(normal) : 1;
+      piece.color = Mix(Mix({0, 0, 0}, own, 0.62 + 0.38 * facing), kPaper, 0.45 * view.ShareOfDepth(piece.depth));
       pieces.push_back(piece);
     }
   }
@@ -105,7 +66,7 @@ std::vector<Piece> PiecesOf(const StructureRecord& record, const Ribbon& ribbon,
 }
 
 void DrawLook(Canvas& canvas, const StructureRecord& record, const RibbonLook& look,
-              const std::vector<BackboneAtoms>& backbone, const View& view) {
+              const std::vector<BackboneAtoms>& backbone, const StructureView& view) {
   const ResidueAttention& map = record.attention[static_cast<std::size_t>(look.attention)];
   const std::size_t residues = backbone.size(), from = static_cast<std::size_t>(look.residue);
   std::vector<std::pair<float, std::size_t>> weights;
@@ -145,20 +106,8 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
   const Ribbon ribbon = RibbonOf(backbone, SecondaryStructureOf(backbone, breaks), breaks, 8);
   std::vector<Vector3> alphas;
   for (const BackboneAtoms& atoms : backbone) alphas.push_back(atoms[kAlpha]);
-  View view{.frame = BroadView(alphas)};
-  double across = 1, up = 1;  // the farthest from the middle
-  for (const Vector3& alpha : alphas) {
-    const Vector3 place = view.frame(alpha);
-    across = std::max(across, std::abs(place.x) + 3);
-    up = std::max(up, std::abs(place.y) + 3);
-    view.nearest = std::max(view.nearest, place.z);
-    view.farthest = std::min(view.farthest, place.z);
-  }
-  const double room = kWidth - 2 * kPageMargin;
-  view.scale = room / 2 / std::max(across, up);
-  const double height = 2 * view.scale * up;
-  view.left = kWidth / 2;
-  view.top = kPageMargin + kHeader + height / 2;
+  const StructureView view = ViewOf(alphas, alphas, /*padding=*/3, kHeader);
+  const double room = view.width - 2 * kPageMargin;
   const std::vector<Piece> pieces = PiecesOf(record, ribbon, breaks, view);
 
   const std::string title = record.title.empty() ? "Structure" : TokenLabel(record.title);
@@ -174,7 +123,7 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
     canvas.Text({kPageMargin, kPageMargin + 34}, caption, kCaption, Align::left, room);
     for (const Piece& piece : pieces) canvas.Polygon(piece.corners, piece.color, std::max(0.8, 0.3 * view.scale));
     if (look) DrawLook(canvas, record, *look, backbone, view);
-    const double legend = kPageMargin + kHeader + height + kLegend / 2;
+    const double legend = view.height - kPageMargin + kLegend / 2;
     if (!record.predicted)
       return canvas.Text({kPageMargin, legend}, "blue: first residue; red: last residue", kCaption, Align::left);
     double x = kPageMargin;
@@ -185,7 +134,7 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
       x += 17 + TextWidth(name, kCaption) + 18;
     }
   };
-  WritePicture(path, title, {{title, kWidth, 2 * kPageMargin + kHeader + height + kLegend, draw}});
+  WritePicture(path, title, {{title, view.width, view.height + kLegend, draw}});
 }
 
 }  // namespace headlight

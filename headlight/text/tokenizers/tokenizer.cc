@@ -1,6 +1,7 @@
 #include "headlight/text/tokenizers/tokenizer.h"
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 
 namespace headlight {
 
@@ -29,11 +30,6 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
 
 std::string TextOfToken(const JsonView& token) {
   return token.value().As<Json::Object>() != nullptr ? token["content"].String() : token.String();
-}
-
-bool Exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error) || error;
 }
 
 void RefuseType(const JsonView& part, std::string_view type, std::string_view known) {

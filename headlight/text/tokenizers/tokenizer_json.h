@@ -32,9 +32,6 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary);
 // A token is its text, or an object with it and how it is matched.
 std::string TextOfToken(const JsonView& token);
 
-// False only for a file that does not exist: one that cannot be examined is left to whoever opens it.
-bool Exists(const std::string& path);
-
 [[noreturn]] void RefuseType(const JsonView& part, std::string_view type, std::string_view known);
 
 // The settings of a tokenizer, without its vocabulary.

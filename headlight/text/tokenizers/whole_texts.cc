@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/tokenizers/truncate.h"
 

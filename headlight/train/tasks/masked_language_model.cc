@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -50,15 +49,6 @@ EncoderHead HeadOf(const TextEncoder& model) {
               },
           .loss = [](const Tensor& logits, const TokenBatch& batch,
                      double scale) { return ops::CrossEntropy(logits, AskedLabels(batch), scale); }};
-}
-
-// The negative log-probability, natural, of a row's label.
-double LossOf(const Tensor& logits, std::int64_t row, std::int32_t label) {
-  const std::span<const float> numbers(logits.matrix<float>().row(row), static_cast<std::size_t>(logits.columns()));
-  const double largest = *std::ranges::max_element(numbers);
-  const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0,
-                                     [&](double all, float logit) { return all + std::exp(logit - largest); });
-  return std::log(sum) + largest - numbers[static_cast<std::size_t>(label)];
 }
 
 void CheckMasking(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose,
@@ -108,17 +98,16 @@ ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector
   std::int64_t right = 0, masks = 0;
   double loss = 0;  // of the masks
   const auto count = [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
-    std::int64_t row = 0;
+    Ids of_masks;  // the labels of rows whose tokens the model sees as masks, and else -1
     for (std::size_t token = 0; token < batch.labels.size(); ++token) {
       const std::int32_t label = batch.labels[token];
       if (label < 0) continue;
-      if (LargestOf(logits, row) == label) ++right;
-      if (batch.source_ids[token] == masking.mask_id) {
-        loss += LossOf(logits, row, label);
-        ++masks;
-      }
-      ++row;
+      if (LargestOf(logits, std::ssize(of_masks)) == label) ++right;
+      const bool masked = batch.source_ids[token] == masking.mask_id;
+      masks += masked ? 1 : 0;
+      of_masks.push_back(masked ? label : -1);
     }
+    loss += static_cast<double>(ops::CrossEntropy(logits, of_masks, 1).data<float>()[0]);
   };
   ValidationReport report =
       ValidateEncoder(ExamplesOf(texts, AppendMasked(model, masking)), HeadOf(model), watch, count);

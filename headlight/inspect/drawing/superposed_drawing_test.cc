@@ -1,4 +1,4 @@
-#include "headlight/inspect/drawing/structure_drawing.h"
+#include "headlight/inspect/drawing/superposed_drawing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "headlight/base/export.h"
-#include "headlight/inspect/drawing/canvas.h"
+#include "headlight/inspect/color_ramp.h"
+#include "headlight/inspect/drawing/structure_view.h"
 #include "headlight/protein/vector3.h"
 
 namespace headlight {
@@ -15,17 +16,6 @@ struct SuperposedStructures {
   std::span<const Vector3> model, reference;  // [residues] CA positions in angstrom, as they stand in the picture
 };
 
-// The plane of the paper: where the reference spreads the most is to the right, and the next most down.
-struct StructureView {
-  Vector3 right, down, towards;  // unit vectors
-  Vector3 centre;                // of all points
-  double scale = 1;              // pixels of an angstrom
-  Point middle;                  // of the drawing, where `centre` stands
-  double width = 0, height = 0;  // of the page
-
-  Point At(const Vector3& point) const;
-  double Depth(const Vector3& point) const { return Dot(point - centre, towards); }
-};
 HEADLIGHT_API StructureView ViewOf(const SuperposedStructures& structures);
 
 // The colour of a model's residue that stands so many angstrom from the reference's: blue for none to orange for 5 and
