@@ -19,6 +19,8 @@
 #include "headlight/models/files/stored_parameters.h"
 #include "headlight/nn/text_encoder.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/text/tokenizers/esm_tokenizer.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -142,6 +144,18 @@ TEST(EsmFold, ComesBackFromItsFolder) {
 }
 
 // A pass without gradients takes the language model's states from the pass before it.
+// The vocabulary of a model whose configuration has none is that of the tokenizer that is built in.
+TEST(EsmFold, HasEsmsVocabulary) {
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(EsmTokenizerJson().Text(), "ESM's tokenizer");
+  EsmFoldConfig config = LoadModel<EsmFold>(kFolder)->config();
+  config.vocabulary.clear();
+  config.language.encoder.vocabulary = 33;
+  const std::vector<std::string> vocabulary = EsmFold(config).config().vocabulary;
+  ASSERT_EQ(std::ssize(vocabulary), tokenizer.size());
+  for (std::size_t id = 0; id < vocabulary.size(); ++id)
+    EXPECT_EQ(tokenizer.Find(vocabulary[id]), static_cast<std::int32_t>(id));
+}
+
 TEST(EsmFold, RecyclesWithoutReadingTheSequenceAgain) {
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder, {.purpose = LoadFor::computing});
   const Safetensors golden = Golden();

@@ -124,6 +124,19 @@ TEST(TextTraining, HiddenWordsAndClassesAreLearned) {
   EXPECT_EQ(guessed.score, 100);
 }
 
+// Of logits that are all the same, whatever a token is masked by: the mean over the masks, and not over what the loss
+// counts, too.
+TEST(TextTraining, BitsPerMaskAreThoseOfMasksAlone) {
+  const auto model = SmallBert({.pooler = false, .masked_words = true});
+  for (Parameter& parameter : model->parameters().all()) parameter.value.Fill(0);
+  const ValidationReport report =
+      ValidateMaskedWords(*model, Rings(64, 3), {.share = 0.3, .mask_id = kMask, .special_ids = {kMask, kEnd}});
+  ASSERT_EQ(report.more_scores.size(), 1U);
+  EXPECT_EQ(report.more_scores[0].name, "bits_per_mask");
+  EXPECT_NEAR(report.more_scores[0].value, std::log2(kVocabulary), 1e-5);
+  EXPECT_NEAR(report.loss, std::log(kVocabulary), 1e-5);
+}
+
 // Each token's tag is the step, at the first token B-; the last token of three has none. The answer is where 0 stands.
 TEST(TextTraining, TagsAndAnswersAreLearned) {
   const TemporaryFolder folder;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "headlight/text/utf8.h"
@@ -15,6 +16,16 @@ std::optional<std::string_view> LineReader::Next() {
   const std::optional<std::string_view> line = lines_.Next();
   if (line && ValidUtf8(*line) < line->size()) CheckUtf8(*line, fmt::format("{}: line {}", name(), line_number()));
   return line;
+}
+
+std::vector<std::string> ColumnsOf(std::string_view line) {
+  std::vector<std::string> columns;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find('\t', begin), line.size());
+    columns.emplace_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return columns;
 }
 
 std::vector<std::string> ReadLines(const std::string& path) {

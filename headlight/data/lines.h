@@ -31,6 +31,9 @@ class HEADLIGHT_API LineReader {
   LineInput lines_;
 };
 
+// The columns of a line, with tabs between.
+HEADLIGHT_API std::vector<std::string> ColumnsOf(std::string_view line);
+
 // All lines of a file that is small enough to be held, such as a test set.
 HEADLIGHT_API std::vector<std::string> ReadLines(const std::string& path);
 

@@ -85,13 +85,7 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
     const std::string place = fmt::format("{}:{}", path, lines.line_number());
-    std::vector<std::string> fields(1);
-    for (const char c : *line) {
-      if (c == '\t')
-        fields.emplace_back();
-      else
-        fields.back() += c;
-    }
+    const std::vector<std::string> fields = ColumnsOf(*line);
     Check((fields.size() == 2 || fields.size() == 3) && !fields[0].empty(),
           "{}: expected a structure, a tab and a chain, and perhaps a tab and an alignment, not {} columns", place,
           fields.size());

@@ -15,12 +15,7 @@ void ReadTabbed(const std::string& path, std::vector<SimilarTexts>& pairs) {
   LineReader lines(path);
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
-    std::vector<std::string> texts;
-    for (std::size_t begin = 0; begin <= line->size();) {
-      const std::size_t end = std::min(line->find('\t', begin), line->size());
-      texts.emplace_back(line->substr(begin, end - begin));
-      begin = end + 1;
-    }
+    std::vector<std::string> texts = ColumnsOf(*line);
     std::string place = fmt::format("{}:{}", path, lines.line_number());
     Check(texts.size() >= 2, "{}: expected a text, a tab and its match", place);
     pairs.push_back({std::move(texts[0]), std::move(texts[1]), {texts.begin() + 2, texts.end()}, std::move(place)});

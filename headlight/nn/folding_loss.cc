@@ -16,6 +16,7 @@
 #include "headlight/ops/rowwise.h"
 #include "headlight/ops/sigmoid_cross_entropy.h"
 #include "headlight/ops/view.h"
+#include "headlight/protein/structure_scores.h"
 
 namespace headlight {
 namespace {
@@ -164,23 +165,13 @@ Tensor DistanceLoss(const Tensor& logits, const std::vector<ResidueLabels>& labe
 // Algorithm 29: the lDDT of C alphas, in bins.
 Tensor LddtLoss(const Tensor& logits, const std::vector<std::array<Vector3, kAtom14>>& predicted,
                 const std::vector<ResidueLabels>& labels) {
-  constexpr std::size_t kCa = 1;
-  constexpr double kInclusion = 15;
-  constexpr std::array<double, 4> kThresholds = {0.5, 1, 2, 4};
+  const KnownAlphas known = KnownAlphasOf(labels, predicted);
+  const std::vector<double> scores = ScoreLocalDistances(known.model, known.reference, /*all_atoms=*/false).by_residue;
   const auto count = static_cast<double>(logits.columns());
-  std::vector<std::int32_t> bins;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    double kept = 0, all = 0;
-    for (std::size_t j = 0; j < labels.size() && labels[i].known[kCa]; ++j) {
-      const double distance = Distance(labels[i].atoms[kCa], labels[j].atoms[kCa]);
-      if (i == j || !labels[j].known[kCa] || distance >= kInclusion) continue;
-      const double error = std::abs(distance - Distance(predicted[i][kCa], predicted[j][kCa]));
-      for (const double threshold : kThresholds) kept += error < threshold ? 1.0 / kThresholds.size() : 0;
-      ++all;
-    }
-    const double score = all > 0 ? kept / all : 1;  // alone it is right
-    bins.push_back(labels[i].known[kCa] ? static_cast<std::int32_t>(std::min(std::floor(score * count), count - 1))
-                                        : -1);
+  std::vector<std::int32_t> bins(labels.size(), -1);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double score = scores[i] < 0 ? 1 : scores[i];  // alone it is right
+    bins[known.places[i]] = static_cast<std::int32_t>(std::min(std::floor(score * count), count - 1));
   }
   return MeanCrossEntropy(logits, bins);
 }
@@ -248,6 +239,23 @@ void CheckLabels(const FoldingOutputs& outputs, const FoldingLabels& labels) {
 }
 
 }  // namespace
+
+KnownAlphas KnownAlphasOf(std::span<const ResidueLabels> labels,
+                          std::span<const std::array<Vector3, kAtom14>> predicted) {
+  constexpr std::size_t alpha = 1;  // of atom14 and of atom37
+  KnownAlphas known;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (!labels[i].known[alpha]) continue;
+    Residue residue;
+    residue.known[alpha] = true;
+    residue.atoms[alpha] = labels[i].atoms[alpha];
+    known.reference.push_back(residue);
+    residue.atoms[alpha] = predicted[i][alpha];
+    known.model.push_back(residue);
+    known.places.push_back(i);
+  }
+  return known;
+}
 
 std::vector<std::array<Vector3, kAtom14>> AtomsOf(const FoldedStructure& structure) {
   const Tensor& atoms = structure.blocks.back().atoms;

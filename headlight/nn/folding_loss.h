@@ -2,7 +2,10 @@
 // protein structure prediction with AlphaFold", 2021, supplement, section 1.9).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -48,6 +51,14 @@ HEADLIGHT_API FoldingLosses LossesOf(const FoldingOutputs& outputs, const Foldin
 // [1]: scale times their weighted sum times the root of the number of residues (section 1.9).
 HEADLIGHT_API Tensor FoldingLoss(const FoldingOutputs& outputs, const FoldingLabels& labels,
                                  const FoldingLossWeights& weights, double scale);
+
+// The residues whose C alpha is known, with that atom alone.
+struct KnownAlphas {
+  std::vector<std::size_t> places;  // among all residues
+  std::vector<Residue> reference, model;
+};
+HEADLIGHT_API KnownAlphas KnownAlphasOf(std::span<const ResidueLabels> labels,
+                                        std::span<const std::array<Vector3, kAtom14>> predicted);
 
 // Positions in space, of a predicted structure's last block: the atoms (atom14) of each residue, in angstrom.
 HEADLIGHT_API std::vector<std::array<Vector3, kAtom14>> AtomsOf(const FoldedStructure& structure);

@@ -13,6 +13,7 @@
 #include "headlight/nn/folding_model.h"
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/predicted_error.h"
+#include "headlight/protein/superposition.h"
 
 namespace headlight {
 namespace {
@@ -88,6 +89,16 @@ TEST(Folder, LooksAtHowItFolds) {
   const std::vector<Residue>& residues = predicted.structure.chains.at(0).residues;
   for (std::size_t i = 0; i < residues.size(); ++i)
     EXPECT_LT(Distance(record.moments.back().backbone[i][1], residues[i].atoms[1]), 1e-3);
+  // Every moment lies on the last one: no motion brings it closer.
+  const auto alphas = [&](std::size_t moment) {
+    std::vector<Vector3> all;
+    for (const BackboneAtoms& atoms : record.moments[moment].backbone) all.push_back(atoms[1]);
+    return all;
+  };
+  for (std::size_t moment = 0; moment < 3; ++moment) {
+    const RigidFrame motion = Superpose(alphas(moment), alphas(3));
+    for (const Vector3& alpha : alphas(moment)) EXPECT_LT(Distance(motion(alpha), alpha), 1e-4);
+  }
   EXPECT_EQ(record.errors.values, predicted.errors.ToVector<float>());
   EXPECT_EQ(record.distances.values.size(), 144U);
   // Two blocks of the Evoformer with three attentions each, two of the structure module.
@@ -102,6 +113,22 @@ TEST(Folder, LooksAtHowItFolds) {
                   1, 1e-5);
   EXPECT_EQ(folder.Look(table, options, 1).attention.size(), 4U);
   EXPECT_THAT(ErrorOf([&] { folder.Look(table, options, 2); }), HasSubstr("there is no layer 3"));
+}
+
+// Passes before the last one tell no sink.
+TEST(Folder, TheModelTellsOfItsLastPassAlone) {
+  const Folder folder = Folder::Load(kFolder);
+  const AlignmentTable table = TestAlignment();
+  Random random(1);
+  const FoldingFeatures features =
+      FeaturesForModel(FeaturesOf(table, DrawChoices(table, {.rows = 5, .extra = 4}, random)));
+  for (const std::size_t passes : {1U, 3U}) {
+    int looks = 0;
+    Context context;
+    context.residue_sink = [&](const ResidueLook&) { ++looks; };
+    folder.model().Fold(context, std::vector<FoldingFeatures>(passes, features));
+    EXPECT_EQ(looks, 8);
+  }
 }
 
 TEST(Folder, TheSeedDecides) {

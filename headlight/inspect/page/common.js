@@ -77,3 +77,21 @@ function listenToTheme(changed) {
   system.addEventListener("change", () => set(system.matches));
   byId("theme").addEventListener("click", () => set(theme() === "light"));
 }
+
+// ---- The focus: the token or residue that looks (query), the one that is seen (key), or both ----
+
+const ALL = -1;   // as a head: the mean of all of them
+const NONE = {};  // as a focus: neither a query nor a key
+const sameFocus = (a, b) => a.query === b.query && a.key === b.key;
+
+function look(focus) {
+  if (sameFocus(focus, state.focus)) return;
+  state.focus = focus;
+  paint();
+}
+
+function pin(focus) {
+  state.pinned = sameFocus(focus, state.pinned) ? NONE : focus;
+  state.focus = focus;
+  paint();
+}

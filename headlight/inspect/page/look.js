@@ -117,22 +117,6 @@ function paint() {
   paintReadout(map);
 }
 
-// ---- The focus: a token, or a cell of the map ----
-
-const sameFocus = (a, b) => a.query === b.query && a.key === b.key;
-
-function look(focus) {
-  if (sameFocus(focus, state.focus)) return;
-  state.focus = focus;
-  paint();
-}
-
-function pin(focus) {
-  state.pinned = sameFocus(focus, state.pinned) ? NONE : focus;
-  state.focus = focus;
-  paint();
-}
-
 // ---- In words ----
 
 const headName = (map, head) => head === ALL ? `mean of ${map.heads} heads` : `head ${head + 1}`;

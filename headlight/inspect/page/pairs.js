@@ -17,7 +17,7 @@ function weightsOf(map, head) {
 }
 
 // The residue whose attention is shown.
-const looking = () => state.focus.i ?? state.pinned.i;
+const looking = () => state.focus.query ?? state.pinned.query;
 // The residues that a residue looks at, as [residue, thousandths], the most first.
 function looks(map, from) {
   const row = weightsOf(map, state.head).subarray(from * RESIDUES, (from + 1) * RESIDUES);
@@ -59,12 +59,12 @@ function paintMatrix(name) {
   const context = sized(canvas, side, side), cell = side / RESIDUES;
   context.imageSmoothingEnabled = false;
   context.drawImage(imageOf(shown), 0, 0, side, side);
-  const {i, j} = {...state.pinned, ...state.focus};
+  const {query, key} = {...state.pinned, ...state.focus};
   context.strokeStyle = style("--less");
   context.lineWidth = 1;
   const line = (x, y, width, height) => context.strokeRect(x, y, width, height);
-  if (i !== undefined) line(0, i * cell, side, Math.max(1, cell));
-  if (j !== undefined) line(j * cell, 0, Math.max(1, cell), side);
+  if (query !== undefined) line(0, query * cell, side, Math.max(1, cell));
+  if (key !== undefined) line(key * cell, 0, Math.max(1, cell), side);
 }
 
 function paintMatrices() {
@@ -75,7 +75,7 @@ function paintMatrices() {
 function pairAt(canvas, event) {
   const bounds = canvas.getBoundingClientRect();
   const index = share => clamp(Math.floor(share * RESIDUES), 0, RESIDUES - 1);
-  return {i: index((event.clientY - bounds.top) / bounds.height), j: index((event.clientX - bounds.left) / bounds.width)};
+  return {query: index((event.clientY - bounds.top) / bounds.height), key: index((event.clientX - bounds.left) / bounds.width)};
 }
 
 function listenToMatrices() {
@@ -86,9 +86,9 @@ function listenToMatrices() {
     canvas.addEventListener("click", event => pin(pairAt(canvas, event)));
     canvas.addEventListener("keydown", event => {
       const step = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key];
-      const {i, j} = {i: 0, j: 0, ...state.focus};
-      if (event.key === "Enter") pin({i, j});
-      else if (step) look({i: clamp(i + step[0], 0, RESIDUES - 1), j: clamp(j + step[1], 0, RESIDUES - 1)});
+      const {query, key} = {query: 0, key: 0, ...state.focus};
+      if (event.key === "Enter") pin({query, key});
+      else if (step) look({query: clamp(query + step[0], 0, RESIDUES - 1), key: clamp(key + step[1], 0, RESIDUES - 1)});
       else return;
       event.preventDefault();
     });

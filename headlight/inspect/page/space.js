@@ -11,8 +11,6 @@
 //   errors, distances  {most, values} of each pair of residues, in angstrom, or null
 //   attention  {title, layer, heads, weights}: a string for each head, [residue, residue], as unpackWeights reads it
 //   ramps      for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
-const ALL = -1;   // as a head: the mean of all of them
-const NONE = {};  // as a focus: no residue
 const RESIDUES = data.letters.length;
 const state = {
   form: "ribbon", colour: data.lddt ? "confidence" : "chain", moment: data.moments.length - 1,
@@ -198,7 +196,7 @@ function paintLooks(context) {
 function paintFocus(context) {
   const places = placesOf("alphas");
   context.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
-  for (const residue of new Set([state.focus.i, state.focus.j].filter(each => each !== undefined))) {
+  for (const residue of new Set([state.focus.query, state.focus.key].filter(each => each !== undefined))) {
     const [x, y] = project(place(places, residue));
     context.beginPath();
     context.arc(x, y, Math.max(5, 1.4 * view.scale), 0, 7);

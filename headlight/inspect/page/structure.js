@@ -42,10 +42,10 @@ function buildSequence() {
     const button = element("button", {className: "residue", type: "button", textContent: letter, title: nameOf(residue), tabIndex: residue === 0 ? 0 : -1});
     const item = element("li", {}, button);
     if (residue % 10 === 9) item.prepend(element("span", {className: "number", textContent: data.numbers[residue]}));
-    button.addEventListener("pointerenter", () => look({i: residue}));
+    button.addEventListener("pointerenter", () => look({query: residue}));
     button.addEventListener("pointerleave", () => look(state.pinned));
-    button.addEventListener("focus", () => look({i: residue}));
-    button.addEventListener("click", () => pin({i: residue}));
+    button.addEventListener("focus", () => look({query: residue}));
+    button.addEventListener("click", () => pin({query: residue}));
     return item;
   }));
   byId("sequence").addEventListener("keydown", event => {
@@ -66,7 +66,7 @@ function paintSequence() {
   const map = currentMap(), from = looking(), seen = new Set(map && from !== undefined ? looks(map, from).slice(0, 8).map(([to]) => to) : []);
   document.querySelectorAll(".residue").forEach((button, residue) => {
     button.style.setProperty("--color", `rgb(${colourOf(residue)})`);
-    button.classList.toggle("here", residue === state.focus.i || residue === state.focus.j);
+    button.classList.toggle("here", residue === state.focus.query || residue === state.focus.key);
     button.classList.toggle("seen", seen.has(residue));
   });
 }
@@ -82,7 +82,7 @@ function paintLegend() {
 }
 
 function readoutText() {
-  const {i, j} = state.focus, angstrom = value => `${value.toFixed(1)} Å`;
+  const {query: i, key: j} = state.focus, angstrom = value => `${value.toFixed(1)} Å`;
   if (i === undefined) return `${RESIDUES} residues` + (data.lddt ? `, mean pLDDT ${(data.lddt.reduce((a, b) => a + b) / RESIDUES).toFixed(1)}` : "");
   let text = nameOf(i) + (data.lddt ? `, pLDDT ${data.lddt[i].toFixed(1)}` : "");
   const map = currentMap(), head = map && (state.head === ALL ? `mean of ${map.heads} heads` : `head ${state.head + 1}`);
@@ -104,22 +104,6 @@ function paint() {
   paintSequence();
   if (currentMap()) byId("attention-most").textContent = (largestOf(currentMap()) / 1000).toFixed(3);
   byId("readout").textContent = readoutText();
-}
-
-// ---- The focus ----
-
-const sameFocus = (a, b) => a.i === b.i && a.j === b.j;
-
-function look(focus) {
-  if (sameFocus(focus, state.focus)) return;
-  state.focus = focus;
-  paint();
-}
-
-function pin(focus) {
-  state.pinned = sameFocus(focus, state.pinned) ? NONE : focus;
-  state.focus = focus;
-  paint();
 }
 
 // ---- Moments ----
@@ -170,7 +154,7 @@ function listenToSpace() {
     const place = within(event), before = fingers.get(event.pointerId);
     if (!before) {
       const residue = pick(...place);
-      return look(residue === undefined ? state.pinned : {i: residue});
+      return look(residue === undefined ? state.pinned : {query: residue});
     }
     const wide = fingers.size === 2 ? spread() : 0;
     fingers.set(event.pointerId, place);
@@ -182,7 +166,7 @@ function listenToSpace() {
   for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, event => {
     fingers.delete(event.pointerId);
     const residue = kind === "pointerup" && moved < 4 ? pick(...within(event)) : undefined;
-    if (residue !== undefined) pin({i: residue});
+    if (residue !== undefined) pin({query: residue});
   });
   canvas.addEventListener("wheel", event => {
     state.zoom = clamp(state.zoom * Math.exp(-event.deltaY / 500), 0.3, 12);

@@ -13,8 +13,6 @@
 //   slider   the records are moments of a training
 //   ramps    for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
 // There is one state; a choice changes it and builds the parts anew, a token or a cell in focus only paints them.
-const ALL = -1;   // as a head: the mean of all of them
-const NONE = {};  // as a focus: neither a query nor a key
 const LONG = 120;  // tokens of a side from which on only those on screen are drawn
 const state = {
   view: "heads", record: 0, difference: false, kind: data.records[0].maps[0].kind,

@@ -18,7 +18,6 @@ namespace headlight {
 namespace {
 
 constexpr double kClamped = 0.9;  // the probability that the backbone's errors are
-constexpr std::size_t kCa = 1;    // of atom14 and of atom37
 
 // Cells of an alignment that are held, a byte each: a batch holds several, and several batches are made ahead.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
@@ -105,26 +104,6 @@ class Preparation {
   FoldingTrainingOptions options_;
 };
 
-// The C alphas that are known, of the labels and of a prediction.
-struct KnownCa {
-  std::vector<Residue> reference, model;
-};
-
-KnownCa KnownCaOf(const ChainExample& example, const FoldedStructure& structure) {
-  const std::vector<std::array<Vector3, kAtom14>> atoms = AtomsOf(structure);
-  KnownCa known;
-  for (std::size_t i = 0; i < atoms.size(); ++i) {
-    if (!example.residues[i].known[kCa]) continue;
-    Residue residue;
-    residue.known[kCa] = true;
-    residue.atoms[kCa] = example.residues[i].atoms[kCa];
-    known.reference.push_back(residue);
-    residue.atoms[kCa] = atoms[i][kCa];
-    known.model.push_back(residue);
-  }
-  return known;
-}
-
 }  // namespace
 
 ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& valid, const FoldingLossWeights& weights,
@@ -144,7 +123,7 @@ ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& vali
     Context context;
     const auto [outputs, labels] = Fold(model, context, part);
     loss += static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
-    const KnownCa known = KnownCaOf(example, outputs.structure);
+    const KnownAlphas known = KnownAlphasOf(example.residues, AtomsOf(outputs.structure));
     lddt += ScoreLocalDistances(known.model, known.reference, /*all_atoms=*/false).score;
     tm_score += ScoreSuperposed(CaOf(known.model), CaOf(known.reference), std::ssize(known.reference)).tm_score;
     if (watch.progress) watch.progress(i + 1, count);
