@@ -50,8 +50,8 @@ Numbers OfBlocks(const FoldedStructure& structure, Tensor StructureBlock::*membe
   return all;
 }
 
-// The sum of all numbers, each weighed by the sine of its place from `first` on.
-Tensor Weighed(const Tensor& x, std::int64_t first = 0) {
+// The sum of all numbers, each weighted by the sine of its place from `first` on.
+Tensor Weighted(const Tensor& x, std::int64_t first = 0) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
     double place = static_cast<double>(first);
@@ -95,7 +95,7 @@ TEST_P(EsmFoldParity, GivesWhatTransformersGives) {
   Tensor loss;
   const auto add = [&](const std::string& name, const Tensor& output) {
     if (!name.empty()) compare(name, ToDouble(output));
-    const Tensor part = Weighed(output);
+    const Tensor part = Weighted(output);
     loss = loss.empty() ? part : ops::Add(loss, part);
   };
   add("s_s", outputs.single);
@@ -114,7 +114,7 @@ TEST_P(EsmFoldParity, GivesWhatTransformersGives) {
     compare(name, OfBlocks(outputs.structure, member));
     std::int64_t place = 0;
     for (const StructureBlock& block : outputs.structure.blocks) {
-      loss = ops::Add(loss, Weighed(block.*member, place));
+      loss = ops::Add(loss, Weighted(block.*member, place));
       place += (block.*member).elements();
     }
   }

@@ -1,4 +1,4 @@
-// A chain of the structures in the folder that HEADLIGHT_PROTEINS names is learned by heart.
+// A chain of the structures in the folder that HEADLIGHT_PROTEINS names is overfitted.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -61,7 +61,7 @@ double Error(const AlphaFold& model, const ChainExample& example, std::size_t at
   return RootMeanSquare(moving, fixed);
 }
 
-TEST(FoldingTraining, LearnsAChainByHeart) {
+TEST(FoldingTraining, OverfitsOneChain) {
   const char* const proteins = std::getenv("HEADLIGHT_PROTEINS");
   if (proteins == nullptr) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";
   const TemporaryFolder folder;

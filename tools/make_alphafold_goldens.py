@@ -6,7 +6,7 @@
     tools/make_alphafold_goldens.py openfold
 
 Computed in double precision without dropout and stored in single; parameters under OpenFold's names. `loss` is the sum of
-the outputs, each number weighed by sin(its place + 1); gradient.NAME is a parameter's gradient and d_NAME an input's.
+the outputs, each number weighted by sin(its place + 1); gradient.NAME is a parameter's gradient and d_NAME an input's.
     evoformer.safetensors, extra_msa.safetensors
         inputs m [rows, residues, ...], z [residues, residues, ...], mask [rows, residues]: of absent cells nothing is
         compared; outputs m_out (0 where absent), z_out

@@ -11,7 +11,7 @@ golden.safetensors, in double precision without dropout and stored in single:
     ptm_logits, lm_logits, lddt_head (of the last block of the structure module; of two residues, for its size), and of all
     blocks frames, sidechain_frames (rotation, translation: 12 numbers), unnormalized_angles, angles, positions; of the first
     pass s_s, s_z and positions, with .first behind their names
-    loss: the sum of the second pass's outputs, each number weighed by sin(its place + 1); gradient.NAME of every parameter
+    loss: the sum of the second pass's outputs, each number weighted by sin(its place + 1); gradient.NAME of every parameter
     that is trained: the language model is not
 """
 

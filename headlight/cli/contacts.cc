@@ -77,7 +77,7 @@ void Run(const Options& options) {
 
 void AddContacts(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "contacts", "Find the residues of proteins that touch", Run);
-  AddFolder(command, options.folder, "Folder of an ESM-2 with its head for contacts");
+  AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head");
   command.add_option("FILE", options.input, "Sequences as FASTA, plain or gzip; - is standard input [-]");
   AddNumber(command, "--separation", options.separation, AtLeast(1), "Residues that a pair lies apart, at least")
       ->capture_default_str();

@@ -113,7 +113,7 @@ TEST_F(ContactsTest, RefusesWhatItCannotRead) {
   EXPECT_THAT(RefusalOf({"contacts", esm}, ">a\nMKJJV\n"),
               HasSubstr("line 1: residue 'J' is not in the model's vocabulary"));
   EXPECT_THAT(RefusalOf({"contacts", HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/fill_mask"}, ">a\nM\n"),
-              HasSubstr("no head for contacts"));
+              HasSubstr("no contact head"));
 }
 
 }  // namespace

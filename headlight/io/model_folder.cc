@@ -55,8 +55,7 @@ bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpa
           "Transformers' model.save_pretrained(FOLDER)",
           File(path, name), kWeights);
     }
-    if (IsNpz(name))
-      Fail("{}: is the weights of a model by themselves: name the file in the place of its folder", File(path, name));
+    if (IsNpz(name)) Fail("{}: holds the weights of a model: name this file instead of its folder", File(path, name));
     if (IsForeign(name)) {
       Fail("{}: weights in this format are not read: save them as {} with Transformers' model.save_pretrained(FOLDER)",
            File(path, name), kWeights);

@@ -95,8 +95,7 @@ TEST(Npz, IsTheWeightsOfTheModelThatItsNamesBeginWith) {
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("empty.npz")); }), HasSubstr("holds no array"));
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("missing.npz")); }), HasSubstr("missing.npz"));
   WriteFile(folder.File("config.json"), R"({"model_type": "alphafold2"})");
-  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.path()); }),
-              HasSubstr("empty.npz: is the weights of a model by themselves"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.path()); }), HasSubstr("empty.npz: holds the weights of a model"));
 }
 
 TEST(Npz, ArchiveOfTheTestIsRead) {

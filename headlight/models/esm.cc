@@ -190,7 +190,7 @@ Tensor Esm::Encode(Context& context, std::span<const std::int32_t> ids, std::spa
 }
 
 Tensor Esm::Contacts(std::span<const std::int32_t> ids) const {
-  Check(has_contacts(), "{}: this model has no head for contacts", parameters_.source());
+  Check(has_contacts(), "{}: this model has no contact head", parameters_.source());
   Check(ids.size() >= 3, "contacts are between residues: a sequence of {} tokens has none besides its first and last",
         ids.size());
   const auto residues = static_cast<std::int64_t>(ids.size()) - 2;
@@ -198,7 +198,7 @@ Tensor Esm::Contacts(std::span<const std::int32_t> ids) const {
   std::vector<double> logits(size * size, encoder_.contact_bias()->value.ToVector<float>()[0]), sums(size);
   const std::vector<float> weights = encoder_.contact_weight()->value.ToVector<float>();
   Check(std::ranges::any_of(weights, [](float weight) { return weight != 0; }),
-        "{}: the head for contacts was never fitted: its weights are zeros", parameters_.source());
+        "{}: the contact head was never fitted: its weights are zeros", parameters_.source());
   Context context;
   context.sink = [&](const LayerAttention& seen) {
     const std::int64_t heads = seen.weights.shape()[1], tokens = seen.weights.shape()[2];

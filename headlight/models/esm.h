@@ -37,7 +37,7 @@ struct EsmConfig {
   bool norm_before = false;   // of the embeddings: ESM-1b
   bool token_dropout = true;  // masks are zeros, and other embeddings grow by what is missing
   std::int32_t mask_id = 32;
-  bool contacts = true;  // it has a head for contacts
+  bool contacts = true;  // it has a contact head
 };
 HEADLIGHT_API void Describe(ConfigTable& table, EsmConfig& config);
 // For BertDescendant.
@@ -60,7 +60,7 @@ class HEADLIGHT_API EsmEncoder {
 
   std::int64_t positions() const { return longest_; }  // the most tokens of a text
   const TokenEmbedding& tokens() const { return tokens_; }
-  // Of the head for contacts, [1, layers * heads] and [1]; null where it has none.
+  // Of the contact head, [1, layers * heads] and [1]; null where it has none.
   const Parameter* contact_weight() const { return contact_weight_; }
   const Parameter* contact_bias() const { return contact_bias_; }
 

@@ -123,7 +123,7 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
 
 FoldingPlan EsmFold::plan() const { return {.recycles = config_.passes - 1, .blocks = config_.blocks}; }
 
-// The mean of the language model's states, weighed by a softmax over its layers, as the trunk's first representation.
+// The mean of the language model's states, weighted by a softmax over its layers, as the trunk's first representation.
 Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> types) const {
   std::vector<std::int32_t> ids = {tokens_[kResidueTypes]};
   for (const std::int32_t type : types) ids.push_back(tokens_[static_cast<std::size_t>(type)]);
@@ -135,15 +135,15 @@ Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> typ
   Tensor mean;
   std::int64_t layer = 0;
   (*language_)(still, ids, {{0, static_cast<std::int32_t>(ids.size())}}, {}, [&](const Tensor& states) {
-    const Tensor weighed = ops::Multiply(states.ViewRows(1, residues), ops::Columns(weights, layer++, 1));
-    mean = mean.empty() ? weighed : ops::Add(mean, weighed);
+    const Tensor weighted = ops::Multiply(states.ViewRows(1, residues), ops::Columns(weights, layer++, 1));
+    mean = mean.empty() ? weighted : ops::Add(mean, weighted);
   });
   const Tensor hidden = (*language_inner_)(context, (*language_norm_)(context, mean), Activation::relu);
   const Tensor sequence = (*language_outer_)(context, hidden);
   return residues_ ? ops::Add(sequence, (*residues_)(context, types)) : sequence;
 }
 
-// The embedding of the place of each pair's second residue from its first; row 0 is for pairs that there are not.
+// The embedding of the place of each pair's second residue from its first; row 0 is for missing pairs.
 Tensor EsmFold::PlaceBiases(Context& context, std::span<const std::int32_t> places) const {
   std::vector<std::int32_t> distances;
   for (const std::int32_t i : places)

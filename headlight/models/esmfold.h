@@ -1,6 +1,6 @@
 // ESMFold (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023):
-// a fold from a sequence alone. What an ESM-2 makes of it stands for the alignment that AlphaFold 2 reads, and a trunk
-// of simpler blocks for its Evoformer.
+// a fold from a sequence alone. The states of an ESM-2 take the place of the alignment that AlphaFold 2 reads, and a
+// trunk of simpler blocks for its Evoformer.
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,7 @@ class HEADLIGHT_API FoldingModel : public Model {
   // One pass over a chain. `before` are the outputs of the pass before it, whose alignment, pair and structure it
   // recycles without gradients; null: it is the first. Features without extra rows are those of an alignment that has
   // no more. `after_block` is called after each block, and may end the pass by an exception. Throws Error for shapes
-  // that do not fit and for a type that there is not.
+  // that do not fit and for an unknown residue type.
   virtual FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                               const std::function<void()>& after_block = {}) const = 0;
 
@@ -71,7 +71,7 @@ class HEADLIGHT_API FoldingModel : public Model {
 
  protected:
   using Model::Model;
-  // Throws Error where residues and places do not fit, for a type that there is not, and for a pass before of another
+  // Throws Error where residues and places do not fit, for an unknown residue type, and for a pass before of another
   // chain's length.
   void CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const;
 };

@@ -75,7 +75,7 @@ class HEADLIGHT_API StructureModule {
   StructureModule(const Scope& scope, const StructureModuleConfig& config);
 
   // single [residues, single], pair [residues * residues, pair], types as in protein/residues.h. Throws Error where the
-  // shapes do not fit and for a type that there is not.
+  // shapes do not fit and for an unknown residue type.
   FoldedStructure operator()(Context& context, const Tensor& single, const Tensor& pair,
                              std::span<const std::int32_t> types) const;
 

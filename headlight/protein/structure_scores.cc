@@ -165,8 +165,8 @@ double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Ve
       sum += difference * difference;
     }
   }
-  const auto pairs = static_cast<double>(model.size() * (model.size() - 1) / 2);
-  return std::sqrt(sum / pairs);
+  const auto atoms = static_cast<double>(model.size());
+  return std::sqrt(sum / (atoms * (atoms - 1) / 2));
 }
 
 LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,

@@ -16,7 +16,7 @@ struct ContactPredictor::State {
 ContactPredictor ContactPredictor::Load(const std::string& folder, const LoadOptions& options) {
   EncoderFolder loaded = LoadEncoderFolder(folder, options);
   const auto* const model = dynamic_cast<const Esm*>(loaded.model.get());
-  Check(model != nullptr && model->has_contacts(), "{}: the model has no head for contacts, as an ESM has", folder);
+  Check(model != nullptr && model->has_contacts(), "{}: the model has no contact head, as an ESM has", folder);
   return ContactPredictor(std::make_shared<State>(State{std::move(loaded), model}));
 }
 

@@ -16,7 +16,7 @@ namespace headlight {
 // Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API ContactPredictor {
  public:
-  // A folder of an ESM with its head for contacts. Throws Error naming the file and what is wrong with it or not
+  // A folder of an ESM with its contact head. Throws Error naming the file and what is wrong with it or not
   // supported.
   static ContactPredictor Load(const std::string& folder, const LoadOptions& options = {});
 

@@ -64,7 +64,7 @@ class HEADLIGHT_API Folder {
 
   // How the model comes to that structure: the backbone after each block of the structure module in every pass, what it
   // expects of errors and distances, and where residues look in the last pass, in all layers or in one (from 0). Throws
-  // Error likewise, for a layer that there is not, and for more weights than a page holds.
+  // Error likewise, for a layer out of range, and for more weights than a page holds.
   StructureRecord Look(const AlignmentTable& alignment, const FoldOptions& options = {},
                        std::optional<int> layer = {}) const;
 

@@ -115,8 +115,8 @@ TEST(Folder, LooksAtHowItFolds) {
   EXPECT_THAT(ErrorOf([&] { folder.Look(table, options, 2); }), HasSubstr("there is no layer 3"));
 }
 
-// Passes before the last one tell no sink.
-TEST(Folder, TheModelTellsOfItsLastPassAlone) {
+// Passes before the last one are not reported.
+TEST(Folder, TheModelReportsItsLastPassAlone) {
   const Folder folder = Folder::Load(kFolder);
   const AlignmentTable table = TestAlignment();
   Random random(1);

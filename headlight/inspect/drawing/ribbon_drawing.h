@@ -19,7 +19,7 @@ struct RibbonLook {
 // Draws the chain's ribbon to `path` (.png, .svg or .pdf), seen from where it is broadest: a prediction by its pLDDT,
 // in the colours of AlphaFold's database, and another structure from blue at the N terminus to red at the C terminus.
 // With a look, lines to the residues that are looked at, the broader the greater the weight. Throws Error for a record
-// that CheckStructure refuses, for a residue, an attention or a head that there is not, for another ending, a PNG that
+// that CheckStructure refuses, for a residue, an attention or a head out of range, for another ending, a PNG that
 // would be too large and a file that cannot be written.
 HEADLIGHT_API void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& look,
                               const std::string& path);

@@ -25,7 +25,7 @@ function looks(map, from) {
 }
 const largestOf = map => kept(map, `largest ${state.head}`, () => weightsOf(map, state.head).reduce((a, b) => Math.max(a, b), 1));
 
-// What a matrix shows: its numbers, and the share of the ramp of one of them; near is strong.
+// The numbers that a matrix shows, and the share of the ramp of one of them; near is strong.
 function shownBy(name) {
   if (name === "attention") {
     const map = currentMap();
