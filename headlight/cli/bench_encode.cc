@@ -171,11 +171,11 @@ void EncodeRandomPictures(const Options& options) {
   const PictureEncoder& model = *loaded.model;
   MeasurePictures(options, model.parameters(), model.limits().picture, [&](const std::vector<Picture>& pictures) {
     std::vector<Tensor> results;
-    EncodePictures(loaded, pictures, ImageOptions().batch_pixels,
-                   [&](Context& context, const EncodedPictures& encoded, std::size_t) {
-                     results.push_back(model.heads().classes ? model.ClassLogits(context, encoded)
-                                                             : PictureVectors(model, encoded));
-                   });
+    EncodePictures(
+        loaded, pictures, ImageOptions().batch_pixels,
+        [&](Context& context, const EncodedPictures& encoded, std::size_t) {
+          results.push_back(model.heads().classes ? model.ClassLogits(context, encoded) : model.Features(encoded));
+        });
     return results;
   });
 }

@@ -62,7 +62,7 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   Note("drew {} shapes to learn from, and {} for the test", train.size(), test.size());
 
   PictureTrainingOptions settings = SettingsOf(model, steps, seed);
-  const std::unique_ptr<Vit> vit = NewVit(settings, SceneLabels());
+  const std::unique_ptr<PictureEncoder> vit = NewPictureModel(settings, SceneLabels());
   const PictureProcessor processor = ProcessorOf(settings);
   TrainingProgress progress(Quiet(), "pictures");
   ImageClassificationOptions options;

@@ -151,7 +151,7 @@ Tensor Features(const PictureFolder& folder, const std::vector<PictureSource>& s
     return features;
   }
   ForEachEncoded(folder, sources, [&](Context&, const EncodedPictures& encoded, std::size_t first) {
-    const Tensor vectors = PictureVectors(*folder.model, encoded);
+    const Tensor vectors = folder.model->Features(encoded);
     CheckNumbers(vectors, folder, sources, first);
     add(vectors, first);
   });

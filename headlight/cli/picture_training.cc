@@ -12,6 +12,7 @@
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/models/resnet.h"
 
 namespace headlight {
 
@@ -41,6 +42,30 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
       ->group("Training");
 }
 
+void AddResnetOptions(CLI::App& command, PictureTrainingOptions& options) {
+  const auto add = [&](const char* name, std::vector<std::int64_t>& values, std::int64_t most,
+                       const char* description) {
+    AddNumber(command, name, values, Between(1, most), description)
+        ->type_name("N")
+        ->delimiter(',')
+        ->excludes(command.get_option("--from"))
+        ->group(kPictureModelGroup);
+  };
+  add("--channels", options.channels, 4096, "Train a ResNet, with so many channels in each stage, not a ViT");
+  add("--depths", options.depths, 256, "Layers, of two convolutions each, in each of its stages [2 in each]");
+}
+
+void CompletePictureSizes(PictureTrainingOptions& options, const std::string& chosen_by) {
+  if (options.channels.empty()) return Check(options.depths.empty(), "--depths needs --channels");
+  for (const char* of_vit : {"--layers", "--model-dim", "--heads", "--ffn-dim", "--patch-size", "--dropout",
+                             "--attention-dropout", "--drop-path"})
+    Check(!options.given(of_vit), "{} is for a ViT; --channels, {}, makes a ResNet", of_vit, chosen_by);
+  if (options.depths.empty()) options.depths.assign(options.channels.size(), 2);
+  Check(options.depths.size() == options.channels.size(), "--depths has {} stages, and --channels {}",
+        options.depths.size(), options.channels.size());
+  options.patch = 1;
+}
+
 TrainingFolder BeginPictureTraining(PictureTrainingOptions& options, std::string_view kind) {
   if (!options.from_scratch()) FamilyOf(OpenModelFolder(options.from), kind, nullptr);
   Check(options.picture % options.patch == 0, "--image-size {}: is not a multiple of --patch-size {}", options.picture,
@@ -63,13 +88,23 @@ VitConfig NewVitConfig(const PictureTrainingOptions& options) {
   return config;
 }
 
-std::unique_ptr<Vit> NewVit(const PictureTrainingOptions& options, const std::vector<std::string>& labels) {
-  VitConfig config = NewVitConfig(options);
-  config.classes = !labels.empty();
-  config.labels = labels;
-  auto model = std::make_unique<Vit>(config);
-  model->parameters().Initialise(options.training.seed);
-  return model;
+std::unique_ptr<PictureEncoder> NewPictureModel(const PictureTrainingOptions& options,
+                                                const std::vector<std::string>& labels) {
+  const auto initialised = [&](auto config, auto make) {
+    config.classes = !labels.empty();
+    config.labels = labels;
+    std::unique_ptr<PictureEncoder> model = make(config);
+    model->parameters().Initialise(options.training.seed);
+    return model;
+  };
+  if (options.channels.empty())
+    return initialised(NewVitConfig(options), [](const VitConfig& config) { return std::make_unique<Vit>(config); });
+  ResnetConfig config;
+  config.embedding = options.channels.front();
+  config.hidden = options.channels;
+  config.depths = options.depths;
+  config.bottleneck = false;
+  return initialised(config, [](const ResnetConfig& sizes) { return std::make_unique<Resnet>(sizes); });
 }
 
 Json NewPreprocessorConfig(const PictureTrainingOptions& options) {
@@ -111,6 +146,10 @@ void RunPictureTraining(const TrainingTask& task, PictureTrainingOptions& option
   if (options.from_scratch()) {
     of.Set("image_size", options.picture);
     of.Set("patch_size", options.patch);
+  }
+  if (!options.channels.empty()) {
+    of.Set("channels", Json::Array(options.channels.begin(), options.channels.end()));
+    of.Set("depths", Json::Array(options.depths.begin(), options.depths.end()));
   }
   const auto save = [&](const std::string& to) {
     kept.Save(to);

@@ -1,4 +1,4 @@
-// Shared by the trainings on pictures: their options, a ViT from scratch, and the run.
+// Shared by the trainings on pictures: their options, a ViT or a ResNet from scratch, and the run.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct PictureTrainingOptions : ModelTrainingOptions {
     batches.batch_tokens = 128;  // pictures
   }
 
-  std::int64_t picture = 224, patch = 16;  // of a ViT from scratch: pixels of a side
+  std::int64_t picture = 224, patch = 16;      // of a model from scratch: pixels of a side
+  std::vector<std::int64_t> channels, depths;  // of a ResNet's stages; without channels a ViT is trained
   double drop_path = 0;
 };
 
@@ -39,10 +40,16 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
 [[nodiscard]] TrainingFolder BeginPictureTraining(PictureTrainingOptions& options,
                                                   std::string_view kind = PictureEncoder::kKind);
 
+// Adds --channels and --depths, of a ResNet.
+void AddResnetOptions(CLI::App& command, PictureTrainingOptions& options);
+// Checks the sizes of a model from scratch. `chosen_by` says where --channels are from, if they were not given.
+void CompletePictureSizes(PictureTrainingOptions& options, const std::string& chosen_by = "which is given");
+
 // The configuration of a ViT from scratch.
 VitConfig NewVitConfig(const PictureTrainingOptions& options);
 // The model, initialised, with a head for classes where there are labels, and its preprocessor_config.json.
-std::unique_ptr<Vit> NewVit(const PictureTrainingOptions& options, const std::vector<std::string>& labels);
+std::unique_ptr<PictureEncoder> NewPictureModel(const PictureTrainingOptions& options,
+                                                const std::vector<std::string>& labels);
 Json NewPreprocessorConfig(const PictureTrainingOptions& options);
 
 // How pictures are prepared: as the folder of --from says it, or NewPreprocessorConfig.

@@ -20,7 +20,6 @@
 #include "headlight/data/pictures.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/models/family.h"
-#include "headlight/models/resnet.h"
 #include "headlight/train/tasks/image_classification.h"
 
 namespace headlight {
@@ -64,35 +63,7 @@ struct Options : PictureTrainingOptions {
   AugmentOptions augment;
   std::string preset, show_augmented;
   double label_smoothing = 0;
-  std::vector<std::int64_t> channels, depths;  // of a ResNet's stages; without channels a ViT is trained
 };
-
-// Checks the sizes of a model from scratch, after the preset's were taken.
-void CompleteSizes(Options& options) {
-  if (options.channels.empty()) return Check(options.depths.empty(), "--depths needs --channels");
-  for (const char* of_vit : {"--layers", "--model-dim", "--heads", "--ffn-dim", "--patch-size", "--dropout",
-                             "--attention-dropout", "--drop-path"})
-    Check(!options.given(of_vit), "{} is for a ViT; --channels, {}, makes a ResNet", of_vit,
-          options.preset.empty() ? "which is given" : fmt::format("as --preset {} has it", options.preset));
-  if (options.depths.empty()) options.depths.assign(options.channels.size(), 2);
-  Check(options.depths.size() == options.channels.size(), "--depths has {} stages, and --channels {}",
-        options.depths.size(), options.channels.size());
-  options.patch = 1;
-}
-
-std::unique_ptr<PictureEncoder> NewModel(const Options& options, const std::vector<std::string>& labels) {
-  if (options.channels.empty()) return NewVit(options, labels);
-  ResnetConfig config;
-  config.embedding = options.channels.front();
-  config.hidden = options.channels;
-  config.depths = options.depths;
-  config.bottleneck = false;
-  config.classes = true;
-  config.labels = labels;
-  auto model = std::make_unique<Resnet>(config);
-  model->parameters().Initialise(options.training.seed);
-  return model;
-}
 
 bool HasAll(std::vector<std::string> labels, std::vector<std::string> others) {
   std::ranges::sort(labels);
@@ -131,7 +102,8 @@ void Run(Options& options) {
     if (!names_augmentation) SetUnlessGiven(options, preset.augmentation);
   }
   if (options.preset.empty() || names_augmentation) CompleteAugmentOptions(options, options.augment);
-  CompleteSizes(options);
+  CompletePictureSizes(options,
+                       options.preset.empty() ? "which is given" : "as --preset " + options.preset + " has it");
   const TrainingFolder folder = BeginPictureTraining(options);
   CheckAugmentedPage(options.show_augmented, options.inputs());
   TrainingProgress progress(Quiet(), "pictures");
@@ -140,7 +112,7 @@ void Run(Options& options) {
   PictureList list = ListLabelledPictures(options.train, labels, NewLabels::added);
   const std::vector<std::string> found = labels;
   std::unique_ptr<PictureEncoder> model =
-      options.from_scratch() ? NewModel(options, labels) : ModelFor(options, labels, progress);
+      options.from_scratch() ? NewPictureModel(options, labels) : ModelFor(options, labels, progress);
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
   if (labels != found) list = ListLabelledPictures(options.train, labels, rule);  // with the model's numbers
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
@@ -173,10 +145,6 @@ void Run(Options& options) {
   }
   Json of = DescriptionOf(options.augment);
   of.Set("label_smoothing", options.label_smoothing);
-  if (!options.channels.empty()) {
-    of.Set("channels", Json::Array(options.channels.begin(), options.channels.end()));
-    of.Set("depths", Json::Array(options.depths.begin(), options.depths.end()));
-  }
   RunPictureTraining(task, options, "image-classification", "headlight classify", train.hash(), std::move(of), *model,
                      progress);
 }
@@ -198,16 +166,7 @@ void AddTrainImageClassification(CLI::App& train) {
                             "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv "
                             "file, or two IDX files, of pictures and of their classes",
                             /*validates=*/true);
-  const auto add_stages = [&](const char* name, std::vector<std::int64_t>& values, std::int64_t most,
-                              const char* description) {
-    AddNumber(command, name, values, Between(1, most), description)
-        ->type_name("N")
-        ->delimiter(',')
-        ->excludes(command.get_option("--from"))
-        ->group(kPictureModelGroup);
-  };
-  add_stages("--channels", options->channels, 4096, "Train a ResNet, with so many channels in each stage, not a ViT");
-  add_stages("--depths", options->depths, 256, "Layers, of two convolutions each, in each of its stages [2 in each]");
+  AddResnetOptions(command, *options);
   AddNumber(command, "--label-smoothing", options->label_smoothing, NumberBelow(0, 1),
             "Share of the probability that is spread over all classes")
       ->capture_default_str()

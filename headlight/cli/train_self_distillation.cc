@@ -20,6 +20,7 @@
 #include "headlight/image/augment.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/models/family.h"
+#include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/tasks/self_distillation.h"
 
 namespace headlight {
@@ -42,7 +43,7 @@ void SetDefaults(Options& options) {
 }
 
 std::unique_ptr<PictureEncoder> NewModel(const Options& options) {
-  if (options.from_scratch()) return NewVit(options, {});
+  if (options.from_scratch()) return NewPictureModel(options, {});
   const auto model = LoadModel<PictureEncoder>(options.from, {.dropout = options.chosen_dropout()});
   Check(model->limits().channels == 3, "{}: the model reads {} channels, and pictures have 3", options.from,
         model->limits().channels);
@@ -50,9 +51,12 @@ std::unique_ptr<PictureEncoder> NewModel(const Options& options) {
 }
 
 // The sizes that are not given, and whether the model reads them.
-void CompleteCrops(const PictureEncoder::Limits& limits, MultiCrop& crops) {
+void CompleteCrops(const PictureEncoder::Limits& limits, const PictureProcessor& processor, MultiCrop& crops) {
   const std::int64_t patch = std::max(limits.patch.height, limits.patch.width);
-  if (crops.global_size == 0) crops.global_size = std::min(limits.picture.height, limits.picture.width);
+  if (crops.global_size == 0) {
+    const PictureSize size = FixedSize(processor);
+    crops.global_size = std::min(size.height, size.width);
+  }
   if (crops.local_size == 0) crops.local_size = std::max(patch, crops.global_size * 3 / 7 / patch * patch);
   for (const auto& [option, size] :
        {std::pair("--global-size", crops.global_size), std::pair("--local-size", crops.local_size)})
@@ -84,6 +88,7 @@ void Run(Options& options) {
     Check(!options.given(name) || !options.labelled.empty(),
           "{} needs --labelled: without labels no score tells which model is better", name);
   Check(!options.given("--local-size") || options.crops.locals > 0, "--local-size: --local-crops 0 makes none");
+  CompletePictureSizes(options);
   const TrainingFolder folder = BeginPictureTraining(options);
   CheckAugmentedPage(options.show_augmented, options.inputs());
   TrainingOptions& training = options.training;
@@ -96,7 +101,8 @@ void Run(Options& options) {
   options.distillation.batches = options.batches;
   CheckSelfDistillation(options.distillation);
   const std::unique_ptr<PictureEncoder> student = NewModel(options), teacher = NewModel(options);
-  CompleteCrops(student->limits(), options.crops);
+  const PictureProcessor processor = ProcessorOf(options);
+  CompleteCrops(student->limits(), processor, options.crops);
 
   TrainingProgress progress(Quiet(), "pictures");
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
@@ -111,7 +117,6 @@ void Run(Options& options) {
   const PictureSet train({std::move(unlabelled), {}}, decode);
   progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
   const PictureSet labelled(list, decode);
-  const PictureProcessor processor = ProcessorOf(options);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);
   teacher->parameters().SetCompute(Chosen(options.compute));
@@ -155,13 +160,14 @@ void Run(Options& options) {
 
 void AddTrainSelfDistillation(CLI::App& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *train.add_subcommand("self-distillation",
-                                            "Learn features of pictures without labels, by DINO (from scratch a ViT)");
+  CLI::App& command = *train.add_subcommand(
+      "self-distillation", "Learn features of pictures without labels, by DINO (from scratch a ViT or a ResNet)");
   SetDefaults(*options);
   AddPictureTrainingOptions(
       command, *options,
       "files, folders, patterns, IDX files, or .csv, .jsonl and .tsv files of paths; labels are ignored",
       /*validates=*/false);
+  AddResnetOptions(command, *options);
   options->training.adam.weight_decay = 0.04;
   options->training.adam.clip_norm = 0;
   const auto describe = [&](const char* name, const char* value, const char* description) {
@@ -212,9 +218,10 @@ void AddTrainSelfDistillation(CLI::App& train) {
       ->group("Self-distillation");
   command.footer(
       "\nThe student sees random crops of a picture and is trained to predict the output of the teacher, a moving "
-      "average\nof the student's weights, for the two large ones. The teacher is saved: a folder of a ViT, or of "
-      "--from's family,\nfor `embed`, or as --from of `train image-classification`. Without --labelled validations "
-      "report the loss of 256\nof the pictures.\n\n"
+      "average\nof the student's weights, for the two large ones. The teacher is saved: a folder of a ViT, of a ResNet "
+      "or of --from's\nfamily, for `embed`, or as --from of `train image-classification`. Without --labelled "
+      "validations "
+      "report the\nloss of 256 of the pictures.\n\n"
       "Examples:\n"
       "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
       "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 \\\n    "

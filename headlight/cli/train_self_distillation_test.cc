@@ -87,6 +87,26 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   }
 }
 
+TEST(TrainSelfDistillation, AResnetLearnsAndGoesOnToTheSameBits) {
+  const Setting setting;
+  const auto run = [&](const std::string& out, const char* steps, const char* threads) {
+    const Outcome outcome = RunProgram(setting.Arguments(
+        out, {"--image-size", "16", "--channels", "4,8", "--depths", "1,1", "--schedule", "inverse-square-root",
+              "--warmup", "2", "--resume", "--steps", steps, "--threads", threads}));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  };
+  run("whole", "5", "2");
+  run("parts", "2", "1");
+  run("parts", "5", "3");
+  EXPECT_EQ(setting.Weights("whole"), setting.Weights("parts"));
+  const auto model = LoadModel<PictureEncoder>(setting.folder.File("whole"));
+  EXPECT_EQ(model->limits().model, 8);
+  EXPECT_EQ(model->limits().special, 0);
+  const Safetensors weights(setting.folder.File("whole") + "/model.safetensors");
+  const Tensor statistics = weights.Read("resnet.embedder.embedder.normalization.running_var");
+  EXPECT_NE(statistics.data<float>()[0], 1) << "the teacher, which is saved, keeps averages of what it has seen";
+}
+
 TEST(TrainSelfDistillation, ReadsTables) {
   const Setting setting;
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png", setting.folder.File("a.png"));
@@ -142,6 +162,8 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
   EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("a moving average already"));
   EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labelled"));
   EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("smaller than a patch of 4"));
+  EXPECT_THAT(refusal({"--channels", "4,8"}), HasSubstr("is for a ViT; --channels, which is given, makes a ResNet"));
+  EXPECT_THAT(refusal({"--depths", "1,1"}), HasSubstr("--depths needs --channels"));
   EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}),
               HasSubstr("needs --schedule cosine or linear"));
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));

@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/ops/embedding.h"
+#include "headlight/ops/pooling.h"
 
 namespace headlight {
 
@@ -13,6 +14,10 @@ Tensor EncodedPictures::RowOfEach(std::int32_t index) const {
   std::vector<std::int32_t> rows;
   for (const Sequence& picture : pictures) rows.push_back(picture.begin + index);
   return ops::Embedding(hidden, rows);
+}
+
+Tensor PictureEncoder::Features(const EncodedPictures& encoded) const {
+  return limits_.special > 0 ? encoded.RowOfEach(0) : ops::MeanOfMaps({encoded.hidden, encoded.grids});
 }
 
 Json::Object PictureEncoder::Description() const {

@@ -37,6 +37,9 @@ class HEADLIGHT_API PictureEncoder : public Model {
                                  std::span<const std::uint8_t> masked = {}) const = 0;
   // One state of each picture, [pictures, pooled]. Throws Error where the model has no pooler.
   virtual Tensor Pool(Context& context, const EncodedPictures& encoded) const = 0;
+  // One vector of each picture, [pictures, model]: the state of its class token, or the mean of its patches' where the
+  // model has no class token.
+  Tensor Features(const EncodedPictures& encoded) const;
   // [pictures, labels]. Throws Error where the model has no classes.
   virtual Tensor ClassLogits(Context& context, const EncodedPictures& encoded) const = 0;
   // The pixels that the masked patches had, [patches, channels * patch height * patch width] as Patches has them, and

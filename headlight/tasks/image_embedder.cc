@@ -26,7 +26,7 @@ Tensor ImageEmbedder::EmbedFitted(std::span<const Picture> fitted, const ImageOp
   const Tensor result = Tensor::Empty({std::ssize(fitted), dimension()});
   EncodePictures(state_->loaded, fitted, options.batch_pixels,
                  [&](Context&, const EncodedPictures& encoded, std::size_t first) {
-                   const Tensor vectors = PictureVectors(model, encoded);
+                   const Tensor vectors = model.Features(encoded);
                    for (std::int64_t i = 0; i < vectors.rows(); ++i)
                      CheckFinite(vectors.ViewRows(i, 1), model,
                                  "embedding " + NameOfPicture(options.name_of, first + static_cast<std::size_t>(i)));

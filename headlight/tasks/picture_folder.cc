@@ -112,17 +112,4 @@ void DetectInBatches(const DetectorFolder& folder, std::span<const Picture> fitt
   });
 }
 
-Tensor PictureVectors(const PictureEncoder& model, const EncodedPictures& encoded) {
-  if (model.limits().special > 0) return encoded.RowOfEach(0);
-  const Tensor means = Tensor::Zeros({std::ssize(encoded.pictures), encoded.hidden.columns()});
-  const Matrix<float> states = encoded.hidden.matrix<float>(), out = means.matrix<float>();
-  for (std::int64_t i = 0; i < out.rows; ++i) {
-    const Sequence& picture = encoded.pictures[static_cast<std::size_t>(i)];
-    for (std::int32_t row = 0; row < picture.length; ++row)
-      for (std::int64_t column = 0; column < out.columns; ++column)
-        out.row(i)[column] += states.row(picture.row(row))[column] / static_cast<float>(picture.length);
-  }
-  return means;
-}
-
 }  // namespace headlight

@@ -70,8 +70,4 @@ using PictureDetected =
 void DetectInBatches(const DetectorFolder& folder, std::span<const Picture> fitted, std::span<const PictureSize> sizes,
                      double threshold, std::int64_t batch_pixels, const PictureName& name, const PictureDetected& done);
 
-// One vector of each picture, [pictures, model]: the state of the class token, or of a model without one the mean of
-// all states.
-Tensor PictureVectors(const PictureEncoder& model, const EncodedPictures& encoded);
-
 }  // namespace headlight

@@ -23,12 +23,14 @@ constexpr std::int32_t kGlobalCrops = 2;
 constexpr std::int64_t kTokensOfPart = 4096;
 constexpr std::int64_t kNeighbours = 20;
 
-Tensor ClassStates(const PictureEncoder& encoder, Context& context, std::span<const Tensor> pictures) {
-  return encoder.Encode(context, pictures).RowOfEach(0);
+Tensor FeaturesOf(const PictureEncoder& encoder, Context& context, std::span<const Tensor> pictures) {
+  return encoder.Features(encoder.Encode(context, pictures));
 }
 
-// How many pictures' crops a part has, where each has such crops.
-std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, std::span<const Tensor> crops) {
+// How many of the pictures' crops a part has, where each has such crops.
+std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, std::span<const Tensor> crops,
+                            std::int64_t pictures) {
+  if (limits.batch_statistics) return pictures;
   std::int64_t tokens = 0;
   for (const Tensor& crop : crops) tokens += limits.special + GridOf(crop, limits.patch).cells();
   return std::max<std::int64_t>(1, kTokensOfPart / std::max<std::int64_t>(1, tokens));
@@ -77,7 +79,7 @@ SelfDistillation::SelfDistillation(PictureEncoder& student, PictureEncoder& teac
 std::vector<SelfDistillation::Part> SelfDistillation::PartsOf(std::span<const std::vector<Tensor>> crops,
                                                               std::int64_t epoch) const {
   std::vector<Part> parts;
-  const auto most = static_cast<std::size_t>(PicturesOfPart(student_.limits(), crops.front()));
+  const auto most = static_cast<std::size_t>(PicturesOfPart(student_.limits(), crops.front(), std::ssize(crops)));
   for (std::size_t begin = 0; begin < crops.size(); begin += most) {
     const auto of_part = crops.subspan(begin, std::min(most, crops.size() - begin));
     Part& part = parts.emplace_back(Part{static_cast<std::int32_t>(of_part.size()), {}, epoch});
@@ -98,7 +100,9 @@ double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
 // 3.1, "Avoiding collapse"). Where it `learns`, the outputs count towards the next centre.
 Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
   Context context;
-  const Tensor outputs = teacher_head_(context, ClassStates(teacher_, context, part.global()));
+  // Batch norm takes the batch's statistics in the teacher, too, as in DINO's code.
+  context.training = learns && teacher_.limits().batch_statistics;
+  const Tensor outputs = teacher_head_(context, FeaturesOf(teacher_, context, part.global()));
   Dispatch(outputs.dtype(), [&]<typename T>(T) {
     const Matrix<T> all = outputs.matrix<T>();
     const T* const centre = centre_.data<T>();
@@ -119,7 +123,7 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
                               bool learns) {
   const Tensor targets = TeacherTargets(part, teacher_temperature, learns);
   context.drop_path = options_.drop_path;
-  const Tensor outputs = student_head_(context, ClassStates(student_, context, part.crops),
+  const Tensor outputs = student_head_(context, FeaturesOf(student_, context, part.crops),
                                        /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
   // The target of every crop is the teacher's output for every other global one (eq. 3).
   std::vector<ops::DistillationPair> pairs;
@@ -175,7 +179,7 @@ ValidationReport SelfDistillation::Validate(const DistilledPictures& valid, cons
     }
     if (whole.empty()) continue;
     Context context;
-    const Tensor states = ClassStates(teacher_, context, whole);
+    const Tensor states = FeaturesOf(teacher_, context, whole);
     if (features.empty()) features = Tensor::Empty({valid.count, states.columns()});
     features.ViewRows(begin, count).CopyFrom(states);
   }
