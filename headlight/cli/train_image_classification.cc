@@ -32,21 +32,15 @@ struct Preset {
 
 const std::map<std::string, Preset> kPresets = {
     {"small-pictures",
-     {{{"--image-size", "32"},
-       {"--patch-size", "4"},
-       {"--layers", "9"},
-       {"--model-dim", "192"},
-       {"--heads", "3"},
-       {"--ffn-dim", "384"},
-       {"--drop-path", "0.1"},
+     {{{"--image-size", "64"},
+       {"--channels", "64,128,256"},
+       {"--depths", "1,1,1"},
+       {"--batch-size", "64"},
+       {"--learning-rate", "0.002"},
        {"--label-smoothing", "0.1"},
-       {"--average-decay", "0.999"},
-       {"--epochs", "60"}},
-      {{"--random-resized-crop", "0.4"},
-       {"--horizontal-flip", "0.5"},
-       {"--rand-augment", "9"},
-       {"--random-erasing", "0.25"},
-       {"--cutmix", "1"}}}},
+       {"--average-decay", "0.99"},
+       {"--epochs", "30"}},
+      {{"--random-resized-crop", "0.5"}, {"--horizontal-flip", "0.5"}, {"--rand-augment", "9"}}}},
     {"small-grey-pictures",
      {{{"--image-size", "56"},
        {"--channels", "64,128,256"},
@@ -158,8 +152,8 @@ void AddTrainImageClassification(CLI::App& train) {
   command
       .add_option(
           "--preset", options->preset,
-          "Settings to start from: a ViT for pictures of 32 to 64 pixels, or a ResNet for grey ones of 28, such "
-          "as Fashion-MNIST's")
+          "Settings of a ResNet to start from: for pictures of 32 to 64 pixels, or for grey ones of 28, such as "
+          "Fashion-MNIST's")
       ->check(OneOf({"small-pictures", "small-grey-pictures"}))
       ->type_name("small-pictures|small-grey-pictures");
   AddPictureTrainingOptions(command, *options,

@@ -213,12 +213,10 @@ TEST(TrainPictures, DoNotWriteAPageOverWhatIsRead) {
 TEST(TrainPictures, PresetsLeaveWhatIsGiven) {
   const Setting setting;
   const Outcome trained = setting.Train({"--validate-split", "0.3", "--out", setting.folder.File("model"), "--preset",
-                                         "small-pictures", "--layers", "2", "--model-dim", "48", "--steps", "2"});
+                                         "small-pictures", "--channels", "8,16", "--depths", "1,1", "--steps", "2"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  const auto model = LoadModel<Vit>(setting.folder.File("model"));
-  EXPECT_EQ(model->config().layers, 2);
-  EXPECT_EQ(model->config().picture, (Grid{32, 32}));
-  EXPECT_EQ(model->config().ffn, 384);
+  EXPECT_EQ(LoadModel<PictureEncoder>(setting.folder.File("model"))->limits().model, 16);
+  EXPECT_EQ(LoadPictureProcessor(setting.folder.File("model")).resize.size, (PictureSize{64, 64}));
   EXPECT_THAT(setting
                   .Train({"--validate-split", "0.3", "--out", setting.folder.File("other"), "--preset",
                           "small-grey-pictures", "--layers", "2"})
