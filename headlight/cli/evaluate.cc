@@ -96,7 +96,7 @@ void Run(const Options& options) {
     Check(options.pictures.empty(), "{}: --pictures is for detectors and models of pictures with texts",
           options.folder);
     Check(options.command->count("--most-pixels") == 0, "{}: --most-pixels is for models of pictures", options.folder);
-    for (const char* name : {"--confusion", "--knn", "--linear-probe", "--train", "--pixels"})
+    for (const char* name : {"--confusion", "--knn", "--linear-probe", "--pixels"})
       Check(options.command->count(name) == 0, "{}: {} is for encoders of pictures", options.folder, name);
     for (const char* name : {"--boxes", "--detector"})
       Check(options.command->count(name) == 0, "{}: {} is for models that read regions", options.folder, name);
@@ -131,9 +131,11 @@ void AddEvaluate(CLI::App& program) {
   command.add_flag("--linear-probe", options.linear_probe,
                    "Encoders of pictures: evaluate the features by a logistic regression trained on --train");
   command
-      .add_option("--train", options.train,
-                  "Labelled pictures for --knn and --linear-probe; or questions, from which those of FILE are answered "
-                  "without a picture, as a baseline [FILE]")
+      .add_option(
+          "--train", options.train,
+          "Labelled pictures for --knn and --linear-probe [FILE]; questions, from which those of FILE are answered "
+          "without a picture, as a baseline; or the texts that a translator has learned to read, for scores of "
+          "groups: by length, by the rarest word and by likeness to these texts")
       ->check(NotEmpty())
       ->type_name("FILE");
   command

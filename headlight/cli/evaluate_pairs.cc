@@ -18,6 +18,7 @@
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"
 #include "headlight/text/metrics/rouge.h"
+#include "headlight/text/metrics/text_groups.h"
 #include "headlight/text/tokenizers/tokenizer.h"
 #include "headlight/train/tasks/teacher_forcing.h"
 
@@ -118,15 +119,52 @@ Scores ScoresOf(const std::vector<std::string>& written, const Texts& texts, con
   return scores;
 }
 
+// The scores of groups of the texts.
+Scores GroupScoresOf(const std::vector<std::string>& written, const Texts& texts, std::span<const std::string> known,
+                     const EvaluateOptions& options) {
+  Scores scores;
+  Json::Array groups;
+  for (const TextGroup& group : GroupTexts(texts.sources, known)) {
+    Texts some;
+    std::vector<std::string> of_group;
+    for (const std::size_t i : group.texts) {
+      some.references.push_back(texts.references[i]);
+      of_group.push_back(written[i]);
+    }
+    const Json all = ScoresOf(of_group, some, options).json;
+    Json json = Json::Object{{"by", group.by}, {"range", group.range}, {"lines", group.texts.size()}};
+    scores.lines += fmt::format("{:12} {:18} {:>7} lines ", group.by, group.range, group.texts.size());
+    for (const auto& [name, shown] : {std::pair("bleu", "BLEU"),
+                                      {"chrf", "chrF2"},
+                                      {"rouge1", "ROUGE-1"},
+                                      {"rouge2", "ROUGE-2"},
+                                      {"rougeL", "ROUGE-L"}}) {
+      const Json* const score = all.Find(name);
+      if (score == nullptr) continue;
+      scores.lines += fmt::format("  {} {:.2f}", shown, *score->As<double>());
+      json.Set(name, *score);
+    }
+    scores.lines += '\n';
+    groups.push_back(std::move(json));
+  }
+  scores.json.Set("groups", std::move(groups));
+  return scores;
+}
+
 }  // namespace
 
 void EvaluatePairs(const EvaluateOptions& options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), {options.folder, options.source, options.reference});
+  inputs.insert(inputs.end(), options.train.begin(), options.train.end());
   std::erase(inputs, "");
   CheckOutputs({{"--output", options.output}}, inputs);
   if (!options.output.empty()) CheckWritable(options.output);
   const Texts texts = ReadTestSet(options);
+  std::vector<std::string> known;
+  for (const std::string& path : options.train)
+    for (std::string& line : ReadLines(path)) known.push_back(std::move(line));
+  Check(options.train.empty() || !known.empty(), "--train {}: has no lines", fmt::join(options.train, ", "));
   const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
         "{}: the loss of a model whose texts end with more than one token is not supported", options.folder);
@@ -139,6 +177,11 @@ void EvaluatePairs(const EvaluateOptions& options) {
     WriteFile(options.output, lines);
   }
   Scores scores = ScoresOf(written, texts, options);
+  if (!known.empty()) {
+    const Scores groups = GroupScoresOf(written, texts, known, options);
+    scores.lines += groups.lines;
+    scores.json.Set("groups", *groups.json.Find("groups"));
+  }
   const ReferenceLoss loss = LossOf(translator, texts, options.translate);
   if (!options.json)
     return WriteResult(fmt::format("{}loss {:.4f}, perplexity {:.3f} of {} target tokens\n", scores.lines, loss.mean(),

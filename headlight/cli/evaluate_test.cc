@@ -40,6 +40,33 @@ TEST_F(EvaluateTest, ScoresTheTranslationsOfTranslate) {
   EXPECT_THAT(lines[2], testing::MatchesRegex("loss [0-9.]+, perplexity [0-9.]+ of [0-9]+ target tokens"));
 }
 
+TEST_F(EvaluateTest, ScoresGroupsBesideTheWhole) {
+  const std::string learned = Write("learned.de", "Ein Hund läuft.\nEin Hund schläft.\n");
+  std::vector<std::string> arguments = {"evaluate", model,      "--source", source,    "--reference",
+                                        reference,  "--output", output,     "--train", learned};
+  const Outcome outcome = RunProgram(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("rarest word"));
+  const std::vector<std::string> hypotheses = Lines(ReadFile(output)), wanted = Lines(ReadFile(reference));
+  arguments.push_back("--json");
+  const Json json = ParseJson(RunProgram(arguments).out, "output");
+  const Json::Array& groups = *json.Find("groups")->As<Json::Array>();
+  ASSERT_GE(groups.size(), 5U);
+  EXPECT_EQ(*groups[0].Find("by")->As<std::string>(), "words");
+  EXPECT_EQ(*groups[0].Find("range")->As<std::string>(), "0 to 0");
+  EXPECT_EQ(*groups[0].Find("lines")->As<std::int64_t>(), 1);
+  EXPECT_EQ(*groups[1].Find("range")->As<std::string>(), "3 to 3");
+  const std::vector<std::vector<std::string>> references = {{wanted[0], wanted[1]}};
+  const Bleu bleu = CorpusBleu(std::span(hypotheses).first(2), references);
+  EXPECT_NEAR(*groups[1].Find("bleu")->As<double>(), bleu.score, 1e-9);
+  EXPECT_THAT(RefusalOf({"evaluate", model, "--source", source, "--reference", reference, "--output", learned,
+                         "--train", learned}),
+              HasSubstr("reads the same file"));
+  EXPECT_THAT(
+      RefusalOf({"evaluate", model, "--source", source, "--reference", reference, "--train", Write("no.de", "")}),
+      HasSubstr("has no lines"));
+}
+
 TEST_F(EvaluateTest, LossOfZeroWeightsIsThatOfUniformPredictions) {
   // Without any weight every one of the 60 words is as likely as the other.
   auto transformer = LoadModel<Transformer>(model);
