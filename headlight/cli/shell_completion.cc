@@ -152,7 +152,10 @@ std::string ZshCompletion(const CLI::App& program) {
          "  words=(\"$command\" \"${(@)words[index,-1]}\")\n"
          "  (( CURRENT -= index - 2 ))\n"
          "  case $command in\n" +
-         cases + "  esac\n}\n\n_headlight \"$@\"\n";
+         cases +
+         "  esac\n}\n\n"
+         "# A file of fpath is run at the first completion; a script that is sourced only registers the function.\n"
+         "if [[ $funcstack[1] == _headlight ]]; then\n  _headlight \"$@\"\nelse\n  compdef _headlight headlight\nfi\n";
 }
 
 }  // namespace headlight
