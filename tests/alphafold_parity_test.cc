@@ -2,14 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "headlight/autograd/tape.h"
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
@@ -18,93 +16,13 @@
 #include "headlight/models/files/stored_parameters.h"
 #include "headlight/nn/evoformer.h"
 #include "headlight/nn/structure_module.h"
-#include "headlight/ops/arithmetic.h"
-#include "headlight/ops/view.h"
+#include "tests/alphafold_golden.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
 namespace {
 
 using testing::HasSubstr;
-
-// A golden, and a part of a model that has its parameters.
-class Golden {
- public:
-  Golden(const std::string& name, DType dtype)
-      : file_(HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/" + name + ".safetensors"), parameters_(dtype) {
-    context_.tape = &tape_;
-  }
-
-  Parameters& parameters() { return parameters_; }
-  Context& context() { return context_; }
-  DType dtype() const { return parameters_.dtype(); }
-  const Safetensors& file() const { return file_; }
-
-  // To be called when all is declared.
-  void Load() {
-    parameters_.Allocate();
-    parameters_.PrepareTraining();
-    std::size_t found = 0;
-    for (const Parameter& parameter : parameters_.all()) {
-      std::int64_t row = 0;
-      for (const std::string& name : parameter.names) {
-        const Tensor part = file_.Read("parameter." + name, dtype());
-        parameter.value.ViewRows(row, part.shape()[0]).CopyFrom(part);
-        row += part.shape()[0];
-        ++found;
-      }
-      ASSERT_EQ(row, parameter.shape[0]) << parameter.names.front();
-    }
-    std::size_t stored = 0;
-    for (const auto& [name, tensor] : file_.tensors()) stored += name.starts_with("parameter.") ? 1 : 0;
-    EXPECT_EQ(found, stored);
-  }
-
-  // An input as rows of its last axis, on the tape.
-  Tensor Input(const std::string& name) {
-    const Tensor stored = file_.Read(name, dtype());
-    const Tensor input = tape_.Watch(stored.ViewAs({stored.rows(), stored.columns()}));
-    inputs_.emplace_back(name, input);
-    return input;
-  }
-
-  // Compares an output, of which rows that are not `present` count as 0, and adds it to the loss.
-  void Output(const std::string& name, const Tensor& output, const std::vector<std::uint8_t>* present = nullptr) {
-    Tensor weights = Tensor::Empty(output.shape(), dtype());
-    Numbers numbers = ToDouble(output);
-    Dispatch(dtype(), [&]<typename T>(T) {
-      for (std::int64_t i = 0; i < output.elements(); ++i) {
-        const bool counts = present == nullptr || (*present)[static_cast<std::size_t>(i / output.columns())] != 0;
-        weights.data<T>()[i] = counts ? static_cast<T>(std::sin(static_cast<double>(i) + 1)) : T{0};
-        if (!counts) numbers[static_cast<std::size_t>(i)] = 0;
-      }
-    });
-    EXPECT_LT(Deviation(numbers, ToDouble(file_.Read(name, DType::float64))), Tolerance()) << name;
-    const Tensor part = ops::Sum(ops::Multiply(output, weights));
-    loss_ = loss_.empty() ? part : ops::Add(loss_, part);
-  }
-
-  void CheckGradients() { CheckGradients(parameters_); }
-  void CheckGradients(const Parameters& parameters) {
-    tape_.Backward(loss_);
-    for (const auto& [name, input] : inputs_)
-      EXPECT_LT(Deviation(ToDouble(tape_.GradientOf(input)), ToDouble(file_.Read("d_" + name, DType::float64))),
-                Tolerance())
-          << name;
-    EXPECT_LT(Deviation(ByName(parameters, &Parameter::gradient), GradientsOf(file_)), Tolerance());
-  }
-
-  // In double only the goldens, which are stored in single, are rounded.
-  double Tolerance() const { return dtype() == DType::float64 ? 1e-6 : 1e-4; }
-
- private:
-  Safetensors file_;
-  Parameters parameters_;
-  Tape tape_;
-  Context context_;
-  std::vector<std::pair<std::string, Tensor>> inputs_;
-  Tensor loss_;
-};
 
 class AlphaFoldParity : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(All, AlphaFoldParity, testing::Values(DType::float32, DType::float64),
@@ -163,29 +81,13 @@ TEST_P(AlphaFoldParity, StructureModule) {
   golden.CheckGradients();
 }
 
-const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
+const std::string kFolder = kAlphaFoldGoldens + "model";
 
-// The passes of the model's golden.
-std::vector<FoldingFeatures> PassesOf(const Safetensors& file, DType dtype) {
-  std::vector<FoldingFeatures> passes;
-  for (int pass = 0; pass < 2; ++pass) {
-    const auto rows = [&](const std::string& name) {
-      const Tensor stored = file.Read(name + "." + std::to_string(pass), dtype);
-      return stored.ViewAs({stored.rows(), stored.columns()});
-    };
-    const auto numbers = [&](const char* name) { return file.Read(name, DType::int32).ToVector<std::int32_t>(); };
-    auto marks = std::make_shared<std::vector<std::uint8_t>>();
-    for (const double mark : ToDouble(rows("mask"))) marks->push_back(mark != 0);
-    passes.push_back({numbers("aatype"), numbers("residue_index"), rows("target"), rows("msa"), marks, rows("extra")});
-  }
-  return passes;
-}
-
-TEST_P(AlphaFoldParity, Model) {
-  const DType dtype = GetParam();
-  Golden golden("model/golden", dtype);
-  AlphaFold model(LoadModel<AlphaFold>(kFolder)->config(), dtype);
-  LoadParameters(model.parameters(), Safetensors(kFolder + "/model.safetensors"), [](auto) { return false; });
+void CheckModel(const std::string& name, DType dtype) {
+  const std::string folder = kAlphaFoldGoldens + name;
+  Golden golden(name + "/golden", dtype);
+  AlphaFold model(LoadModel<AlphaFold>(folder)->config(), dtype);
+  LoadParameters(model.parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return false; });
   model.parameters().PrepareTraining();
   const std::vector<FoldingFeatures> passes = PassesOf(golden.file(), dtype);
   const FoldingOutputs outputs = model.Fold(golden.context(), passes);
@@ -202,6 +104,24 @@ TEST_P(AlphaFoldParity, Model) {
   golden.Output("experimentally_resolved_logits", outputs.resolved);
   golden.Output("tm_logits", outputs.aligned_errors);
   golden.CheckGradients(model.parameters());
+}
+
+TEST_P(AlphaFoldParity, Model) { CheckModel("model", GetParam()); }
+TEST_P(AlphaFoldParity, ModelWithTemplates) { CheckModel("templates", GetParam()); }
+
+TEST_P(AlphaFoldParity, Templates) {
+  Golden golden("template_embedder", GetParam());
+  const TemplateEmbedder embedder(
+      Scope(golden.parameters()), 8, 6,
+      {.stack = {.pair = 5, .channels = 4, .heads = 2, .head_dim = 3, .transition = 2, .attention_first = true},
+       .heads = 2,
+       .head_dim = 3});
+  golden.Load();
+  const FoldingState state = {golden.Input("m"), golden.Input("z")};
+  const FoldingState after = embedder(golden.context(), state, TemplateFeaturesOf(golden.file(), GetParam()));
+  golden.Output("m_out", after.alignment);
+  golden.Output("z_out", after.pair);
+  golden.CheckGradients();
 }
 
 // A row whose cells are all absent, which is what OpenFold pads with.
@@ -223,9 +143,31 @@ TEST_P(AlphaFoldParity, WithoutExtraRows) {
 }
 
 TEST(AlphaFold, ComesBackFromItsFolder) {
-  const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kFolder);
-  const TemporaryFolder folder;
-  ComesBack(*model, folder.path());
+  for (const char* const name : {"model", "templates"}) {
+    const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kAlphaFoldGoldens + name);
+    const TemporaryFolder folder;
+    ComesBack(*model, folder.path());
+  }
+}
+
+// Without templates a model that could read some has their weights for nothing.
+TEST(AlphaFold, WithoutTemplatesIsAsAModelThatReadsNone) {
+  const std::string folder = kAlphaFoldGoldens + "templates/";
+  std::vector<FoldingFeatures> passes = PassesOf(Safetensors(folder + "golden.safetensors"), DType::float32);
+  const std::unique_ptr<AlphaFold> reads = LoadModel<AlphaFold>(folder);
+  AlphaFoldConfig config = reads->config();
+  EXPECT_EQ(reads->plan().templates, 4);
+  EXPECT_EQ(reads->plan().rows, 508);  // 512, of which 4 are for templates
+  config.templates = 0;
+  AlphaFold reads_none(config);
+  LoadParameters(reads_none.parameters(), Safetensors(folder + "model.safetensors"),
+                 [](std::string_view name) { return name.starts_with("template_embedder."); });
+  Context first, second, third;
+  const Numbers with = ToDouble(reads->Fold(first, passes).pair);
+  for (FoldingFeatures& features : passes) features.templates.clear();
+  const Numbers without = ToDouble(reads->Fold(second, passes).pair);
+  EXPECT_EQ(without, ToDouble(reads_none.Fold(third, passes).pair));
+  EXPECT_GT(Deviation(with, without), 1e-2);
 }
 
 // The second pass reads what the first one gave.
@@ -288,6 +230,32 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of([](Passes& passes) { passes[0].present = std::make_shared<std::vector<std::uint8_t>>(3); }),
               HasSubstr("3 marks"));
 
+  // A model without templates, and templates that do not fit.
+  const std::vector<FoldingFeatures> others =
+      PassesOf(Safetensors(kAlphaFoldGoldens + "templates/golden.safetensors"), DType::float32);
+  EXPECT_THAT(error_of([&](Passes& passes) { passes[0].templates = others[0].templates; }),
+              HasSubstr("2 templates, where this model reads none"));
+  const std::unique_ptr<const FoldingModel> reads = LoadModel<FoldingModel>(kAlphaFoldGoldens + "templates");
+  const auto template_error = [&](const auto& spoil) {
+    FoldingFeatures features = others[0];
+    spoil(features.templates[1]);
+    Context context;
+    return ErrorOf([&] { reads->Pass(context, features, nullptr); });
+  };
+  EXPECT_EQ(template_error([](TemplateFeatures&) {}), "");
+  EXPECT_THAT(template_error([](TemplateFeatures& one) { one.types.pop_back(); }),
+              HasSubstr("a template of 5 residues"));
+  EXPECT_THAT(template_error([](TemplateFeatures& one) { one.types[0] = 22; }), HasSubstr("residue type 22"));
+  EXPECT_THAT(template_error([](TemplateFeatures& one) { one.beta_known.pop_back(); }), HasSubstr("a template of"));
+  EXPECT_THAT(template_error([](TemplateFeatures& one) {
+                one.beta = Tensor::Zeros({6, 2});
+              }),
+              HasSubstr("C betas of shape [6, 2]"));
+  EXPECT_THAT(template_error([](TemplateFeatures& one) {
+                one.angles = Tensor::Zeros({6, 56});
+              }),
+              HasSubstr("angles of shape [6, 56]"));
+
   const TemporaryFolder folder;
   const auto config_error = [&](const std::string& from, const std::string& to) {
     std::string config = ReadFile(kFolder + "/config.json");
@@ -301,7 +269,9 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
   EXPECT_THAT(config_error("\"c_m\": 8", "\"c_m\": 0"), HasSubstr("c_m"));
   EXPECT_THAT(config_error("\"c_ipa\": 3", "\"c_ipa\": -1"), HasSubstr("c_ipa"));
   EXPECT_THAT(config_error("\"no_blocks\": 2", "\"opm_first\": true"), HasSubstr("opm_first"));
-  EXPECT_THAT(config_error("\"c_m\": 8", "\"template\": {}"), HasSubstr("template"));
+  EXPECT_THAT(config_error("\"c_m\": 8", "\"template\": {\"use_unit_vector\": true}"), HasSubstr("use_unit_vector"));
+  EXPECT_THAT(config_error("\"c_m\": 8", "\"max_templates\": -1"), HasSubstr("max_templates"));
+  EXPECT_THAT(config_error("\"c_m\": 8", "\"template\": {\"c_t\": 0}"), HasSubstr("c_t"));
 }
 
 }  // namespace

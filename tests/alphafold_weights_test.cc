@@ -25,6 +25,9 @@ using testing::HasSubstr;
 
 const std::string kPublished = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/published/";
 const std::string kNpz = kPublished + "params_model_3_ptm.npz", kOpenFold = kPublished + "openfold";
+// A model without templates, and one with them.
+const std::vector<std::pair<std::string, std::string>> kFolders = {
+    {kPublished, "params_model_3_ptm.npz"}, {kPublished + "templates/", "params_model_1_ptm.npz"}};
 
 // The tensors of a file, each with its bytes.
 std::vector<std::pair<std::string, std::string>> TensorsOf(const std::string& path) {
@@ -43,37 +46,44 @@ std::string Save(const Model& model, const TemporaryFolder& folder, const std::s
 }
 
 TEST(AlphaFoldWeights, DeepMindsAndOpenFoldsGiveTheSameModel) {
-  const std::unique_ptr<AlphaFold> deepmind = LoadModel<AlphaFold>(kNpz), openfold = LoadModel<AlphaFold>(kOpenFold);
-  const TemporaryFolder folder;
-  const std::string first = Save(*deepmind, folder, "deepmind"), second = Save(*openfold, folder, "openfold");
-  EXPECT_EQ(TensorsOf(first + "/model.safetensors"), TensorsOf(second + "/model.safetensors"));
-  EXPECT_EQ(TensorsOf(first + "/model.safetensors"), TensorsOf(kOpenFold + "/model.safetensors"));
-  EXPECT_EQ(ReadFile(first + "/config.json"), ReadFile(second + "/config.json"));
-  EXPECT_EQ(deepmind->plan().extra, 5120);
-  EXPECT_EQ(deepmind->plan().rows, 512);
+  for (const auto& [published, npz] : kFolders) {
+    const std::unique_ptr<AlphaFold> deepmind = LoadModel<AlphaFold>(published + npz),
+                                     openfold = LoadModel<AlphaFold>(published + "openfold");
+    const TemporaryFolder folder;
+    const std::string first = Save(*deepmind, folder, "deepmind"), second = Save(*openfold, folder, "openfold");
+    EXPECT_EQ(TensorsOf(first + "/model.safetensors"), TensorsOf(second + "/model.safetensors"));
+    EXPECT_EQ(TensorsOf(first + "/model.safetensors"), TensorsOf(published + "openfold/model.safetensors"));
+    EXPECT_EQ(ReadFile(first + "/config.json"), ReadFile(second + "/config.json"));
+    EXPECT_EQ(deepmind->plan().extra, 5120);
+    EXPECT_EQ(deepmind->plan().templates, published == kPublished ? 0 : 4);
+    EXPECT_EQ(deepmind->plan().rows, 512 - deepmind->plan().templates);
+  }
 }
 
 TEST(AlphaFoldWeights, OldNamesAndPrefixesAreRead) {
-  const Safetensors file(kOpenFold + "/model.safetensors");
-  const Json old = ReadJson(kPublished + "old_names.json").value();
-  for (const std::string prefix : {"", "model.", "module.model."}) {
-    std::vector<StoredTensor> tensors;
-    for (const auto& [name, stored] : file.tensors()) {
-      tensors.push_back(stored);
-      if (const Json* const before = old.Find(name)) tensors.back().name = *before->As<std::string>();
-      tensors.back().name.insert(0, prefix);
+  for (const auto& [published, npz] : kFolders) {
+    const std::string openfold = published + "openfold/";
+    const Safetensors file(openfold + "model.safetensors");
+    const Json old = ReadJson(published + "old_names.json").value();
+    for (const std::string prefix : {"", "model.", "module.model."}) {
+      std::vector<StoredTensor> tensors;
+      for (const auto& [name, stored] : file.tensors()) {
+        tensors.push_back(stored);
+        if (const Json* const before = old.Find(name)) tensors.back().name = *before->As<std::string>();
+        tensors.back().name.insert(0, prefix);
+      }
+      const TemporaryFolder folder;
+      WriteSafetensors(folder.File("model.safetensors"), tensors);
+      std::filesystem::copy_file(openfold + "config.json", folder.File("config.json"));
+      const std::unique_ptr<AlphaFold> model = LoadModel<AlphaFold>(folder.path());
+      EXPECT_EQ(TensorsOf(Save(*model, folder, "saved") + "/model.safetensors"),
+                TensorsOf(openfold + "model.safetensors"));
     }
-    const TemporaryFolder folder;
-    WriteSafetensors(folder.File("model.safetensors"), tensors);
-    std::filesystem::copy_file(kOpenFold + "/config.json", folder.File("config.json"));
-    const std::unique_ptr<AlphaFold> model = LoadModel<AlphaFold>(folder.path());
-    EXPECT_EQ(TensorsOf(Save(*model, folder, "saved") + "/model.safetensors"),
-              TensorsOf(kOpenFold + "/model.safetensors"));
   }
 }
 
 TEST(AlphaFoldWeights, EveryNameHasItsOwnPublishedOne) {
-  const std::unique_ptr<AlphaFold> model = LoadModel<AlphaFold>(kOpenFold);
+  const std::unique_ptr<AlphaFold> model = LoadModel<AlphaFold>(kPublished + "templates/openfold");
   std::set<std::string> names;
   std::size_t count = 0;
   for (const Parameter& parameter : model->parameters().all()) {

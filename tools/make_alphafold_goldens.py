@@ -14,12 +14,21 @@ the outputs, each number weighted by sin(its place + 1); gradient.NAME is a para
         inputs single [residues, ...], pair [residues, residues, ...], aatype [residues]; outputs single_out and of each
         block B frames.B [residues, 7], group_frames.B [residues, 8, 12] (rotation, translation), atoms.B [residues, 14, 3],
         unnormalized_angles.B and angles.B [residues, 7, 2]
+    template_embedder.safetensors
+        inputs m [rows, residues, ...], z [residues, residues, ...] and three templates (below), of which the second is absent
+        (template_mask); outputs m_out, with rows of the others' torsions after m's, and z_out
     model/
         a whole model, config.json and model.safetensors, and golden.safetensors: two passes of it, whose features are
         aatype, residue_index [residues] and target.P [residues, 22], msa.P [rows, residues, 49], mask.P [rows, residues],
         extra.P [extra rows, residues, 25] of pass P; the outputs of the last one as OpenFold names them, msa 0 where a cell
         is absent; gradients of the parameters. without_extra_rows.safetensors: pair and positions of pass 0 alone, where
         all its extra rows are absent
+    templates/
+        likewise a whole model with templates, which both passes read
+../../headlight/protein/testdata/template_features.safetensors
+        a template's template_aatype, template_all_atom_positions and template_all_atom_mask, of which other features follow
+Templates are stored as OpenFold names their features: template_aatype [templates, residues], template_pseudo_beta,
+template_torsion_angles_sin_cos and so on.
 """
 
 import importlib
@@ -117,6 +126,48 @@ def make_blocks(name, blocks, seed):
     save(name, model, inputs, {"m_out": m * mask[..., None], "z_out": z}, {"mask": mask})
 
 
+def template_features(aatype, seed):
+    """Features of templates aatype [templates, residues], with atoms that are missing here and there."""
+    constants = importlib.import_module("openfold.np.residue_constants")
+    transforms = importlib.import_module("openfold.data.data_transforms")
+    generator = torch.Generator().manual_seed(seed)
+    known = torch.tensor(constants.restype_atom37_mask, dtype=torch.float64)
+    known = torch.cat([known[:20], torch.tensor([[1.0] * 5 + [0.0] * 32, [0.0] * 37])])[aatype]  # X has C beta and O; a gap none
+    known = known * (torch.rand(known.shape, generator=generator) > 0.04)
+    places = 12 * torch.randn(*aatype.shape, 1, 3, generator=generator) + torch.randn(*known.shape, 3, generator=generator)
+    places = ((places + 7) * known[..., None]).float().double()
+    features = {"template_aatype": aatype, "template_all_atom_positions": places, "template_all_atom_mask": known,
+                "template_mask": torch.ones(aatype.shape[0])}
+    features = transforms.make_pseudo_beta("template_")(features)
+    features = transforms.atom37_to_torsion_angles("template_")(features)
+    # Rounded as they are stored: a model reads what the file has.
+    return {key: value.float().double() if value.is_floating_point() else value for key, value in features.items()}
+
+
+def make_template_features():
+    features = template_features(torch.tensor([[*range(21), 21, 15, 7, 21, 21, 2, 0, 18, 13]]), 8)
+    path = OUT.parent.parent.parent / "headlight" / "protein" / "testdata" / "template_features.safetensors"
+    save_file({key: value.to(torch.float32 if value.is_floating_point() else torch.int32).contiguous()
+               for key, value in features.items()}, path)
+    print(path, path.stat().st_size, "bytes")
+
+
+def make_template_embedder():
+    rows, residues = 2, 6
+    config = openfold_config("model_1_ptm").model.template
+    model = importlib.import_module("openfold.model.embedders").TemplateEmbedder(config).eval()
+    initialise(model, 9)
+    generator = torch.Generator().manual_seed(10)
+    inputs = {"m": torch.randn(rows, residues, SIZES["c_m"], generator=generator).requires_grad_(),
+              "z": torch.randn(residues, residues, SIZES["c_z"], generator=generator).requires_grad_()}
+    features = template_features(torch.tensor([[1, 7, 21, 3, 18, 20], [0, 1, 2, 3, 4, 5], [10, 13, 21, 21, 6, 15]]), 11)
+    features["template_mask"][1] = 0
+    embedded = model(features, inputs["z"], torch.ones(residues, residues), 0, None)
+    rows = embedded["template_single_embedding"][[0, 2]]
+    save("template_embedder", model, inputs, {"m_out": torch.cat([inputs["m"], rows]),
+                                              "z_out": inputs["z"] + embedded["template_pair_embedding"]}, features)
+
+
 def make_structure_module():
     residues = 21
     module = importlib.import_module("openfold.model.structure_module")
@@ -152,11 +203,24 @@ SIZES = {
                              epsilon=1e-8),
     "plddt_hidden": 4, "plddt_bins": 50, "distogram_bins": 6,
 }
+TEMPLATE_SIZES = {
+    "c_t": 5,
+    "template_pair_stack": dict(c_hidden_tri_mul=4, c_hidden_tri_att=3, no_heads=2, no_blocks=2, pair_transition_n=2,
+                                dropout_rate=0.25),
+    "template_pointwise_attention": dict(c_hidden=3, no_heads=2),
+}
 
 
-def openfold_config():
-    config = importlib.import_module("openfold.config").model_config("model_3_ptm")
+def openfold_config(name):
+    config = importlib.import_module("openfold.config").model_config(name)
     model = config.model
+    template = model.template
+    template.template_single_embedder.c_out = SIZES["c_m"]
+    template.template_pair_embedder.c_out = template.template_pair_stack.c_t = TEMPLATE_SIZES["c_t"]
+    template.template_pair_stack.update(TEMPLATE_SIZES["template_pair_stack"])
+    template.template_pair_stack.blocks_per_ckpt = None
+    template.template_pointwise_attention.update(TEMPLATE_SIZES["template_pointwise_attention"])
+    template.template_pointwise_attention.update(c_t=TEMPLATE_SIZES["c_t"], c_z=SIZES["c_z"])
     for section in [model.input_embedder, model.recycling_embedder, model.evoformer_stack, model.extra_msa.extra_msa_stack,
                     model.structure_module]:
         section.c_z = SIZES["c_z"]
@@ -179,13 +243,13 @@ def openfold_config():
     return config
 
 
-def make_model():
+def make_model(folder, name, seed):
     residues, rows, extra_rows, passes = 6, 4, 5, 2
     constants = importlib.import_module("openfold.np.residue_constants")
     transforms = importlib.import_module("openfold.data.data_transforms")
-    model = importlib.import_module("openfold.model.model").AlphaFold(openfold_config()).eval()
-    initialise(model, 5)
-    generator = torch.Generator().manual_seed(6)
+    model = importlib.import_module("openfold.model.model").AlphaFold(openfold_config(name)).eval()
+    initialise(model, seed)
+    generator = torch.Generator().manual_seed(seed + 1)
 
     def random(*shape):
         return torch.rand(*shape, passes, generator=generator)
@@ -204,6 +268,10 @@ def make_model():
               "extra_has_deletion": (random(extra_rows, residues) > 0.5).double(),
               "extra_deletion_value": random(extra_rows, residues)}
     batch["msa_mask"][0] = 1
+    templates = {}
+    if model.template_config.enabled:
+        templates = template_features(torch.tensor([[7, 1, 18, 21, 20, 4], [10, 7, 21, 3, 5, 6]]), seed + 2)
+        batch |= {key: value[..., None].expand(*value.shape, passes) for key, value in templates.items()}
     # Every pass as in training: without gradients OpenFold works in place, with indices that newer PyTorch reads otherwise.
     previous = [None, None, None]
     for number in range(passes):
@@ -216,15 +284,21 @@ def make_model():
                "angles": made["sm"]["angles"][-1], "masked_msa_logits": made["masked_msa_logits"] * mask[..., None]}
     for name in ["lddt_logits", "distogram_logits", "experimentally_resolved_logits", "tm_logits"]:
         outputs[name] = made[name]
-    others = {"aatype": aatype, "residue_index": batch["residue_index"][..., 0]}
+    others = {"aatype": aatype, "residue_index": batch["residue_index"][..., 0], **templates}
     extra = importlib.import_module("openfold.utils.feats").build_extra_msa_feat
     for number in range(passes):
         its = {key: value[..., number] for key, value in batch.items()}
         others |= {f"target.{number}": its["target_feat"], f"msa.{number}": its["msa_feat"], f"mask.{number}": its["msa_mask"],
                    f"extra.{number}": extra(its)}
-    save("model/golden", model, {}, outputs, others, with_parameters=False)
+    save(f"{folder}/golden", model, {}, outputs, others, with_parameters=False)
     save_file({name: value.detach().float().contiguous() for name, value in model.named_parameters()},
-              OUT / "model" / "model.safetensors")
+              OUT / folder / "model.safetensors")
+    config = {"model_type": "alphafold2", **SIZES}
+    if templates:
+        config |= {"max_templates": 4, "template": TEMPLATE_SIZES}
+    (OUT / folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    if templates:
+        return
     # A pass over an alignment without extra rows: OpenFold pads with absent ones.
     alone = {key: value[..., 0].clone() for key, value in batch.items()}
     alone["extra_msa_mask"] = torch.zeros(extra_rows, residues)
@@ -232,9 +306,7 @@ def make_model():
         made, *_ = model.iteration(alone, [None, None, None])
     save_file({"pair": made["pair"].detach().float().contiguous(),
                "positions": made["sm"]["positions"][-1].detach().float().contiguous()},
-              OUT / "model" / "without_extra_rows.safetensors")
-    config = {"model_type": "alphafold2", **SIZES}
-    (OUT / "model" / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+              OUT / folder / "without_extra_rows.safetensors")
 
 
 def main():
@@ -243,7 +315,10 @@ def main():
     make_blocks("evoformer", [evoformer.EvoformerBlock(no_column_attention=False, **BLOCK) for _ in range(2)], 1)
     make_blocks("extra_msa", [evoformer.ExtraMSABlock(ckpt=False, **BLOCK) for _ in range(2)], 2)
     make_structure_module()
-    make_model()
+    make_model("model", "model_3_ptm", 5)
+    make_template_features()
+    make_template_embedder()
+    make_model("templates", "model_1_ptm", 12)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ OpenFold's do, which reads the first.
     params_model_3_ptm.npz    random arrays under DeepMind's names
     openfold/                 config.json and model.safetensors: OpenFold's model after it imported these
     old_names.json            the names that OpenFold's first versions had, where they differ from today's
+    templates/                likewise of a model with templates, params_model_1_ptm.npz
 """
 
 import importlib
@@ -49,47 +50,64 @@ def param_kind(key):
     return key.split("//")[1]
 
 
-def main():
-    goldens.load_openfold(sys.argv[1])
-    torch.set_default_dtype(torch.float32)
-    config = goldens.openfold_config()
+def stack_of(key):
+    """The sizes of the blocks that an array belongs to."""
+    for part in ("template_pair_stack", "template_embedding/attention"):
+        if part in key:
+            sizes = goldens.TEMPLATE_SIZES["template_pair_stack" if part[-1] == "k" else "template_pointwise_attention"]
+            return {"no_heads_pair": sizes["no_heads"], "heads": sizes["no_heads"]}
+    return goldens.SIZES["extra_msa_stack" if "extra_msa_stack" in key else "evoformer_stack"]
+
+
+def make(folder, version, seed):
+    config = goldens.openfold_config(version)
     model = importlib.import_module("openfold.model.model").AlphaFold(config)
     importing = importlib.import_module("openfold.utils.import_weights")
-    flat = importing.process_translation_dict(importing.generate_translation_dict(model, "model_3_ptm"))
-    generator = numpy.random.default_rng(7)
+    flat = importing.process_translation_dict(importing.generate_translation_dict(model, version))
+    generator = numpy.random.default_rng(seed)
     arrays = {}
     for key, param in flat.items():
-        stack = goldens.SIZES["extra_msa_stack" if "extra_msa_stack" in key else "evoformer_stack"]
-        heads = next((stack[name] for part, name in HEADS.items() if part in key), 0)
+        stack = stack_of(key)
+        heads = next((stack[name] for part, name in HEADS.items() if part in key), stack.get("heads", 0))
         one = param.param[0] if param.stacked else param.param
         shape = published_shape(key, one, {"heads": heads, **stack})
         if param.stacked:
             shape = [len(param.param), *shape]
         arrays[key] = generator.normal(size=shape).astype("<f4")
-    OUT.mkdir(parents=True, exist_ok=True)
-    path = OUT / "params_model_3_ptm.npz"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"params_{version}.npz"
     numpy.savez_compressed(path, **arrays)
-    importing.import_jax_weights_(model, path, "model_3_ptm")
+    importing.import_jax_weights_(model, path, version)
     state = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
-    (OUT / "openfold").mkdir(exist_ok=True)
-    save_file(state, OUT / "openfold" / "model.safetensors")
+    (folder / "openfold").mkdir(exist_ok=True)
+    save_file(state, folder / "openfold" / "model.safetensors")
     sizes = json.loads(json.dumps(goldens.SIZES))
     del sizes["structure_module"]["no_blocks"]  # which DeepMind's files do not say: its blocks share their parameters
     for stack in ("evoformer_stack", "extra_msa_stack"):
         del sizes[stack]["msa_dropout"], sizes[stack]["pair_dropout"]
     sizes |= {"model_type": "alphafold2", "max_extra_msa": 5120}
-    (OUT / "openfold" / "config.json").write_text(json.dumps(sizes, indent=2) + "\n")
+    if config.model.template.enabled:
+        sizes["template"] = goldens.TEMPLATE_SIZES  # how many a model reads, 4, is not said
+    (folder / "openfold" / "config.json").write_text(json.dumps(sizes, indent=2) + "\n")
 
     old = {}
     for name in state:
         before = (name.replace(".pair_stack.", ".core.").replace("points.linear.", "points.")
+                  .replace("template_embedder.", "").replace("template_single_embedder", "template_angle_embedder")
                   .replace(".msa_transition.", ".core.msa_transition.")
                   .replace(".outer_product_mean.", ".core.outer_product_mean."))
         if before != name:
             old[name] = before
     renamed = importing.convert_deprecated_v1_keys({old.get(name, name): name for name in state})
     assert all(key == name for key, name in renamed.items()) and len(renamed) == len(state)
-    (OUT / "old_names.json").write_text(json.dumps(old, indent=1) + "\n")
+    (folder / "old_names.json").write_text(json.dumps(old, indent=1) + "\n")
+
+
+def main():
+    goldens.load_openfold(sys.argv[1])
+    torch.set_default_dtype(torch.float32)
+    make(OUT, "model_3_ptm", 7)
+    make(OUT / "templates", "model_1_ptm", 8)
     for made in sorted(OUT.rglob("*.*")):
         print(made, made.stat().st_size, "bytes")
 

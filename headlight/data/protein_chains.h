@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,9 +23,6 @@ struct ChainSet {
   std::int64_t repeated = 0;    // chains of files with another chain of the same sequence before it, left out
   std::int64_t unresolved = 0;  // chains of files of which fewer than 3 C alphas are known, left out
 };
-
-// Reads a file of a structure: ReadStructure of protein/files/structure_files.h.
-using StructureReader = std::function<Structure(const std::string& path)>;
 
 // Each path is one of
 // - a structure, PDB or mmCIF: all of its chains;

@@ -50,6 +50,8 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   };
   input_.emplace(root / "input_embedder", config_.alignment, config_.pair, config_.farthest);
   recycling_.emplace(root / "recycling_embedder", config_.alignment, config_.pair);
+  if (config_.templates > 0)
+    templates_.emplace(root / "template_embedder", config_.alignment, config_.pair, config_.template_stack);
   extra_ = linear(root / "extra_msa_embedder", "linear", kExtraFeatures, config_.extra, LeCunNormal(kExtraFeatures));
   extra_rows_.emplace(root / "extra_msa_stack", config_.extra_rows, config_.extra_blocks);
   evoformer_.emplace(root / "evoformer", config_.evoformer, config_.blocks);
@@ -67,7 +69,8 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
 }
 
 FoldingPlan AlphaFold::plan() const {
-  return {config_.rows, config_.most_extra_rows, config_.recycles, config_.extra_blocks + config_.blocks};
+  return {std::max<std::int64_t>(1, config_.rows - config_.templates), config_.most_extra_rows, config_.recycles,
+          config_.extra_blocks + config_.blocks, config_.templates};
 }
 
 void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
@@ -85,15 +88,49 @@ void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
   check("extra rows", features.extra, kExtraFeatures, 0);
 }
 
+void AlphaFold::CheckTemplates(const FoldingFeatures& features) const {
+  Check(features.templates.empty() || templates_, "{}: {} templates, where this model reads none", parameters_.source(),
+        features.templates.size());
+  const auto residues = std::ssize(features.types);
+  for (const TemplateFeatures& one : features.templates) {
+    const auto fits = [&](const Tensor& x, std::int64_t columns) {
+      return x.shape() == Shape{residues, columns} && x.dtype() == parameters_.dtype();
+    };
+    Check(std::ssize(one.types) == residues && std::ssize(one.beta_known) == residues &&
+              std::ssize(one.backbone_known) == residues && fits(one.beta, 3) && fits(one.angles, kTemplateAngles),
+          "{}: a template of {} residues, with C betas of shape {} and angles of shape {}, for a chain of {}",
+          parameters_.source(), one.types.size(), ToString(one.beta.shape()), ToString(one.angles.shape()), residues);
+    for (const std::int32_t type : one.types)
+      Check(type >= 0 && type <= kGap, "{}: a template's residue type {} of {}", parameters_.source(), type, kGap + 1);
+  }
+}
+
+namespace {
+
+// The marks of an alignment with a row for each template after its own, which is present where psi is known.
+AlignmentGrid::Marks WithTemplates(const FoldingFeatures& features) {
+  auto marks = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(features.alignment.rows()), 1);
+  if (features.present != nullptr) *marks = *features.present;
+  for (const TemplateFeatures& one : features.templates)
+    Dispatch(one.angles.dtype(), [&]<typename T>(T) {
+      for (const T known : one.angles.ViewColumns(kPsiKnown, 1).ToVector<T>()) marks->push_back(known != 0);
+    });
+  return marks;
+}
+
+}  // namespace
+
 FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                                const std::function<void()>& after_block) const {
   CheckChain(features, before);
   CheckAlignment(features);
+  CheckTemplates(features);
   const std::int64_t residues = std::ssize(features.types);
   const RecycledState recycled = before == nullptr
                                      ? NothingRecycled(residues, config_.alignment, config_.pair, parameters_.dtype())
                                      : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
+  if (!features.templates.empty()) state = (*templates_)(context, state, features.templates);
   // No extra rows are as one that is absent: its outer products with itself are divided by next to nothing, which the
   // published models are made for.
   const bool none = features.extra.rows() == 0;
@@ -104,19 +141,20 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
   const ResidueSink sink = std::exchange(context.residue_sink, {});  // which reports no extra rows
   state.pair = (*extra_rows_)(context, {(*extra_)(context, extra), state.pair}, extra_grid, after_block).pair;
   context.residue_sink = sink;
-  const AlignmentGrid grid(features.alignment.rows() / residues, residues, features.present);
+  const AlignmentGrid grid(state.alignment.rows() / residues, residues,
+                           features.templates.empty() ? features.present : WithTemplates(features));
   state = (*evoformer_)(context, state, grid, after_block);
 
   FoldingOutputs outputs;
-  outputs.alignment = state.alignment;
+  outputs.alignment = FirstCells(state.alignment, features.alignment.rows());  // without the templates' rows
   outputs.pair = state.pair;
-  outputs.single = (*single_)(context, FirstRow(state.alignment, residues));
+  outputs.single = (*single_)(context, FirstCells(state.alignment, residues));
   outputs.structure = (*structure_)(context, outputs.single, state.pair, features.types);
   const Tensor distances = (*distances_)(context, state.pair);
   outputs.distances = ops::Add(distances, ops::Embedding(distances, grid.transposed));
   const Tensor hidden = lddt_->first(context, lddt_->norm(context, outputs.structure.single), Activation::relu);
   outputs.lddt = lddt_->third(context, lddt_->second(context, hidden, Activation::relu));
-  outputs.letters = (*letters_)(context, state.alignment);
+  outputs.letters = (*letters_)(context, outputs.alignment);
   outputs.resolved = (*resolved_)(context, outputs.single);
   if (aligned_errors_) outputs.aligned_errors = (*aligned_errors_)(context, state.pair);
   return outputs;
@@ -127,7 +165,8 @@ Json::Object AlphaFold::Description() const {
           {"alignment", config_.alignment}, {"pair", config_.pair},
           {"single", config_.single},       {"structure_blocks", config_.structure.blocks},
           {"rows", config_.rows},           {"extra_rows", config_.most_extra_rows},
-          {"recycles", config_.recycles},   {"aligned_errors", config_.error_bins > 0}};
+          {"recycles", config_.recycles},   {"aligned_errors", config_.error_bins > 0},
+          {"templates", config_.templates}};
 }
 
 namespace {
@@ -144,6 +183,22 @@ void DescribeStack(ConfigTable& table, EvoformerConfig& block, int& blocks) {
   table.Integer("transition_n", block.transition, "the width of transitions", 1, 1024);
   table.Probability("msa_dropout", block.dropout);
   table.Probability("pair_dropout", block.pair.dropout);
+}
+
+void DescribeTemplates(ConfigTable& table, TemplateConfig& config) {
+  table.Size("c_t", config.stack.pair, "the width of templates' pairs");
+  DescribePart(table, "template_pair_stack", [&](ConfigTable& part) {
+    part.Size("c_hidden_tri_mul", config.stack.channels, "the channels of triangle multiplication");
+    part.Size("c_hidden_tri_att", config.stack.head_dim, "a head's numbers in triangle attention");
+    part.Integer("no_heads", config.stack.heads, "the heads of triangle attention", 1, 1024);
+    part.Layers("no_blocks", config.blocks, "the number of blocks");
+    part.Integer("pair_transition_n", config.stack.transition, "the width of transitions", 1, 1024);
+    part.Probability("dropout_rate", config.stack.dropout);
+  });
+  DescribePart(table, "template_pointwise_attention", [&](ConfigTable& part) {
+    part.Size("c_hidden", config.head_dim, "a head's numbers in the attention to templates");
+    part.Integer("no_heads", config.heads, "the heads of the attention to templates", 1, 1024);
+  });
 }
 
 void DescribeStructure(ConfigTable& table, StructureModuleConfig& config) {
@@ -175,6 +230,8 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
   DescribePart(table, "evoformer_stack", stack(config.evoformer, config.blocks));
   DescribePart(table, "extra_msa_stack", stack(config.extra_rows, config.extra_blocks));
   DescribePart(table, "structure_module", [&](ConfigTable& part) { DescribeStructure(part, config.structure); });
+  table.Integer("max_templates", config.templates, "the number of templates", 0, 1024);
+  DescribePart(table, "template", [&](ConfigTable& part) { DescribeTemplates(part, config.template_stack); });
   table.Size("plddt_hidden", config.lddt_hidden, "the width of the head for lDDT");
   table.Integer("plddt_bins", config.lddt_bins, "the bins of lDDT", 2, 1 << 16);
   table.Integer("distogram_bins", config.distance_bins, "the bins of distances", 2, 1 << 16);
@@ -184,6 +241,10 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
 }
 
 namespace {
+
+// Of weights for templates: models 1 and 2 have them.
+constexpr std::string_view kTemplateWeight = "template_embedder.template_pair_embedder.linear.weight";
+constexpr std::int64_t kPublishedTemplates = 4;
 
 // DeepMind's files hold no configuration: sizes are those of their arrays, and the extra rows those of the model that a
 // file's name says.
@@ -198,20 +259,35 @@ AlphaFoldConfig PublishedConfig(const Safetensors& file) {
   config.pair = axis("evoformer/left_single//weights", 1);
   config.single = axis("evoformer/single_activations//weights", 1);
   config.farthest = static_cast<std::int32_t>((axis("evoformer/pair_activiations//weights", 0) - 1) / 2);
+  const auto pair_stack = [&](const std::string& name, PairStackConfig& block) {
+    const std::string query = name + "triangle_attention_starting_node/attention//query_w";
+    block.channels = axis(name + "triangle_multiplication_outgoing/left_projection//weights", 2);
+    block.heads = static_cast<std::int32_t>(axis(query, 2));
+    block.head_dim = axis(query, 3);
+    return static_cast<int>(axis(query, 0));
+  };
   const auto stack = [&](const std::string& name, std::int64_t width, EvoformerConfig& block) {
-    const std::string rows = name + "msa_row_attention_with_pair_bias/attention//query_w",
-                      pairs = name + "triangle_attention_starting_node/attention//query_w";
+    const std::string rows = name + "msa_row_attention_with_pair_bias/attention//query_w";
     block.heads = static_cast<std::int32_t>(axis(rows, 2));
     block.head_dim = axis(rows, 3);
     block.outer_product = axis(name + "outer_product_mean/left_projection//weights", 2);
     block.transition = axis(name + "msa_transition/transition1//weights", 2) / std::max<std::int64_t>(width, 1);
-    block.pair.channels = axis(name + "triangle_multiplication_outgoing/left_projection//weights", 2);
-    block.pair.heads = static_cast<std::int32_t>(axis(pairs, 2));
-    block.pair.head_dim = axis(pairs, 3);
-    return static_cast<int>(axis(rows, 0));
+    return pair_stack(name, block.pair);
   };
   config.blocks = stack("evoformer/evoformer_iteration/", config.alignment, config.evoformer);
   config.extra_blocks = stack("evoformer/extra_msa_stack/", config.extra, config.extra_rows);
+  if (file.contains(PublishedNameOf(kTemplateWeight).name)) {
+    const std::string templates = "evoformer/template_embedding/", one = templates + "single_template_embedding/",
+                      blocks = one + "template_pair_stack/__layer_stack_no_state/";
+    TemplateConfig& part = config.template_stack;
+    config.templates = kPublishedTemplates;
+    part.stack.pair = axis(one + "embedding2d//weights", 1);
+    part.blocks = pair_stack(blocks, part.stack);
+    part.stack.transition =
+        axis(blocks + "pair_transition/transition1//weights", 2) / std::max<std::int64_t>(part.stack.pair, 1);
+    part.heads = static_cast<std::int32_t>(axis(templates + "attention//query_w", 1));
+    part.head_dim = axis(templates + "attention//query_w", 2);
+  }
   const std::string fold = "structure_module/fold_iteration/", points = fold + "invariant_point_attention";
   ops::InvariantPointShape& shape = config.structure.attention;
   shape.heads = static_cast<std::int32_t>(axis(points + "//trainable_point_weights", 0));
@@ -238,14 +314,10 @@ std::unique_ptr<AlphaFold> Load(const ModelFolder& files, const LoadModelOptions
   const std::string bias = "aux_heads.tm.linear.bias", name = published ? PublishedNameOf(bias).name : bias;
   const Safetensors& stored = published ? files.weights : weights;
   if (stored.contains(name)) config.error_bins = stored.At(name).shape.elements();
+  if (config.templates == 0 && weights.contains(kTemplateWeight)) config.templates = kPublishedTemplates;
   auto model = std::make_unique<AlphaFold>(config);
   if (published) weights = FromPublished(files.weights, model->parameters());
-  // Without templates nothing of these is computed.
-  const OtherTensors others = {.unused = {"template_embedder.",
-                                          "alphafold/alphafold_iteration/evoformer/template_embedding/",
-                                          "alphafold/alphafold_iteration/evoformer/template_single_embedding//",
-                                          "alphafold/alphafold_iteration/evoformer/template_projection//"}};
-  LoadWeights(files, weights, options, model->parameters(), others);
+  LoadWeights(files, weights, options, model->parameters(), {});
   return model;
 }
 

@@ -1,5 +1,5 @@
 // AlphaFold 2 (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021) for one chain,
-// without templates, under OpenFold's names.
+// under OpenFold's names.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "headlight/nn/folding_embedders.h"
 #include "headlight/nn/folding_model.h"
 #include "headlight/nn/structure_module.h"
+#include "headlight/nn/template_embedder.h"
 
 namespace headlight {
 
@@ -26,9 +27,11 @@ struct AlphaFoldConfig {
   EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};
   int blocks = 48, extra_blocks = 4;
   StructureModuleConfig structure = {};
+  TemplateConfig template_stack = {};
+  std::int64_t templates = 0;  // that the model reads at most (published: 4); 0: it has no such part
   std::int64_t lddt_hidden = 128, lddt_bins = 50, distance_bins = 64;
   std::int64_t error_bins = 0;                      // of aligned errors (pTM); 0: the model has no such head
-  std::int64_t rows = 512, most_extra_rows = 1024;  // of an alignment, at most
+  std::int64_t rows = 512, most_extra_rows = 1024;  // of an alignment, at most; among `rows` are the templates'
   int recycles = 3;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, AlphaFoldConfig& config);
@@ -49,10 +52,12 @@ class HEADLIGHT_API AlphaFold : public FoldingModel {
 
  private:
   void CheckAlignment(const FoldingFeatures& features) const;
+  void CheckTemplates(const FoldingFeatures& features) const;
 
   AlphaFoldConfig config_;
   std::optional<InputEmbedder> input_;
   std::optional<RecyclingEmbedder> recycling_;
+  std::optional<TemplateEmbedder> templates_;
   std::optional<Linear> extra_, single_;
   std::optional<EvoformerStack> extra_rows_, evoformer_;
   std::optional<StructureModule> structure_;

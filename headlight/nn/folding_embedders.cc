@@ -1,7 +1,6 @@
 #include "headlight/nn/folding_embedders.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -28,16 +27,41 @@ Tensor OfKinds(Context& context, const Linear& linear, std::int64_t kinds, std::
   return ops::Embedding(linear(context, each), rows);
 }
 
-// Bins of the distances of beta atoms that are recycled, in angstrom.
-constexpr std::int64_t kBins = 15;
-constexpr double kFirstBin = 3.25, kBinWidth = 1.25, kBeyond = 1e8;  // kBeyond: squared
+constexpr std::int64_t kBins = 15;  // of the distances of beta atoms that are recycled
 
 }  // namespace
 
-Tensor FirstRow(const Tensor& alignment, std::int64_t residues) {
+Tensor FirstCells(const Tensor& alignment, std::int64_t cells) {
   const std::int64_t columns = alignment.columns();
   const Tensor flat = ops::Reshape(alignment, {1, alignment.elements()});
-  return ops::Reshape(ops::Columns(flat, 0, residues * columns), {residues, columns});
+  return ops::Reshape(ops::Columns(flat, 0, cells * columns), {cells, columns});
+}
+
+std::vector<std::int32_t> BinsOfDistances(const Tensor& points, std::int64_t bins) {
+  constexpr double kFirstBin = 3.25, kBinWidth = 1.25, kBeyond = 1e8;  // in angstrom; kBeyond: squared
+  std::vector<std::int32_t> all;
+  Dispatch(points.dtype(), [&]<typename T>(T) {
+    std::vector<T> edges;  // squared
+    for (std::int64_t bin = 0; bin < bins; ++bin) {
+      const T edge = static_cast<T>(kFirstBin + kBinWidth * static_cast<double>(bin));
+      edges.push_back(edge * edge);
+    }
+    edges.push_back(static_cast<T>(kBeyond));
+    const Matrix<T> atoms = points.matrix<T>();
+    for (std::int64_t i = 0; i < atoms.rows; ++i) {
+      for (std::int64_t j = 0; j < atoms.rows; ++j) {
+        T squares = 0;
+        for (std::int64_t axis = 0; axis < 3; ++axis) {
+          const T difference = atoms.row(i)[axis] - atoms.row(j)[axis];
+          squares += difference * difference;
+        }
+        const auto above = std::upper_bound(edges.begin(), edges.end(), squares);
+        const bool within = above != edges.begin() && above != edges.end() && above[-1] < squares;
+        all.push_back(static_cast<std::int32_t>(within ? above - edges.begin() - 1 : bins));
+      }
+    }
+  });
+  return all;
 }
 
 InputEmbedder::InputEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, std::int32_t farthest)
@@ -80,7 +104,7 @@ RecycledState Recycle(const FoldingOutputs& outputs, std::span<const std::int32_
     const std::int64_t atom = types[static_cast<std::size_t>(residue)] == glycine ? alpha_atom : beta_atom;
     beta.ViewRows(residue, 1).CopyFrom(atoms.ViewRows(residue, 1).ViewColumns(3 * atom, 3));
   }
-  return {FirstRow(outputs.alignment.Detached(), residues), outputs.pair.Detached(), beta};
+  return {FirstCells(outputs.alignment.Detached(), residues), outputs.pair.Detached(), beta};
 }
 
 RecyclingEmbedder::RecyclingEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair)
@@ -91,31 +115,10 @@ RecyclingEmbedder::RecyclingEmbedder(const Scope& scope, std::int64_t alignment,
 FoldingState RecyclingEmbedder::operator()(Context& context, const FoldingState& state,
                                            const RecycledState& recycled) const {
   const std::int64_t residues = recycled.first_row.rows(), columns = state.alignment.columns();
-  std::vector<std::int32_t> bins;  // kBins below the first, beyond the last and at an edge
-  Dispatch(recycled.beta_atoms.dtype(), [&]<typename T>(T) {
-    std::array<T, kBins + 1> edges;  // squared
-    for (std::int64_t bin = 0; bin < kBins; ++bin) {
-      const T edge = static_cast<T>(kFirstBin + kBinWidth * static_cast<double>(bin));
-      edges[static_cast<std::size_t>(bin)] = edge * edge;
-    }
-    edges[kBins] = static_cast<T>(kBeyond);
-    const Matrix<T> atoms = recycled.beta_atoms.matrix<T>();
-    for (std::int64_t i = 0; i < residues; ++i) {
-      for (std::int64_t j = 0; j < residues; ++j) {
-        T squares = 0;
-        for (std::int64_t axis = 0; axis < 3; ++axis) {
-          const T difference = atoms.row(i)[axis] - atoms.row(j)[axis];
-          squares += difference * difference;
-        }
-        const auto above = std::upper_bound(edges.begin(), edges.end(), squares);
-        const bool within = above != edges.begin() && above != edges.end() && above[-1] < squares;
-        bins.push_back(static_cast<std::int32_t>(within ? above - edges.begin() - 1 : kBins));
-      }
-    }
-  });
+  const std::vector<std::int32_t> bins = BinsOfDistances(recycled.beta_atoms, kBins);
   const Tensor distances = OfKinds(context, distances_, kBins, bins, state.pair.dtype());
   const Tensor pair = ops::Add(state.pair, ops::Add(pair_norm_(context, recycled.pair), distances));
-  const Tensor row = ops::Add(FirstRow(state.alignment, residues), row_norm_(context, recycled.first_row));
+  const Tensor row = ops::Add(FirstCells(state.alignment, residues), row_norm_(context, recycled.first_row));
   const std::int64_t others = state.alignment.rows() - residues;
   if (others == 0) return {row, pair};
   const Tensor flat = ops::Reshape(state.alignment, {1, state.alignment.elements()});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/nn/evoformer.h"
@@ -56,7 +57,11 @@ class HEADLIGHT_API RecyclingEmbedder {
   Linear distances_;
 };
 
-// The first row of an alignment [rows * residues, ...], as a view.
-HEADLIGHT_API Tensor FirstRow(const Tensor& alignment, std::int64_t residues);
+// The first cells of an alignment [rows * residues, ...], as a view.
+HEADLIGHT_API Tensor FirstCells(const Tensor& alignment, std::int64_t cells);
+
+// For each pair of points [residues, 3], which of so many bins their distance is in: 1.25 angstrom wide, the first from
+// 3.25 on, the last without an end; `bins` below the first and at an edge.
+HEADLIGHT_API std::vector<std::int32_t> BinsOfDistances(const Tensor& points, std::int64_t bins);
 
 }  // namespace headlight

@@ -9,7 +9,8 @@
 
 namespace headlight {
 
-FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places) {
+FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places,
+                                 std::vector<TemplateFeatures> templates) {
   if (places.empty()) {
     places.resize(drawn.types.size());
     std::iota(places.begin(), places.end(), 0);
@@ -19,7 +20,8 @@ FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std
           .target = drawn.target,
           .alignment = drawn.alignment,
           .present = {},
-          .extra = drawn.extra};
+          .extra = drawn.extra,
+          .templates = std::move(templates)};
 }
 
 void FoldingModel::CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const {

@@ -11,6 +11,7 @@
 #include "headlight/nn/alignment_grid.h"
 #include "headlight/nn/model.h"
 #include "headlight/nn/structure_module.h"
+#include "headlight/protein/templates.h"
 
 namespace headlight {
 
@@ -25,11 +26,13 @@ struct FoldingFeatures {
   Tensor alignment;                  // [rows * residues, 49]: the first row is the chain's
   AlignmentGrid::Marks present;      // of rows * residues, 0 for a cell that nothing may read; null: all are present
   Tensor extra;                      // [extra rows * residues, 25]
+  std::vector<TemplateFeatures> templates;  // none: as for a chain that has none
 };
 
 // Features that were drawn of an alignment (protein/alignment_features.h), as a model reads them: of residues at these
-// places, or without any at 0, 1, 2 and so on.
-HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places = {});
+// places, or without any at 0, 1, 2 and so on; and of templates.
+HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places = {},
+                                               std::vector<TemplateFeatures> templates = {});
 
 struct FoldingOutputs {
   Tensor alignment;  // [rows * residues, ...]
@@ -50,6 +53,7 @@ struct FoldingPlan {
   std::int64_t rows = 0, extra = 0;  // of an alignment, at most; 0: the model reads none
   int recycles = 3;                  // passes after the first
   int blocks = 0;                    // of a pass
+  std::int64_t templates = 0;        // at most; 0: the model reads none
 };
 
 class HEADLIGHT_API FoldingModel : public Model {

@@ -96,6 +96,7 @@ Tensor TriangleAttention::operator()(Context& context, const Tensor& pair, const
 
 PairStack::PairStack(const Scope& scope, const PairStackConfig& config)
     : dropout_(config.dropout),
+      attention_first_(config.attention_first),
       outgoing_(scope / "tri_mul_out", config.pair, config.channels, ops::Triangle::outgoing),
       incoming_(scope / "tri_mul_in", config.pair, config.channels, ops::Triangle::incoming),
       starting_(scope / "tri_att_start", config.pair, config.heads, config.head_dim, TriangleAttention::Node::starting),
@@ -107,10 +108,14 @@ Tensor PairStack::operator()(Context& context, const Tensor& pair, const Alignme
   const auto add = [&](const Tensor& update, DropoutShared shared) {
     z = ops::Residual(z, DropShared(context, update, grid.residues, dropout_, shared));
   };
-  add(outgoing_(context, z, grid), DropoutShared::rows);
-  add(incoming_(context, z, grid), DropoutShared::rows);
+  const auto multiply = [&] {
+    add(outgoing_(context, z, grid), DropoutShared::rows);
+    add(incoming_(context, z, grid), DropoutShared::rows);
+  };
+  if (!attention_first_) multiply();
   add(starting_(context, z, grid), DropoutShared::rows);
   add(ending_(context, z, grid), DropoutShared::columns);
+  if (attention_first_) multiply();
   return ops::Residual(z, transition_(context, z));
 }
 

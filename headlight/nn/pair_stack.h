@@ -71,6 +71,7 @@ struct PairStackConfig {
   std::int64_t head_dim = 32;
   std::int64_t transition = 4;  // times as wide
   double dropout = 0.25;
+  bool attention_first = false;  // before multiplication, as in algorithm 16
 };
 
 // Both multiplications, both attentions, a transition, each added to the pairs.
@@ -84,6 +85,7 @@ class HEADLIGHT_API PairStack {
 
  private:
   double dropout_;
+  bool attention_first_;
   TriangleMultiplication outgoing_, incoming_;
   TriangleAttention starting_, ending_;
   Transition transition_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,9 @@ struct Structure {
   std::string name;
   std::vector<ProteinChain> chains;
 };
+
+// Reads a file of a structure: ReadStructure of protein/files/structure_files.h.
+using StructureReader = std::function<Structure(const std::string& path)>;
 
 // The chain of that name; the only one where it is empty. Throws Error that lists the chains, beginning with the
 // structure's name.

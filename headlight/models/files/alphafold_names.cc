@@ -31,6 +31,13 @@ const Names& ModuleNames() {
                  {"recycling_embedder.linear", "evoformer/prev_pos_linear"},
                  {"recycling_embedder.layer_norm_m", "evoformer/prev_msa_first_row_norm"},
                  {"recycling_embedder.layer_norm_z", "evoformer/prev_pair_norm"},
+                 {"template_embedder.template_single_embedder.linear_1", "evoformer/template_single_embedding"},
+                 {"template_embedder.template_single_embedder.linear_2", "evoformer/template_projection"},
+                 {"template_embedder.template_pair_embedder.linear",
+                  "evoformer/template_embedding/single_template_embedding/embedding2d"},
+                 {"template_embedder.template_pair_stack.layer_norm",
+                  "evoformer/template_embedding/single_template_embedding/output_layer_norm"},
+                 {"template_embedder.template_pointwise_att.mha", "evoformer/template_embedding/attention"},
                  {"extra_msa_embedder.linear", "evoformer/extra_msa_activations"},
                  {"evoformer.linear", "evoformer/single_activations"},
                  {"structure_module.layer_norm_s", "structure_module/single_layer_norm"},
@@ -164,14 +171,21 @@ bool HasAxes(std::span<const std::int64_t> axes, std::int64_t inputs, std::int64
 }  // namespace
 
 PublishedName PublishedNameOf(std::string_view openfold) {
-  for (const auto& [ours, theirs] : {std::pair("evoformer.blocks.", "evoformer/evoformer_iteration/"),
-                                     std::pair("extra_msa_stack.blocks.", "evoformer/extra_msa_stack/")}) {
+  const std::string_view templates = "template_embedder.template_pair_stack.blocks.";
+  for (const auto& [ours, theirs] :
+       {std::pair("evoformer.blocks.", "evoformer/evoformer_iteration/"),
+        std::pair("extra_msa_stack.blocks.", "evoformer/extra_msa_stack/"),
+        std::pair(
+            templates.data(),
+            "evoformer/template_embedding/single_template_embedding/template_pair_stack/__layer_stack_no_state/")}) {
     if (!openfold.starts_with(ours)) continue;
     const std::string_view rest = openfold.substr(std::string_view(ours).size());
     PublishedName published;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), published.block);
     if (error != std::errc() || end == rest.data() + rest.size()) return {};
-    const std::string name = ArrayName({end + 1, rest.data() + rest.size()}, BlockNames());
+    const std::string in_block =
+        (ours == templates ? "pair_stack." : "") + std::string(end + 1, rest.data() + rest.size());
+    const std::string name = ArrayName(in_block, BlockNames());
     if (name.empty()) return {};
     published.name = std::string(kPrefix) + theirs + name;
     return published;
