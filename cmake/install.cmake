@@ -29,6 +29,7 @@ set(user_headers
   headlight/protein/secondary_structure.h
   headlight/protein/sequences.h
   headlight/protein/structure.h
+  headlight/protein/templates.h
   headlight/protein/vector3.h
   headlight/tasks/answerer.h
   headlight/tasks/captioner.h

@@ -18,7 +18,10 @@ void Run(const FoldCommandOptions& options) {
     Check(options.alignments.empty() || options.database.empty(), "--database stands in the place of --msa");
   } else {
     Check(inputs == 0, "--queries stands in the place of --sequence and --msa");
+    Check(options.templates.empty(), "--templates are of one query, not of those of --queries");
   }
+  Check(options.template_alignment.empty() || !options.templates.empty(),
+        "--template-msa aligns the structures of --templates, of which there is none");
   FoldQueries(options);
 }
 
@@ -42,6 +45,13 @@ void AddFold(CLI::App& program) {
           "Search this database of mmseqs2 or HHblits for a query without an alignment; what is found is kept as "
           "FILE.a3m",
           "PATH");
+  AddFile(
+      command, "--templates", options.templates,
+      "Known structures of relatives, mmCIF or PDB, plain or gzip, for models that read templates; of each the chain "
+      "that is most like the query");
+  AddFile(command, "--template-msa", options.template_alignment,
+          "How they are aligned to the query, A3M, FASTA or Stockholm: a row for each chain, named STEM_CHAIN for that "
+          "of STEM.cif [by their sequences]");
   AddFile(command, "--queries", options.queries,
           "Many queries: a FASTA file, plain or gzip; those that have a structure in --out already are left out");
   AddFile(command, "--msa-dir", options.alignment_folder,
@@ -92,6 +102,7 @@ void AddFold(CLI::App& program) {
       "  headlight fold model --sequence MKVLAEYTWGRD --out query.pdb\n"
       "  headlight fold model --sequence MKVLAEYTWGRD --database uniref30/db --out query.cif\n"
       "  headlight fold params/params_model_[345]_ptm.npz --msa query.a3m --seeds 2 --rank ptm --out query.cif\n"
+      "  headlight fold params_model_1.npz --msa query.a3m --templates 1abc.cif 2xyz.pdb --out query.cif\n"
       "  headlight fold model --queries proteome.fasta --msa-dir alignments --out structures");
 }
 

@@ -17,7 +17,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/inspect/drawing/confidence_drawing.h"
-#include "headlight/io/model_folder.h"
+#include "headlight/io/model_description.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/folding_model.h"
@@ -123,23 +123,31 @@ class QueryFolder {
     constexpr std::int64_t kMostOfPdb = 9999;  // by their numbers
     Check(!query.out.ends_with(".pdb") || table.residues() <= kMostOfPdb,
           "{}: PDB holds {} residues, not {}: mmCIF holds more", query.out, kMostOfPdb, table.residues());
+    const std::vector<ProteinTemplate> templates = TemplatesOf(table);
     std::vector<Prediction> predictions;
     const std::int64_t runs = std::ssize(options_.models) * options_.seeds;
     for (const std::string& model : options_.models) {
       const auto& folder = LoadedFrom(model);
       Check(alignments.empty() || folder.model().plan().rows > 0, "{}: this model reads no alignment", model);
+      const bool reads = folder.model().plan().templates > 0;
+      if (!reads && !templates.empty()) {
+        Check(options_.models.size() > 1, "{}: this model reads no templates", model);
+        Note("{}: this model reads no templates, and folds without", model);
+      }
       for (std::int64_t i = 0; i < options_.seeds; ++i) {
         const std::int64_t before = std::ssize(predictions);
         const auto show = [&](std::int64_t done, std::int64_t most) {
           progress.Show(before * most + done, runs * most);
         };
         const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
-        PredictedStructure predicted = folder.Predict(table, {.seed = seed,
-                                                              .recycles = options_.recycles,
-                                                              .rows = options_.rows,
-                                                              .extra = options_.extra,
-                                                              .tolerance = options_.tolerance,
-                                                              .progress = show});
+        PredictedStructure predicted =
+            folder.Predict(table, {.seed = seed,
+                                   .recycles = options_.recycles,
+                                   .rows = options_.rows,
+                                   .extra = options_.extra,
+                                   .templates = reads ? templates : std::vector<ProteinTemplate>(),
+                                   .tolerance = options_.tolerance,
+                                   .progress = show});
         Check(options_.rank != "ptm" || predicted.ptm, "{}: this model predicts no TM-score, by which to rank", model);
         predictions.push_back({model, seed, std::move(predicted)});
         DropRepresentations(predictions);
@@ -150,6 +158,18 @@ class QueryFolder {
   }
 
  private:
+  std::vector<ProteinTemplate> TemplatesOf(const AlignmentTable& table) const {
+    const std::vector<std::uint8_t>& query = table.rows.front().residues;
+    std::vector<ProteinTemplate> templates =
+        ReadTemplates(options_.templates, options_.template_alignment, query, ReadStructure);
+    for (const ProteinTemplate& one : templates) {
+      std::int64_t same = 0;
+      for (std::size_t i = 0; i < query.size(); ++i) same += one.residues[i].type == query[i] ? 1 : 0;
+      Note("template {}: {} of {} residues are aligned, {} are the same", one.name, one.aligned(), query.size(), same);
+    }
+    return templates;
+  }
+
   double ScoreOf(const Prediction& prediction) const {
     return options_.rank == "ptm" ? *prediction.predicted.ptm : prediction.predicted.mean_plddt;
   }
@@ -233,6 +253,8 @@ void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& opt
   std::vector<OutputFile> outputs;
   std::vector<std::string> inputs = options.models;
   if (!options.queries.empty()) inputs.push_back(options.queries);
+  inputs.insert(inputs.end(), options.templates.begin(), options.templates.end());
+  if (!options.template_alignment.empty()) inputs.push_back(options.template_alignment);
   const std::size_t most = options.all ? options.models.size() * static_cast<std::size_t>(options.seeds) : 1;
   for (const Query& query : queries) {
     if (!query.error.empty()) continue;
@@ -262,7 +284,7 @@ void FoldQueries(const FoldCommandOptions& options) {
   if (options.queries.empty())
     Check(options.out.ends_with(".cif") || options.out.ends_with(".pdb"),
           "--out {}: a structure is written as .cif (mmCIF) or .pdb", options.out);
-  for (const std::string& model : options.models) CheckKind<FoldingModel>(model);
+  for (const std::string& model : options.models) FamilyOf(OpenModelDescription(model), FoldingModel::kKind, nullptr);
   if (!options.database.empty()) CheckSearchDatabase(options.database);
   const std::vector<Query> queries = QueriesOf(options);
   CheckFiles(queries, options);

@@ -15,6 +15,8 @@ struct FoldCommandOptions {
   std::string sequence;                   // of one query, or
   std::vector<std::string> alignments;    // its alignments, or
   std::string database;                   // that is searched where there is no alignment
+  std::vector<std::string> templates;     // structures, aligned to the query by
+  std::string template_alignment;         // this file, or else by their sequences
   std::string queries, alignment_folder;  // a FASTA file, and a folder with NAME.a3m or NAME.sto of these
   std::string out;                        // a file for one query, a folder for others
   std::string format = "cif";             // in a folder

@@ -9,6 +9,7 @@
 #include "headlight/protein/alignment_table.h"
 #include "headlight/protein/files/structure_files.h"
 #include "headlight/tasks/folder.h"
+#include "tests/folding_testing.h"
 
 namespace headlight {
 namespace {
@@ -193,6 +194,68 @@ TEST_F(FoldCommand, SearchesADatabase) {
   script("mmseqs", "kill -9 $$\n");
   EXPECT_THAT(refusal(), HasSubstr("mmseqs createdb: ended by signal 9"));
   setenv("PATH", path.c_str(), 1);
+}
+
+// Two structures that are alike to the query, and how they are aligned to it.
+struct TemplateSetting : FoldCommand {
+  TemplateSetting() {
+    WriteFile(first, WriteMmcif({"made", {MadeChain("GGKVLAEYSWGG", 1)}}));
+    WriteFile(second, WritePdb({"made", {MadeChain("WWW", 2), Named("B", MadeChain("PKVLAEHTWGRDPP", 3))}}));
+    WriteFile(alignment, std::string(">query\n") + kQuery + "\n>2xyz_B\n-KVLAEHTWGRD\n>1abc\nGKVL----aeySWGG\n");
+  }
+  static ProteinChain Named(const std::string& name, ProteinChain chain) {
+    chain.name = name;
+    return chain;
+  }
+  Outcome Fold(const std::string& by, std::vector<std::string> more) const {
+    more.insert(more.begin(), {"fold", by, "--sequence", kQuery, "--recycles", "1", "--json", "--out", out});
+    return RunProgram(more);
+  }
+
+  const std::string reads = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/templates";
+  const std::string first = folder.File("1abc.cif"), second = folder.File("2xyz.pdb"), alignment = folder.File("t.a3m");
+};
+
+TEST_F(TemplateSetting, TemplatesAreAlignedAndRead) {
+  const AlignmentTable table = TableOfSequence(kQuery);
+  const std::vector<std::uint8_t>& query = table.rows.front().residues;
+  const auto plddt = [](const Outcome& outcome) {
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return *ParseJson(outcome.out, "row").Find("plddt");
+  };
+  const auto expected = [&](const std::vector<ProteinTemplate>& templates) {
+    return Json(Folder::Load(reads).Predict(table, {.recycles = 1, .templates = templates}).mean_plddt);
+  };
+  const Outcome by_sequences = Fold(reads, {"--templates", first, second});
+  EXPECT_THAT(by_sequences.err, AllOf(HasSubstr("1abc.cif, chain A: 9 of 12 residues are aligned, 8 are the same"),
+                                      HasSubstr("2xyz.pdb, chain B: 11 of 12 residues are aligned, 10 are the same")));
+  EXPECT_EQ(plddt(by_sequences), expected(ReadTemplates({first, second}, "", query, ReadStructure)));
+  const Outcome by_rows = Fold(reads, {"--templates", first, second, "--template-msa", alignment});
+  EXPECT_EQ(plddt(by_rows), expected(ReadTemplates({first, second}, alignment, query, ReadStructure)));
+  EXPECT_NE(plddt(by_rows), plddt(by_sequences));
+  EXPECT_NE(plddt(by_rows), plddt(Fold(reads, {})));
+
+  // Of several models those that read none fold without.
+  const Outcome both = Fold(reads, {model, "--templates", first});
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.err, HasSubstr(model + ": this model reads no templates, and folds without"));
+}
+
+TEST_F(TemplateSetting, RefusesTemplatesThatAreNotRead) {
+  const auto refusal = [&](const std::string& by, const std::vector<std::string>& more) {
+    const Outcome outcome = Fold(by, more);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal(model, {"--templates", first}), HasSubstr("this model reads no templates"));
+  EXPECT_THAT(refusal(reads, {"--templates", first, first, first, first, first}),
+              HasSubstr("5 templates, where " + reads + "/model.safetensors reads at most 4"));
+  EXPECT_THAT(refusal(reads, {"--template-msa", alignment}), HasSubstr("--template-msa aligns the structures"));
+  EXPECT_THAT(refusal(reads, {"--templates", first, "--template-msa", alignment}), HasSubstr("row '2xyz_B'"));
+  EXPECT_THAT(refusal(reads, {"--templates", folder.File("none.cif")}), HasSubstr("none.cif"));
+  EXPECT_THAT(refusal(reads, {"--templates", alignment}), HasSubstr("t.a3m"));
+  const Outcome many = RunProgram({"fold", reads, "--queries", kAlignment, "--templates", first, "--out", out});
+  EXPECT_THAT(many.err, HasSubstr("--templates are of one query"));
 }
 
 TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {

@@ -12,18 +12,21 @@
 #include "headlight/cli/forward_captions.h"
 #include "headlight/cli/forward_drawings.h"
 #include "headlight/cli/forward_dual.h"
+#include "headlight/cli/forward_folding.h"
 #include "headlight/cli/forward_pictures.h"
 #include "headlight/cli/forward_regions.h"
 #include "headlight/cli/forward_tensors.h"
+#include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/io/model_folder.h"
+#include "headlight/io/model_description.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/nn/caption_model.h"
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
+#include "headlight/nn/folding_model.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
@@ -126,12 +129,13 @@ constexpr KindForward kForward[] = {
     {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector},
     {DualEncoder::kKind, ForwardDualEncoder},       {RegionTextEncoder::kKind, ForwardRegionTexts},
     {CaptionModel::kKind, ForwardCaptionModel},     {PictureCoder::kKind, ForwardPictureCoder},
-    {DrawingModel::kKind, ForwardDrawingModel}};
+    {DrawingModel::kKind, ForwardDrawingModel},     {FoldingModel::kKind, ForwardFolding}};
 
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
   const Safetensors in(Input(options.in));
-  const auto kind = std::ranges::find(kForward, FamilyOf(OpenModelFolder(options.folder)).kind, &KindForward::kind);
+  const auto kind =
+      std::ranges::find(kForward, FamilyOf(OpenModelDescription(options.folder)).kind, &KindForward::kind);
   Check(kind != std::end(kForward), "{}: forward does not support this kind of model", options.folder);
   const Progress progress("running the model");
   const NamedTensors out = kind->forward(in, options.folder);
@@ -144,7 +148,7 @@ void Run(const Options& options) {
 
 void AddForward(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "forward", "Run the model on a file of tensors", Run);
-  AddFolder(command, options.folder, "The model's folder");
+  AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
   command.add_option("IN", options.in, "Safetensors file with the inputs; - is standard input")
       ->required()
       ->check(NotEmpty());
@@ -166,7 +170,12 @@ void AddForward(CLI::App& program) {
       "a model of captions pixel_values, decoder_input_ids for what it writes and input_ids for what it reads. A coder "
       "of\n"
       "pictures reads pixel_values, from 0 to 1, or codes [batch, rows, columns]; a DALL-E input_ids, its texts, and\n"
-      "optionally codes [batch, drawn].\n\n"
+      "optionally codes [batch, drawn]; an AlphaFold OpenFold's features, each with a last axis of the passes: "
+      "aatype,\n"
+      "residue_index, target_feat, msa_feat, and optionally msa_mask, extra_msa with extra_has_deletion and\n"
+      "extra_deletion_value, and template_aatype, template_pseudo_beta, template_pseudo_beta_mask,\n"
+      "template_all_atom_mask, template_torsion_angles_sin_cos, template_alt_torsion_angles_sin_cos,\n"
+      "template_torsion_angles_mask and template_mask.\n\n"
       "Outputs are float32, under Hugging Face's names: encoder_last_hidden_state and encoder_attentions.LAYER, and "
       "with\n"
       "decoder_input_ids logits, decoder_last_hidden_state, decoder_attentions.LAYER and cross_attentions.LAYER; for\n"
@@ -189,7 +198,11 @@ void AddForward(CLI::App& program) {
       "of what it reads last_hidden_state, attentions.LAYER, text_cross_attentions.LAYER, and where the model has them "
       "itm_score,\n"
       "image_embeds and text_embeds, of length 1; for a discrete VAE logits and codes, or pixel_values; for a\n"
-      "DALL-E last_hidden_state, attentions.LAYER, text_logits, and logits of the drawn codes and the next one.\n"
+      "DALL-E last_hidden_state, attentions.LAYER, text_logits, and logits of the drawn codes and the next one;\n"
+      "for an AlphaFold OpenFold's names: msa, pair, single, final_atom_positions, final_atom_mask, plddt, the heads'\n"
+      "logits (lddt_logits and so on), and of the structure module's last block sm.single, sm.frames, sm.positions "
+      "and\n"
+      "sm.angles.\n"
       "Layers count from 0. Outputs at padding are zero. A sentence's positions count from its first token, so "
       "that\n"
       "padding on the left changes nothing; where Transformers counts them from the first column, as for BERT, so "

@@ -22,7 +22,7 @@
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/inspect/drawing/picture_drawing.h"
-#include "headlight/io/model_folder.h"
+#include "headlight/io/model_description.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/folding_model.h"
 
@@ -101,7 +101,7 @@ void Run(const LookOptions& options) {
     if (input) inputs.push_back(*input);
   CheckOutputs(files, inputs);
   for (const std::string& path : options.out) CheckWritable(path);
-  if (FamilyOf(OpenModelFolder(options.folder)).kind == FoldingModel::kKind) return LookAtStructure(options);
+  if (FamilyOf(OpenModelDescription(options.folder)).kind == FoldingModel::kKind) return LookAtStructure(options);
   for (const auto& [given, name] : {std::pair{options.msa.has_value(), "--msa"},
                                     {options.sequence.has_value(), "--sequence"},
                                     {options.residue.has_value(), "--residue"}})

@@ -113,6 +113,8 @@ TEST_F(OverwritingTest, IsRefusedForStructuresAndWhatStandsBesideThem) {
       {"--out", folder.File("inner/../a.cif")},
       {"--out", folder.File("b.cif"), "--pae"},
       {"--out", folder.File("c.cif"), "--seeds", "2", "--all"},
+      {"--out", folder.File("t.cif"), "--templates", folder.File("t.cif")},
+      {"--out", folder.File("t.cif"), "--templates", alignment, "--template-msa", folder.File("t.cif")},
   };
   for (std::vector<std::string> arguments : cases) {
     arguments.insert(arguments.begin(), {"fold", fold, "--msa", alignment});

@@ -48,8 +48,9 @@ struct Options : ModelTrainingOptions {
   }
 
   std::string preset;
-  std::int64_t pair = 64, single = 128, rows = 128, extra_rows = 1024, crop = 256;  // the first four from scratch
-  int extra_layers = 1, structure_layers = 8, recycles = 3;                         // likewise
+  std::int64_t pair = 64, single = 128, rows = 128, extra_rows = 1024, templates = 0;  // from scratch
+  std::int64_t crop = 256;
+  int extra_layers = 1, structure_layers = 8, recycles = 3;  // from scratch
   bool fine_tuning = false;
 };
 
@@ -81,12 +82,18 @@ AlphaFoldConfig ConfigOf(const Options& options) {
   }
   config.evoformer.head_dim = sizes.model / sizes.heads;
   config.extra_rows.head_dim = at_least_1(config.extra / sizes.heads);
+  PairStackConfig& of_template = config.template_stack.stack;
+  of_template.pair = of_template.channels = at_least_1(options.pair / 2);
+  config.template_stack.heads = of_template.heads = config.evoformer.pair.heads;
+  config.template_stack.head_dim = of_template.head_dim = std::min<std::int64_t>(16, of_template.pair);
+  if (options.dropout) of_template.dropout = *options.dropout;
   config.structure.blocks = options.structure_layers;
   config.structure.angles = config.lddt_hidden = options.pair;
   if (options.dropout) config.structure.dropout = *options.dropout;
   config.error_bins = 64;
   config.rows = options.rows;
   config.most_extra_rows = options.extra_rows;
+  config.templates = options.templates;
   config.recycles = options.recycles;
   return config;
 }
@@ -103,12 +110,14 @@ ChainSet Read(const std::vector<std::string>& paths, const TextShare& share, Tra
   ChainSet set = ReadChainSet(paths, ReadStructure);
   std::erase_if(set.examples, [&](const ChainExample& example) { return !share.Has(example.Letters()); });
   CheckNotEmpty(set.examples.size(), "chains", paths, share);
-  std::int64_t residues = 0, alignments = 0;
+  std::int64_t residues = 0, alignments = 0, templates = 0;
   for (const ChainExample& example : set.examples) {
     residues += std::ssize(example.residues);
     alignments += example.alignment.empty() ? 0 : 1;
+    templates += example.templates.empty() ? 0 : 1;
   }
   std::string left_out;
+  if (templates > 0) left_out += fmt::format(", {} with templates", templates);
   if (set.repeated > 0) left_out += fmt::format("; {} chains with another's sequence are left out", set.repeated);
   if (set.unresolved > 0) left_out += fmt::format("; {} with fewer than 3 known C alphas are left out", set.unresolved);
   progress.Note(fmt::format("{}: {} chains of {} residues to {}, {} with an alignment{}", fmt::join(paths, ", "),
@@ -137,6 +146,7 @@ void Run(Options& options) {
   of.Set("rows", plan.rows);
   of.Set("extra_rows", plan.extra);
   of.Set("recycles", plan.recycles);
+  if (plan.templates > 0) of.Set("templates", plan.templates);
   RunModelTraining(
       task, options, "folding", "headlight fold", HashOfChainSet(train), std::move(of),
       [&](const std::string& to) { model->Save(to); }, progress);
@@ -157,6 +167,8 @@ void AddModelOptions(CLI::App& command, Options& options) {
                  "Blocks of the structure module, which share their weights");
   AddModelNumber(command, "--rows", options.rows, Between(1, 1 << 20), "Rows of an alignment that are read at once");
   AddModelNumber(command, "--extra-rows", options.extra_rows, Between(0, 1 << 20), "Its extra rows, likewise");
+  AddModelNumber(command, "--templates", options.templates, Between(0, 1024),
+                 "Templates that are read at most, as rows among --rows; 0: the model has no part for them");
   AddModelNumber(command, "--recycles", options.recycles, Between(0, 1000),
                  "Passes after the first; in training a number up to this is drawn for each batch");
 }
@@ -174,7 +186,7 @@ void AddTrainFolding(CLI::App& train) {
       command, *options,
       {.train =
            "Structures to train on: PDB or mmCIF files, folders of them, or an index (.tsv): lines of a structure, "
-           "a tab, a chain, and perhaps a tab and its alignment",
+           "a tab, a chain, and perhaps a tab and its alignment, a tab and its templates (structures, with ; between)",
        .valid = "Structures to validate on, likewise",
        .from = "Folder of an AlphaFold to train further",
        .unit = {"--batch-size", "Chains per batch"}});
@@ -202,7 +214,9 @@ void AddTrainFolding(CLI::App& train) {
       ->group("Training");
   command.footer(
       "\nOf the chains of one file those with the same sequence count once. Where a chain has no alignment, its\n"
-      "sequence alone is the alignment. Sizes that have no option follow from these in AlphaFold's proportions.\n"
+      "sequence alone is the alignment. Templates are aligned by their sequences; how many of them are read, and "
+      "which, is\n"
+      "drawn in training. Sizes that have no option follow from these in AlphaFold's proportions.\n"
       "Validations fold whole chains with all recycles and report lddt_ca and tm_score, from 0 to 1.\n\n"
       "Examples:\n"
       "  headlight train folding --train structures --validate-split 0.05 --preset tiny --epochs 50 --out model\n"

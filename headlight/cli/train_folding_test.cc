@@ -82,6 +82,25 @@ TEST(TrainFolding, AModelIsTrainedAndGoesOn) {
   EXPECT_EQ(LoadModel<AlphaFold>(setting.folder.File("further"))->config().rows, 8);
 }
 
+TEST(TrainFolding, TemplatesAreRead) {
+  const Setting setting;
+  WriteFile(setting.index, "structures/1.cif\tA\t\tstructures/0.cif;structures/2.cif\nstructures/2.cif\tA\n");
+  const auto train = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> options = setting.Small(out, {"--epochs", "2", "--rows", "6", "--train", setting.index});
+    options.insert(options.end(), more.begin(), more.end());
+    return setting.Train(options);
+  };
+  const Outcome trained = train("model", {"--templates", "2"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("1 with templates"));
+  const std::unique_ptr<AlphaFold> made = LoadModel<AlphaFold>(setting.folder.File("model"));
+  EXPECT_EQ(made->plan().templates, 2);
+  EXPECT_EQ(made->plan().rows, 4);
+  const Outcome none = train("none", {});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("has templates, where this model reads none"));
+}
+
 TEST(TrainFolding, AResumedTrainingIsTheSame) {
   const Setting setting;
   const auto options = [&](const std::string& out, const std::string& epochs, const std::string& threads) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -79,6 +80,7 @@ void AddStructures(const std::vector<std::string>& paths, const StructureReader&
 void AddIndex(const std::string& path, const StructureReader& read, ChainSet& set) {
   struct Line {
     std::string place, structure, chain, alignment;
+    std::vector<std::string> templates;
   };
   std::vector<Line> index;
   LineReader lines(path);
@@ -86,8 +88,8 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
     if (line->empty()) continue;
     const std::string place = fmt::format("{}:{}", path, lines.line_number());
     const std::vector<std::string> fields = ColumnsOf(*line);
-    Check((fields.size() == 2 || fields.size() == 3) && !fields[0].empty(),
-          "{}: expected a structure, a tab and a chain, and perhaps a tab and an alignment, not {} columns", place,
+    Check(fields.size() >= 2 && fields.size() <= 4 && !fields[0].empty(),
+          "{}: expected a structure, a tab and a chain, and perhaps an alignment and templates, not {} columns", place,
           fields.size());
     const auto file = [&](const std::string& name) {
       const std::string its = (fs::path(path).parent_path() / name).string();
@@ -98,12 +100,15 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
     index.push_back({.place = place,
                      .structure = file(fields[0]),
                      .chain = fields[1],
-                     .alignment = fields.size() == 3 && !fields[2].empty() ? file(fields[2]) : ""});
+                     .alignment = fields.size() >= 3 && !fields[2].empty() ? file(fields[2]) : "",
+                     .templates = {}});
+    std::istringstream names(fields.size() == 4 ? fields[3] : "");
+    for (std::string name; std::getline(names, name, ';');) index.back().templates.push_back(file(name));
   }
   Check(!index.empty(), "{}: there is no line in it", path);
   std::vector<ChainExample> examples(index.size());
   ParallelFor(std::ssize(index), [&](std::int64_t i) {
-    const auto& [place, structure, chain, alignment] = index[static_cast<std::size_t>(i)];
+    const auto& [place, structure, chain, alignment, templates] = index[static_cast<std::size_t>(i)];
     try {
       ChainExample example = ExampleOf(structure, ChainOf(read(structure), chain));
       Check(Resolved(example), "{}: fewer than {} C alpha atoms are known", example.name, kFewest);
@@ -111,6 +116,8 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
         AlignmentReader(alignment, {.query = example.Letters()}).Next();
         example.alignment = alignment;
       }
+      for (const ProteinTemplate& one : ReadTemplates(templates, "", ResiduesOf(example.Letters()), read))
+        example.templates.push_back(FeaturesOf(one));
       examples[static_cast<std::size_t>(i)] = std::move(example);
     } catch (const Error& error) {
       Fail("{}: {}", place, error.what());
@@ -154,6 +161,10 @@ std::uint64_t HashOfChainSet(const ChainSet& set) {
     hash.Update(example.Letters() + "\n" + fs::path(example.alignment).filename().string() + "\n");
     for (const ResidueLabels& residue : example.residues)
       hash.Update({reinterpret_cast<const char*>(residue.atoms.data()), sizeof(residue.atoms)});
+    for (const TemplateFeatures& one : example.templates)
+      for (const Tensor& x : {one.beta, one.angles})
+        hash.Update(
+            {reinterpret_cast<const char*>(x.data<float>()), static_cast<std::size_t>(x.elements()) * sizeof(float)});
   }
   return hash.value();
 }

@@ -8,6 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/protein/structure.h"
 #include "headlight/protein/structure_labels.h"
+#include "headlight/protein/templates.h"
 
 namespace headlight {
 
@@ -15,6 +16,7 @@ struct ChainExample {
   std::string name;                     // "1abc.cif, chain A"
   std::vector<ResidueLabels> residues;  // of the whole sequence
   std::string alignment;                // the path of its alignment; empty: the sequence alone
+  std::vector<TemplateFeatures> templates = {};
   std::string Letters() const;
 };
 
@@ -28,8 +30,11 @@ struct ChainSet {
 // - a structure, PDB or mmCIF: all of its chains;
 // - a folder of them (.pdb, .ent, .cif or .mmcif, perhaps .gz, at any depth), by name;
 // - an index, .tsv: lines of a structure, a tab and a chain, and perhaps a tab and a file of its alignment, whose query
-//   is the chain's sequence. Paths are relative to the index; an empty chain is the only one that there is.
-// In memory a residue takes about 1.3 kB; alignments are read later, but for their query. Throws Error that names the
+//   is the chain's sequence, and another tab and the structures of its templates, with ; between them, the best first
+//   (aligned by ReadTemplates of protein/templates.h). Paths are relative to the index; an empty chain is the only one
+//   that there is, and the alignment may be empty.
+// In memory a residue takes about 1.3 kB, and 0.3 kB in a template; alignments are read later, but for their query.
+// Throws Error that names the
 // file and, in an index, the line, for what is missing or is none of these, and where no chain is left.
 HEADLIGHT_API ChainSet ReadChainSet(const std::vector<std::string>& paths, const StructureReader& read);
 

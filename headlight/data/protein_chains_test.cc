@@ -79,6 +79,22 @@ TEST_F(ProteinChains, OfAnIndexHaveAlignments) {
   EXPECT_EQ(set.examples[1].alignment, "");
 }
 
+TEST_F(ProteinChains, OfAnIndexHaveTemplates) {
+  const ChainSet set =
+      Read(Index("structures/two.cif\tC\t\nstructures/two.cif\tA\t\tstructures/two.cif;structures/deep/one.pdb\n"
+                 "structures/two.cif\tA\tmar.a3m\tstructures/two.cif\n"));
+  ASSERT_EQ(set.examples.size(), 3U);
+  EXPECT_EQ(set.examples[0].templates.size(), 0U);
+  ASSERT_EQ(set.examples[1].templates.size(), 2U);
+  EXPECT_EQ(set.examples[1].alignment, "");
+  EXPECT_EQ(set.examples[2].templates.size(), 1U);
+  EXPECT_EQ(set.examples[1].templates[0].backbone_known, std::vector<std::uint8_t>(5, 1));
+  EXPECT_EQ(set.examples[1].templates[0].types[0], set.examples[1].residues[0].type);
+  // A template more is another set.
+  EXPECT_NE(HashOfChainSet(Read(Index("structures/two.cif\tA\t\tstructures/two.cif\n"))),
+            HashOfChainSet(Read(Index("structures/two.cif\tA\n"))));
+}
+
 TEST_F(ProteinChains, RefuseWhatIsNone) {
   const auto error = [&](const std::string& path) { return ErrorOf([&] { Read(path); }); };
   EXPECT_THAT(error(folder.File("nowhere")), HasSubstr("nowhere: there is no such file or folder"));
@@ -91,6 +107,9 @@ TEST_F(ProteinChains, RefuseWhatIsNone) {
   EXPECT_THAT(error(Index("structures/two.cif\tA\nb.cif\tA\n")), HasSubstr("index.tsv:2: there is no file"));
   EXPECT_THAT(error(Index(std::string(5000, 'a') + "\tA\n")), HasSubstr("index.tsv:1: there is no file"));
   EXPECT_THAT(error(Index("structures/two.cif\tA\tb.a3m\n")), HasSubstr("b.a3m"));
+  EXPECT_THAT(error(Index("structures/two.cif\tA\t\tb.cif\n")), HasSubstr("index.tsv:1: there is no file"));
+  EXPECT_THAT(error(Index("structures/two.cif\tA\t\tstructures/notes.txt\n")), HasSubstr("notes.txt"));
+  EXPECT_THAT(error(Index("structures/two.cif\tA\t\t\tmore\n")), HasSubstr("not 5 columns"));
   EXPECT_THAT(error(Index("structures/two.cif\tX\n")), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("no chain 'X'")));
   EXPECT_THAT(error(Index("structures/two.cif\t\n")), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("must be chosen")));
   EXPECT_THAT(error(Index("structures/deep/one.pdb\tB\n")),

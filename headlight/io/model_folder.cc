@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/io/coder_folder.h"
+#include "headlight/io/model_description.h"
 #include "headlight/io/npz.h"
 
 namespace headlight {
@@ -124,11 +125,9 @@ bool IsNpz(std::string_view path) { return path.ends_with(".npz"); }
 namespace {
 
 ModelFolder OpenNpz(const std::string& path) {
-  Safetensors weights = ReadNpz(path);
-  Check(!weights.tensors().empty(), "{}: holds no array", path);
-  const std::string& first = weights.tensors().begin()->first;
-  const std::string type = first.substr(0, first.find('/'));
-  return {path, JsonView(Json::Object{{"model_type", type}}, path), JsonView(Json::Object{}, path), std::move(weights)};
+  ModelFolder files = OpenModelDescription(path);
+  files.weights = ReadNpz(path);
+  return files;
 }
 
 }  // namespace

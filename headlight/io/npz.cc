@@ -77,6 +77,13 @@ std::vector<Entry> ReadDirectory(Bytes file, const std::string& source) {
   return entries;
 }
 
+std::string ArrayName(const Entry& entry, const std::string& source) {
+  constexpr std::string_view kEnding = ".npy";
+  Check(entry.name.ends_with(kEnding), "{}: {}: is no {} file, of which such an archive consists", source,
+        Quoted(entry.name), kEnding);
+  return entry.name.substr(0, entry.name.size() - kEnding.size());
+}
+
 std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::string& place) {
   // Deflate holds at most 1,032 bytes in one.
   Check(size / 1032 <= compressed.size(), "{}: {} bytes cannot hold {}", place, compressed.size(), size);
@@ -200,15 +207,20 @@ StoredTensor ParseNpy(Bytes npy, std::string name, const std::string& place) {
 
 }  // namespace
 
+std::vector<std::string> NamesInNpz(const std::string& path) {
+  const MappedFile file(path);
+  std::vector<std::string> names;
+  for (const Entry& entry : ReadDirectory(file.bytes(), path)) names.push_back(ArrayName(entry, path));
+  return names;
+}
+
 NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source) {
   NpzContent content;
   std::set<std::string> names;
   std::uint64_t held = 0;
   for (const Entry& entry : ReadDirectory(file, source)) {
-    constexpr std::string_view kEnding = ".npy";
     const std::string place = fmt::format("{}: {}", source, Quoted(entry.name));
-    Check(entry.name.ends_with(kEnding), "{}: is no {} file, of which such an archive consists", place, kEnding);
-    std::string name = entry.name.substr(0, entry.name.size() - kEnding.size());
+    std::string name = ArrayName(entry, source);
     Check(names.insert(name).second, "{}: stands twice in the archive", place);
     Check((entry.flags & 1) == 0, "{}: is encrypted", place);
     Check(entry.method == 0 || entry.method == 8, "{}: is compressed by method {}, where 0 and 8 are read", place,

@@ -24,7 +24,10 @@ struct NpzContent {
 // for two of one name; memory is bounded by what deflate can hold in the entry's bytes.
 HEADLIGHT_API NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source);
 
-// The same of the file at `path`, mapped.
+// The names of the arrays in the file at `path`, by the archive's directory alone.
+HEADLIGHT_API std::vector<std::string> NamesInNpz(const std::string& path);
+
+// All of the file at `path`, mapped.
 HEADLIGHT_API Safetensors ReadNpz(const std::string& path);
 
 }  // namespace headlight

@@ -12,7 +12,7 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
-#include "headlight/io/model_folder.h"
+#include "headlight/io/model_description.h"
 
 namespace headlight {
 namespace {
@@ -90,9 +90,18 @@ TEST(Npz, IsTheWeightsOfTheModelThatItsNamesBeginWith) {
   const ModelFolder files = OpenModelFolder(kTestData + "stored.npz");
   EXPECT_EQ(files.config["model_type"].String(), "alphafold");
   EXPECT_EQ(files.weights.tensors().size(), 3U);
+  // What kind of model it is needs no array.
+  EXPECT_EQ(NamesInNpz(kTestData + "stored.npz").size(), 3U);
+  const ModelFolder described = OpenModelDescription(kTestData + "stored.npz");
+  EXPECT_EQ(described.config["model_type"].String(), "alphafold");
+  EXPECT_THAT(described.weights.tensors(), IsEmpty());
   const TemporaryFolder folder;
   WriteFile(folder.File("empty.npz"), Zip({}));
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("empty.npz")); }), HasSubstr("holds no array"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("empty.npz")); }), HasSubstr("holds no array"));
+  WriteFile(folder.File("other.npz"), Zip({{"a.txt", "a"}}));
+  EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("other.npz")); }), HasSubstr("is no .npy file"));
+  std::filesystem::remove(folder.File("other.npz"));
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("missing.npz")); }), HasSubstr("missing.npz"));
   WriteFile(folder.File("config.json"), R"({"model_type": "alphafold2"})");
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.path()); }), HasSubstr("empty.npz: holds the weights of a model"));

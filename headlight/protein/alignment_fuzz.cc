@@ -1,4 +1,5 @@
-// Feeds arbitrary bytes to the readers of sequences and of alignments, whose rows must all be as wide as the query.
+// Feeds arbitrary bytes to the readers of sequences, of alignments, whose rows must all be as wide as the query, and of
+// templates.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/protein/alignment.h"
+#include "headlight/protein/templates.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using headlight::Ensure;
@@ -26,6 +28,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (const auto row = reader.Next()) {
       Ensure(static_cast<std::int64_t>(row->residues.size()) == reader.columns(), "a ragged row");
       Ensure(row->deletions.size() == row->residues.size(), "deletions of other columns");
+    }
+  } catch (const headlight::Error& error) {
+    if (error.blame() == headlight::Blame::internal) throw;
+  }
+  // As an alignment of templates, whose rows name chains.
+  try {
+    headlight::AlignmentReader reader(path);
+    const auto query = reader.Next();
+    const auto read = [&](const std::string& name) {
+      headlight::Structure structure{name, {{"A", {}}, {"B", {}}}};
+      for (const std::uint8_t type : query->residues) {
+        headlight::Residue& residue = structure.chains.front().residues.emplace_back();
+        residue.type = type;
+        residue.known[0] = residue.known[1] = residue.known[2] = true;
+      }
+      return structure;
+    };
+    if (query) {
+      for (const auto& one : headlight::ReadTemplates({"1.cif", "2.cif"}, path, query->residues, read))
+        Ensure(one.residues.size() == query->residues.size(), "a template of other columns");
     }
   } catch (const headlight::Error& error) {
     if (error.blame() == headlight::Blame::internal) throw;

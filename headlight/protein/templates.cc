@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -80,10 +81,11 @@ std::vector<ProteinTemplate> OfRows(const std::vector<std::string>& paths, const
       Check(files[other].stem != files.back().stem, "{} and {}: an alignment's rows would name both as {}",
             files[other].path, path, files.back().stem);
   }
-  std::string letters;
-  for (const std::uint8_t type : query) letters += ResidueTypes()[type].letter;
-  AlignmentReader rows(alignment, {.query = letters});
-  rows.Next();
+  AlignmentReader rows(alignment);
+  const std::optional<AlignmentRow> first = rows.Next();
+  Check(first && std::ranges::equal(first->residues, query),
+        "{}: its first row must be the query, of {} residues, and is another sequence, of {}", alignment, query.size(),
+        rows.columns());
   std::vector<ProteinTemplate> templates;
   while (const std::optional<AlignmentRow> row = rows.Next()) {
     const std::string name = row->name.substr(0, row->name.find_first_of(" \t"));
@@ -195,34 +197,40 @@ std::vector<ProteinTemplate> ReadTemplates(const std::vector<std::string>& struc
   return templates;
 }
 
-TemplateFeatures FeaturesOf(const ProteinTemplate& one, std::int64_t first, std::int64_t count) {
+TemplateFeatures FeaturesOf(const ProteinTemplate& one) {
   const std::int64_t residues = std::ssize(one.residues);
-  if (count < 0) count = residues - first;
-  Check(first >= 0 && count >= 1 && first <= residues - count, "{}: residues {} to {} of {}", one.name, first + 1,
-        first + count, residues);
   const int glycine = *ResidueOfLetter('G');
   const Residue nothing = {.type = kGap};
   TemplateFeatures features{.types = {},
-                            .beta = Tensor::Zeros({count, 3}),
+                            .beta = Tensor::Zeros({residues, 3}),
                             .beta_known = {},
                             .backbone_known = {},
-                            .angles = Tensor::Zeros({count, kTemplateAngles})};
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto place = static_cast<std::size_t>(first + i);
-    const Residue& residue = one.residues[place];
+                            .angles = Tensor::Zeros({residues, kTemplateAngles})};
+  for (std::int64_t i = 0; i < residues; ++i) {
+    const Residue& residue = one.residues[static_cast<std::size_t>(i)];
     features.types.push_back(residue.type);
     const std::size_t beta = residue.type == glycine ? kCa : kCb;
     features.beta_known.push_back(residue.known[beta] ? 1 : 0);
     features.backbone_known.push_back(HasBackbone(residue) ? 1 : 0);
     if (residue.known[beta]) {
       const Vector3& at = residue.atoms[beta];
-      float* const row = features.beta.matrix<float>().row(i);
-      for (const auto& [axis, value] : {std::pair(0, at.x), std::pair(1, at.y), std::pair(2, at.z)})
-        row[axis] = static_cast<float>(value);
+      std::ranges::transform(std::array{at.x, at.y, at.z}, features.beta.matrix<float>().row(i),
+                             [](double axis) { return static_cast<float>(axis); });
     }
-    FillAngles(place == 0 ? nothing : one.residues[place - 1], residue, features.angles.matrix<float>().row(i));
+    FillAngles(i == 0 ? nothing : one.residues[static_cast<std::size_t>(i) - 1], residue,
+               features.angles.matrix<float>().row(i));
   }
   return features;
+}
+
+TemplateFeatures CropOf(const TemplateFeatures& features, std::int64_t first, std::int64_t count) {
+  Check(first >= 0 && count >= 1 && first <= std::ssize(features.types) - count,
+        "residues {} to {} of a template of {}", first + 1, first + count, features.types.size());
+  const auto part = [&](const auto& whole) {
+    return std::decay_t<decltype(whole)>(whole.begin() + first, whole.begin() + first + count);
+  };
+  return {part(features.types), features.beta.ViewRows(first, count).Clone(), part(features.beta_known),
+          part(features.backbone_known), features.angles.ViewRows(first, count).Clone()};
 }
 
 }  // namespace headlight

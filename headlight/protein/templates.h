@@ -60,8 +60,9 @@ struct TemplateFeatures {
 // The column of `angles` that tells whether psi is known.
 inline constexpr std::int64_t kPsiKnown = kAlignmentLetters + 2 * 14 + 2;
 
-// Of the residues from `first` on, `count` of them (-1: all that follow), as where a chain is cropped. Throws Error for
-// residues that there are not.
-HEADLIGHT_API TemplateFeatures FeaturesOf(const ProteinTemplate& one, std::int64_t first = 0, std::int64_t count = -1);
+HEADLIGHT_API TemplateFeatures FeaturesOf(const ProteinTemplate& one);
+
+// Those of residues [first, first + count), as where a chain is cropped. Throws Error for residues that there are not.
+HEADLIGHT_API TemplateFeatures CropOf(const TemplateFeatures& features, std::int64_t first, std::int64_t count);
 
 }  // namespace headlight

@@ -11,7 +11,6 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/protein/sequence_alignment.h"
 #include "headlight/protein/sequences.h"
 
 namespace headlight {
@@ -22,38 +21,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 using Places = std::vector<std::int32_t>;
-
-LocalAlignment Aligned(const std::string& first, const std::string& second) {
-  return AlignLocally(ResiduesOf(first), ResiduesOf(second));
-}
-
-TEST(AlignLocally, FindsWhatIsAlike) {
-  const LocalAlignment same = Aligned("MARNDW", "MARNDW");
-  EXPECT_EQ(same.score, 5 + 4 + 5 + 6 + 6 + 11);
-  EXPECT_THAT(same.places, ElementsAre(0, 1, 2, 3, 4, 5));
-  // Ends that are alike in nothing are left out.
-  EXPECT_THAT(Aligned("GGGWCHWPPP", "KKWCHWDD").places, ElementsAre(-1, -1, -1, 2, 3, 4, 5, -1, -1, -1));
-  EXPECT_EQ(Aligned("AAAA", "WWWW").score, 0);
-  EXPECT_THAT(Aligned("AAAA", "WWWW").places, ElementsAre(-1, -1, -1, -1));
-  EXPECT_THAT(Aligned("AC", "").places, ElementsAre(-1, -1));
-  EXPECT_THAT(Aligned("", "AC").places, ElementsAre());
-}
-
-// A gap of three residues costs 11 + 3.
-TEST(AlignLocally, GapsCostOnceAndByTheirLength) {
-  const int whole = Aligned("WCWHFYWCWHFY", "WCWHFYWCWHFY").score;
-  const LocalAlignment in_second = Aligned("WCWHFYWCWHFY", "WCWHFYGGGWCWHFY");
-  EXPECT_EQ(in_second.score, whole - 14);
-  EXPECT_THAT(in_second.places, ElementsAre(0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14));
-  const LocalAlignment in_first = Aligned("WCWHFYGGGWCWHFY", "WCWHFYWCWHFY");
-  EXPECT_EQ(in_first.score, whole - 14);
-  EXPECT_THAT(in_first.places, ElementsAre(0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11));
-}
-
-TEST(AlignLocally, UnknownResiduesArePaired) {
-  EXPECT_THAT(Aligned("WWXWW", "WWCWW").places, ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_EQ(Aligned("WWXWW", "WWCWW").score, 43);
-}
 
 // A chain of these residues at places that follow one another, with backbones and C betas.
 ProteinChain ChainOfLetters(const std::string& letters, const std::string& name = "A") {
@@ -138,7 +105,8 @@ TEST(ReadTemplates, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error_of({"1abc.cif"}, query + ">1abc_A\nARND\n"), "");
   EXPECT_THAT(error_of({"empty.cif"}), HasSubstr("empty.cif: there is no protein chain"));
   EXPECT_THAT(error_of({"poor.cif"}), HasSubstr("known of no residue that is aligned"));
-  EXPECT_THAT(error_of({"1abc.cif"}, ">query\nARNN\n"), HasSubstr("templates.a3m"));
+  EXPECT_THAT(error_of({"1abc.cif"}, ">query\nARNN\n"), HasSubstr("its first row must be the query"));
+  EXPECT_THAT(error_of({"1abc.cif"}, ">query\nARN\n"), HasSubstr("of 4 residues, and is another sequence, of 3"));
   EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abd_A\nARND\n"),
               AllOf(HasSubstr("row '1abd_A'"), HasSubstr("none of the structures")));
   EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc_C\nARND\n"), HasSubstr("there is no chain 'C'"));
@@ -186,10 +154,10 @@ TEST(TemplateFeatures, AreOpenFolds) {
   }
 
   // A part has the features of the whole.
-  const TemplateFeatures part = FeaturesOf(one, 3, 5);
+  const TemplateFeatures part = CropOf(features, 3, 5);
   EXPECT_EQ(part.types, Places(types.begin() + 3, types.begin() + 8));
   EXPECT_EQ(part.angles.ToVector<float>(), features.angles.ViewRows(3, 5).ToVector<float>());
-  EXPECT_THAT(ErrorOf([&] { FeaturesOf(one, 3, 1000); }), HasSubstr("residues 4 to 1003 of 30"));
+  EXPECT_THAT(ErrorOf([&] { CropOf(features, 3, 1000); }), HasSubstr("residues 4 to 1003 of a template of 30"));
 }
 
 }  // namespace

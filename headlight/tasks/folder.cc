@@ -21,9 +21,9 @@ constexpr std::int64_t kMostFolded = 46340;
 constexpr std::int64_t kAlphaAtom = 1;  // of atom14
 
 FoldingFeatures DrawFeatures(const AlignmentTable& alignment, const AlignmentSampling& sampling, std::uint64_t seed,
-                             int pass) {
+                             int pass, const std::vector<TemplateFeatures>& templates) {
   Random random(seed, static_cast<std::uint64_t>(pass));
-  return FeaturesForModel(FeaturesOf(alignment, DrawChoices(alignment, sampling, random)));
+  return FeaturesForModel(FeaturesOf(alignment, DrawChoices(alignment, sampling, random)), {}, templates);
 }
 
 // The root of the mean square difference of the distances between C alphas, as OpenFold measures it.
@@ -89,6 +89,14 @@ PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOption
   Check(options.tolerance >= 0, "a tolerance of {}: it is a distance in angstrom", options.tolerance);
   const std::int64_t residues = alignment.residues();
   Check(residues <= kMostFolded, "a chain of {} residues, where at most {} can be folded", residues, kMostFolded);
+  Check(std::ssize(options.templates) <= plan.templates, "{} templates, where {} reads {}", options.templates.size(),
+        model_->parameters().source(), plan.templates == 0 ? "none" : fmt::format("at most {}", plan.templates));
+  std::vector<TemplateFeatures> templates;
+  for (const ProteinTemplate& one : options.templates) {
+    Check(std::ssize(one.residues) == residues, "{}: a template of {} residues, for a query of {}", one.name,
+          one.residues.size(), residues);
+    templates.push_back(FeaturesOf(one));
+  }
   const AlignmentSampling sampling = {.rows = options.rows.value_or(std::max<std::int64_t>(plan.rows, 1)),
                                       .extra = options.extra.value_or(plan.extra)};
   const auto stop = [&] {
@@ -113,7 +121,7 @@ PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOption
     {
       // Of the pass before, only what is recycled.
       outputs.distances = outputs.lddt = outputs.aligned_errors = outputs.letters = outputs.resolved = {};
-      const FoldingFeatures features = DrawFeatures(alignment, sampling, options.seed, predicted.passes);
+      const FoldingFeatures features = DrawFeatures(alignment, sampling, options.seed, predicted.passes, templates);
       types = features.types;
       outputs = model_->Pass(context, features, first ? nullptr : &outputs, after_block);
     }

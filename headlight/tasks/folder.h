@@ -17,6 +17,7 @@
 #include "headlight/inspect/structure_record.h"
 #include "headlight/protein/alignment_table.h"
 #include "headlight/protein/structure.h"
+#include "headlight/protein/templates.h"
 #include "headlight/tasks/load_options.h"
 #include "headlight/tensor/tensor.h"
 
@@ -30,6 +31,7 @@ struct FoldOptions {
   // As the model was made unless given: passes after the first, rows of the alignment, and extra ones.
   std::optional<int> recycles = {};
   std::optional<std::int64_t> rows = {}, extra = {};
+  std::vector<ProteinTemplate> templates = {};  // of the query, as ReadTemplates of protein/templates.h reads them
   // No further pass where the distances between C alphas have changed by less, the root of the mean square in angstrom;
   // 0: all passes. (AlphaFold-Multimer stops at 0.5.)
   double tolerance = 0;
@@ -58,8 +60,9 @@ class HEADLIGHT_API Folder {
   // with it or not supported. Options other than `compute` are refused.
   static Folder Load(const std::string& path, const LoadOptions& options = {});
 
-  // The structure of the alignment's query. Throws Error for impossible options, naming them, for more residues than
-  // memory could hold the pairs of, and where the model gives what is no number.
+  // The structure of the alignment's query. Throws Error for impossible options, naming them, for more templates than
+  // the model reads or those of another query, for more residues than memory could hold the pairs of, and where the
+  // model gives what is no number.
   PredictedStructure Predict(const AlignmentTable& alignment, const FoldOptions& options = {}) const;
 
   // How the model comes to that structure: the backbone after each block of the structure module in every pass, what it

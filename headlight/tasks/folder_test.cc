@@ -48,7 +48,7 @@ TEST(Folder, GivesWhatTheModelDoesOfItsFeatures) {
     const AlignmentFeatures drawn = FeaturesOf(table, DrawChoices(table, {.rows = 5, .extra = 4}, random));
     std::vector<std::int32_t> places(12);
     std::iota(places.begin(), places.end(), 0);
-    passes.push_back({drawn.types, places, drawn.target, drawn.alignment, {}, drawn.extra});
+    passes.push_back({drawn.types, places, drawn.target, drawn.alignment, {}, drawn.extra, {}});
   }
   Context context;
   const FoldingOutputs outputs = folder.model().Fold(context, passes);

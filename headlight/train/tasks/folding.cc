@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <any>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,8 +28,9 @@ constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
 struct FoldingPart {
   std::shared_ptr<const AlignmentTable> table;
   std::vector<AlignmentChoices> passes;
-  std::int64_t first = 0;  // of the chain's residues
-  FoldingLabels labels;    // but for the letters
+  std::vector<TemplateFeatures> templates;  // of all passes
+  std::int64_t first = 0;                   // of the chain's residues
+  FoldingLabels labels;                     // but for the letters
 };
 
 // Residues [first, first + count) of a chain in so many passes.
@@ -62,13 +64,50 @@ FoldedPart Fold(const FoldingModel& model, Context& context, const FoldingPart& 
   std::vector<FoldingFeatures> passes;
   for (const AlignmentChoices& choices : part.passes) {
     AlignmentFeatures features = FeaturesOf(*part.table, choices, part.first, std::ssize(part.labels.residues));
-    passes.push_back(FeaturesForModel(features, places));
+    passes.push_back(FeaturesForModel(features, places, part.templates));
     folded.labels.letters = std::move(features.letters);
     for (std::size_t cell = 0; cell < features.replaced.size(); ++cell)
       if (features.replaced[cell] == 0) folded.labels.letters[cell] = -1;
   }
   folded.outputs = model.Fold(context, passes);
   return folded;
+}
+
+// The crop of these of a chain's templates.
+std::vector<TemplateFeatures> TemplatesOf(const ChainExample& example, std::span<const std::int64_t> chosen,
+                                          const FoldingPart& part) {
+  std::vector<TemplateFeatures> templates;
+  for (const std::int64_t one : chosen)
+    templates.push_back(
+        CropOf(example.templates[static_cast<std::size_t>(one)], part.first, std::ssize(part.labels.residues)));
+  return templates;
+}
+
+// Random ones of `count` templates: a number from none to all, but `most` at most (Jumper et al., "Highly accurate
+// protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
+std::vector<std::int64_t> DrawTemplates(std::int64_t count, std::int64_t most, Random& random) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  if (count == 0) return order;
+  const auto drawn = std::min(most, static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(count) + 1)));
+  for (std::int64_t i = 0; i < drawn; ++i)
+    std::swap(order[static_cast<std::size_t>(i)],
+              order[static_cast<std::size_t>(i) + random.Below(static_cast<std::uint64_t>(count - i))]);
+  order.resize(static_cast<std::size_t>(drawn));
+  return order;
+}
+
+// The first templates, which are the best.
+std::vector<std::int64_t> FirstTemplates(std::int64_t count, std::int64_t most) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(std::min(count, most)));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+void CheckTemplates(const FoldingPlan& plan, const ChainSet& set) {
+  for (const ChainExample& example : set.examples)
+    Check(plan.templates > 0 || example.templates.empty(), "{}: has templates, where this model reads none",
+          example.name);
 }
 
 AlignmentSampling SamplingOf(const FoldingPlan& plan) {
@@ -93,6 +132,8 @@ class Preparation {
       const double clamped_share = random.Uniform() < kClamped ? 1 : 0;
       FoldingPart part = PartOf(example, SamplingOf(plan_), passes, first, count, random);
       part.labels.clamped_share = clamped_share;
+      part.templates =
+          TemplatesOf(example, DrawTemplates(std::ssize(example.templates), plan_.templates, random), part);
       made.parts.emplace_back(std::move(part));
     }
     return made;
@@ -110,6 +151,7 @@ ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& vali
                                  const PassWatch& watch) {
   Check(!valid.examples.empty(), "there is no chain to validate on");
   const FoldingPlan plan = model.plan();
+  CheckTemplates(plan, valid);
   AlignmentSampling sampling = SamplingOf(plan);
   sampling.masked = 0;
   const auto count = std::ssize(valid.examples);
@@ -120,6 +162,7 @@ ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& vali
     Random random = RandomOfExample(0, 0, i);
     FoldingPart part = PartOf(example, sampling, plan.recycles + 1, 0, std::ssize(example.residues), random);
     part.labels.clamped_share = kClamped;
+    part.templates = TemplatesOf(example, FirstTemplates(std::ssize(example.templates), plan.templates), part);
     Context context;
     const auto [outputs, labels] = Fold(model, context, part);
     loss += static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
@@ -142,6 +185,7 @@ TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const Chain
                          const FoldingTrainingOptions& options) {
   Check(!train.examples.empty(), "there is no chain to learn from");
   Check(!valid.examples.empty(), "there is no chain to validate on");
+  for (const ChainSet* const set : {&train, &valid}) CheckTemplates(model.plan(), *set);
   Check(options.crop >= 1, "crops of {} residues", options.crop);
   TrainingTask task;
   task.model = &model;

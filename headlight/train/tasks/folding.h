@@ -19,12 +19,14 @@ struct FoldingTrainingOptions {
 };
 
 // The loss is the mean of the chains' (nn/folding_loss.h). Drawn anew in each epoch: the crop, the alignment's rows and
-// masked letters for each pass, whether the backbone's errors are clamped (nine times of ten), and, for all chains of a
-// batch, how many passes there are, from 1 to the model's (FoldingPlan). Alignments are read when they are needed.
+// masked letters for each pass, of n templates from none to n but at most as many as the model reads, whether the
+// backbone's errors are clamped (nine times of ten), and, for all chains of a batch, how many passes there are, from 1
+// to the model's (FoldingPlan). Alignments are read when they are needed.
 //
-// A validation folds whole chains in all passes, without masks. Its scores are the means over the chains of lddt_ca,
-// the lDDT of the C alpha atoms, and tm_score, each from 0 to 1, against the atoms that are known. Model and sets must
-// outlive the task. Throws Error where a set has no chain.
+// A validation folds whole chains in all passes, without masks, with the first templates. Its scores are the means over
+// the chains of lddt_ca, the lDDT of the C alpha atoms, and tm_score, each from 0 to 1, against the atoms that are
+// known. Model and sets must outlive the task. Throws Error where a set has no chain, and for templates that the model
+// does not read.
 HEADLIGHT_API TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const ChainSet& valid,
                                        const FoldingTrainingOptions& options);
 

@@ -1,0 +1,73 @@
+#include "headlight/protein/sequence_alignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlight/protein/sequences.h"
+
+namespace headlight {
+namespace {
+
+using testing::ElementsAre;
+
+LocalAlignment Aligned(const std::string& first, const std::string& second) {
+  return AlignLocally(ResiduesOf(first), ResiduesOf(second));
+}
+
+TEST(AlignLocally, FindsWhatIsAlike) {
+  const LocalAlignment same = Aligned("MARNDW", "MARNDW");
+  EXPECT_EQ(same.score, 5 + 4 + 5 + 6 + 6 + 11);
+  EXPECT_THAT(same.places, ElementsAre(0, 1, 2, 3, 4, 5));
+  // Ends that are alike in nothing are left out.
+  EXPECT_THAT(Aligned("GGGWCHWPPP", "KKWCHWDD").places, ElementsAre(-1, -1, -1, 2, 3, 4, 5, -1, -1, -1));
+  EXPECT_EQ(Aligned("AAAA", "WWWW").score, 0);
+  EXPECT_THAT(Aligned("AAAA", "WWWW").places, ElementsAre(-1, -1, -1, -1));
+  EXPECT_THAT(Aligned("AC", "").places, ElementsAre(-1, -1));
+  EXPECT_THAT(Aligned("", "AC").places, ElementsAre());
+}
+
+// A gap of three residues costs 11 + 3.
+TEST(AlignLocally, GapsCostOnceAndByTheirLength) {
+  const int whole = Aligned("WCWHFYWCWHFY", "WCWHFYWCWHFY").score;
+  const LocalAlignment in_second = Aligned("WCWHFYWCWHFY", "WCWHFYGGGWCWHFY");
+  EXPECT_EQ(in_second.score, whole - 14);
+  EXPECT_THAT(in_second.places, ElementsAre(0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14));
+  const LocalAlignment in_first = Aligned("WCWHFYGGGWCWHFY", "WCWHFYWCWHFY");
+  EXPECT_EQ(in_first.score, whole - 14);
+  EXPECT_THAT(in_first.places, ElementsAre(0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11));
+}
+
+// Biopython's PairwiseAligner gives these scores, with BLOSUM62, -12 to open a gap and -1 to extend it.
+TEST(AlignLocally, ScoresAreBiopythons) {
+  struct Case {
+    std::string first, second;
+    int score;
+  };
+  for (const auto& [first, second, score] :
+       {Case{"VHKTAPGRQDKSGMWDYGAEFHQMQNCVVP", "AQETAPKRVDKSGAWDYGAPHQMQEVHVQP", 82},
+        Case{"ISQRNVWMRGVKHPFCRRSLECYCFDQFKCRFICPVQTPSLSHIS", "MSQSNVWMRSVKAPICKRSLYCFDYFKARQSPVQTESHFDWLIDIWTYHIS",
+             116},
+        Case{"PCQVMYSECVNKAMDLYVWCLYMFFGSISMMQVVHISHFALISICSADVPGIRCMASWWH",
+             "PHCIICVMIIYTKYCHCVNKAMDLYAWCSYFGNFDMIVQWSYFNLIIICSADGPARVCMASWWS", 162}}) {
+    const LocalAlignment found = Aligned(first, second);
+    EXPECT_EQ(found.score, score);
+    EXPECT_EQ(Aligned(second, first).score, score);
+    std::vector<std::int32_t> aligned = found.places;
+    std::erase(aligned, -1);
+    EXPECT_TRUE(std::adjacent_find(aligned.begin(), aligned.end(), std::greater_equal{}) == aligned.end());
+  }
+}
+
+TEST(AlignLocally, UnknownResiduesArePaired) {
+  EXPECT_THAT(Aligned("WWXWW", "WWCWW").places, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(Aligned("WWXWW", "WWCWW").score, 43);
+}
+
+}  // namespace
+}  // namespace headlight
