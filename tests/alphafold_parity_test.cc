@@ -16,7 +16,7 @@
 #include "headlight/models/files/stored_parameters.h"
 #include "headlight/nn/evoformer.h"
 #include "headlight/nn/structure_module.h"
-#include "tests/alphafold_golden.h"
+#include "tests/alphafold_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {

@@ -1,5 +1,6 @@
 // The features of alignments that models of structures read, and their estimates of errors, against OpenFold:
-// tools/make_alignment_feature_goldens.py says what the goldens hold.
+// tools/make_alignment_feature_goldens.py says what the goldens hold, and tools/make_alphafold_goldens.py for
+// templates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,9 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/predicted_error.h"
+#include "headlight/protein/templates.h"
 #include "headlight/protein/testing.h"
+#include "tests/alphafold_testing.h"
 
 namespace headlight {
 namespace {
@@ -246,6 +249,33 @@ TEST(PredictedError, ExpectationsAreOpenFolds) {
   EXPECT_EQ(LargestExpectedError(64), 31.75);
   const std::vector<float> two(8);
   EXPECT_THAT(ErrorOf([&] { ExpectedErrors({two.data(), 4, 2, 2}); }), HasSubstr("2 bins of errors"));
+}
+
+// All types of residues, gaps among them, with atoms missing here and there.
+TEST(TemplateFeatures, AreOpenFolds) {
+  const Safetensors golden(kAlphaFoldGoldens + "template_features.safetensors");
+  const auto numbers = [&](const char* name) {
+    return golden.Read(std::string("template_") + name, DType::float32).ToVector<float>();
+  };
+  const TemplateFeatures features = FeaturesOf(TemplatesOf(golden).front());
+  const std::vector<std::int32_t> types = golden.Read("template_aatype", DType::int32).ToVector<std::int32_t>();
+  EXPECT_EQ(features.types, types);
+  EXPECT_EQ(features.beta.ToVector<float>(), numbers("pseudo_beta"));
+  const std::vector<float> betas = numbers("pseudo_beta_mask"), atoms = numbers("all_atom_mask"),
+                           torsions = numbers("torsion_angles_sin_cos"), others = numbers("alt_torsion_angles_sin_cos"),
+                           known = numbers("torsion_angles_mask");
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    EXPECT_EQ(features.beta_known[i], betas[i]) << i;
+    EXPECT_EQ(features.backbone_known[i], atoms[i * kAtom37] * atoms[i * kAtom37 + 1] * atoms[i * kAtom37 + 2]) << i;
+    const float* const row = features.angles.matrix<float>().row(static_cast<std::int64_t>(i));
+    for (int type = 0; type < kAlignmentLetters; ++type) EXPECT_EQ(row[type], type == types[i] ? 1 : 0);
+    for (std::size_t part = 0; part < 14; ++part) {
+      EXPECT_NEAR(row[22 + part], torsions[14 * i + part], 1e-4) << i << " " << part;
+      EXPECT_NEAR(row[36 + part], others[14 * i + part], 1e-4) << i << " " << part;
+    }
+    for (std::size_t torsion = 0; torsion < 7; ++torsion) EXPECT_EQ(row[50 + torsion], known[7 * i + torsion]) << i;
+    EXPECT_EQ(row[kPsiKnown], known[7 * i + 2]);
+  }
 }
 
 }  // namespace

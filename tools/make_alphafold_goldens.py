@@ -25,7 +25,7 @@ the outputs, each number weighted by sin(its place + 1); gradient.NAME is a para
         all its extra rows are absent
     templates/
         likewise a whole model with templates, which both passes read
-../../headlight/protein/testdata/template_features.safetensors
+    template_features.safetensors
         a template's template_aatype, template_all_atom_positions and template_all_atom_mask, of which other features follow
 Templates are stored as OpenFold names their features: template_aatype [templates, residues], template_pseudo_beta,
 template_torsion_angles_sin_cos and so on.
@@ -146,7 +146,7 @@ def template_features(aatype, seed):
 
 def make_template_features():
     features = template_features(torch.tensor([[*range(21), 21, 15, 7, 21, 21, 2, 0, 18, 13]]), 8)
-    path = OUT.parent.parent.parent / "headlight" / "protein" / "testdata" / "template_features.safetensors"
+    path = OUT / "template_features.safetensors"
     save_file({key: value.to(torch.float32 if value.is_floating_point() else torch.int32).contiguous()
                for key, value in features.items()}, path)
     print(path, path.stat().st_size, "bytes")

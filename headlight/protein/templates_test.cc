@@ -10,7 +10,6 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
-#include "headlight/io/safetensors.h"
 #include "headlight/protein/sequences.h"
 
 namespace headlight {
@@ -19,8 +18,6 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-using Places = std::vector<std::int32_t>;
 
 // A chain of these residues at places that follow one another, with backbones and C betas.
 ProteinChain ChainOfLetters(const std::string& letters, const std::string& name = "A") {
@@ -117,47 +114,15 @@ TEST(ReadTemplates, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of({"1abc.cif", "1abc.pdb"}, query + ">1abc_A\nARND\n"), HasSubstr("both as 1abc"));
 }
 
-// All types of residues, gaps among them, with atoms missing here and there, against OpenFold.
-TEST(TemplateFeatures, AreOpenFolds) {
-  const Safetensors golden(HEADLIGHT_SOURCE_DIR "/headlight/protein/testdata/template_features.safetensors");
-  const auto numbers = [&](const char* name) {
-    return golden.Read(std::string("template_") + name, DType::float32).ToVector<float>();
-  };
-  const std::vector<std::int32_t> types = golden.Read("template_aatype", DType::int32).ToVector<std::int32_t>();
-  const std::vector<float> atoms = numbers("all_atom_positions"), known = numbers("all_atom_mask");
-  ProteinTemplate one{"made", {}};
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    Residue& residue = one.residues.emplace_back();
-    residue.type = types[i];
-    for (std::size_t atom = 0; atom < kAtom37; ++atom) {
-      const std::size_t at = i * kAtom37 + atom;
-      residue.known[atom] = known[at] != 0;
-      residue.atoms[atom] = {atoms[3 * at], atoms[3 * at + 1], atoms[3 * at + 2]};
-    }
-  }
-  const TemplateFeatures features = FeaturesOf(one);
-  EXPECT_EQ(features.types, types);
-  EXPECT_EQ(features.beta.ToVector<float>(), numbers("pseudo_beta"));
-  const std::vector<float> betas = numbers("pseudo_beta_mask"), torsions = numbers("torsion_angles_sin_cos"),
-                           others = numbers("alt_torsion_angles_sin_cos"), mask = numbers("torsion_angles_mask");
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    EXPECT_EQ(features.beta_known[i], betas[i]) << i;
-    EXPECT_EQ(features.backbone_known[i], known[i * kAtom37] * known[i * kAtom37 + 1] * known[i * kAtom37 + 2]) << i;
-    const float* const row = features.angles.matrix<float>().row(static_cast<std::int64_t>(i));
-    for (int type = 0; type < kAlignmentLetters; ++type) EXPECT_EQ(row[type], type == types[i] ? 1 : 0);
-    for (std::size_t part = 0; part < 14; ++part) {
-      EXPECT_NEAR(row[22 + part], torsions[14 * i + part], 1e-4) << i << " " << part;
-      EXPECT_NEAR(row[36 + part], others[14 * i + part], 1e-4) << i << " " << part;
-    }
-    for (std::size_t torsion = 0; torsion < 7; ++torsion) EXPECT_EQ(row[50 + torsion], mask[7 * i + torsion]) << i;
-    EXPECT_EQ(row[kPsiKnown], mask[7 * i + 2]);
-  }
-
-  // A part has the features of the whole.
-  const TemplateFeatures part = CropOf(features, 3, 5);
-  EXPECT_EQ(part.types, Places(types.begin() + 3, types.begin() + 8));
-  EXPECT_EQ(part.angles.ToVector<float>(), features.angles.ViewRows(3, 5).ToVector<float>());
-  EXPECT_THAT(ErrorOf([&] { CropOf(features, 3, 1000); }), HasSubstr("residues 4 to 1003 of a template of 30"));
+TEST(TemplateFeatures, OfAPartAreThoseOfTheWhole) {
+  const ProteinChain chain = ChainOfLetters("MARNDGW");
+  const TemplateFeatures whole = FeaturesOf(TemplateOf("made", chain, std::vector<std::int32_t>{0, 1, -1, 2, 5, 6})),
+                         part = CropOf(whole, 1, 4);
+  EXPECT_THAT(part.types, ElementsAre(0, kGap, 1, 7));
+  EXPECT_THAT(part.backbone_known, ElementsAre(1, 0, 1, 1));
+  EXPECT_EQ(part.beta.ToVector<float>(), whole.beta.ViewRows(1, 4).ToVector<float>());
+  EXPECT_EQ(part.angles.ToVector<float>(), whole.angles.ViewRows(1, 4).ToVector<float>());
+  EXPECT_THAT(ErrorOf([&] { CropOf(whole, 1, 1000); }), HasSubstr("residues 2 to 1001 of a template of 6"));
 }
 
 }  // namespace
