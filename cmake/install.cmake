@@ -141,6 +141,9 @@ endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET headlight_program)
   install(TARGETS headlight_program)
+  if(TARGET headlight_mpi)
+    install(TARGETS headlight_mpi LIBRARY DESTINATION lib/headlight)
+  endif()
   # The manual pages and completions are made of the options as they are declared.
   add_custom_command(TARGET headlight_program POST_BUILD
     COMMAND headlight_program help --manual ${PROJECT_BINARY_DIR}/manual VERBATIM)

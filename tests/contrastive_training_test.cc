@@ -84,7 +84,8 @@ TEST_P(Contrastive, HasTheSameGradientInParts) {
     ASSERT_EQ(batch.parts.size(), 1U);
     EXPECT_EQ(batch.labels, 36);
     tiny.model->parameters().PrepareTraining();
-    const double own = ComputeGradients(tiny.model->parameters(), task.loss, batch.parts, batch.labels, 1);
+    const double own =
+        ComputeGradients(tiny.model->parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
     const NamedNumbers gradients = ByName(tiny.model->parameters(), &Parameter::gradient);
     if (expected.empty()) {
       expected = gradients;
@@ -110,7 +111,9 @@ TEST_P(Contrastive, ComputesAPartAgainWithTheSameDropout) {
   const TrainingBatch batch = task.batches({})();
   Parameters& parameters = tiny.model->parameters();
   parameters.PrepareTraining();
-  const auto run = [&] { return ComputeGradients(parameters, task.loss, batch.parts, batch.labels, 5); };
+  const auto run = [&] {
+    return ComputeGradients(parameters, task.loss, batch.parts, {.labels = batch.labels, .seed = 5});
+  };
   run();
   // Along the gradient itself the loss grows by its squared norm.
   double squares = 0;

@@ -33,7 +33,8 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
   for (int step = 0; step < steps; ++step) {
     const TrainingBatch batch = next();
     EXPECT_EQ(batch.labels, 4);
-    losses.push_back(ComputeGradients(model.parameters(), task.loss, batch.parts, batch.labels, seed));
+    losses.push_back(
+        ComputeGradients(model.parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = seed}));
     optimizer.Step(model.parameters(), 1e-3);
   }
   return losses;

@@ -369,7 +369,7 @@ TEST(EncoderDecoderTraining, LearnsSentencesByHeart) {
       return TeacherForcedLoss(*model, context, batch, 0, scale);
     };
     for (std::uint64_t step = 0; step < 150; ++step) {
-      ComputeGradients(parameters, loss, parts, LabelCount(batch), step);
+      ComputeGradients(parameters, loss, parts, {.labels = LabelCount(batch), .seed = step});
       optimizer.Step(parameters, 0.01);
     }
     const double after = LossOfPairs(*model, sources, targets).mean();

@@ -109,7 +109,8 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
     const TrainingBatch batch = next();
     EXPECT_EQ(batch.labels, 3);
     EXPECT_EQ(batch.parts.size(), 3U);
-    losses.push_back(ComputeGradients(model.parameters(), task.loss, batch.parts, batch.labels, seed, 1));
+    losses.push_back(ComputeGradients(model.parameters(), task.loss, batch.parts,
+                                      {.labels = batch.labels, .seed = seed, .clip_part_norm = 1}));
     optimizer.Step(model.parameters(), 5e-3);
   }
   return losses;

@@ -62,6 +62,7 @@ const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text/tokenizers"}}},
     // The library never prints and has no command line.
     {"CLI11", {std::regex("CLI/.*"), true, {"cli", "server"}}},
+    {"MPI", {std::regex("mpi\\.h"), false, {"cli"}}},
 };
 
 // The rooms that `room` may include, itself among them.

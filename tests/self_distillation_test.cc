@@ -186,7 +186,7 @@ TEST(SelfDistillation, ThePrototypesRestInTheFirstEpoch) {
     const TrainingTask task = pair.distillation->Task(NoisyPictures(4), NoisyPictures(4));
     pair.student.parameters().PrepareTraining();
     const TrainingBatch batch = task.batches({})();
-    ComputeGradients(pair.student.parameters(), task.loss, batch.parts, batch.labels, 1);
+    ComputeGradients(pair.student.parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
     const Parameter& prototypes = pair.student.parameters().all().back();
     const std::vector<float> gradient = prototypes.gradient.ToVector<float>();
     EXPECT_EQ(prototypes.names.front(), "distillation_head.last_layer.weight");

@@ -116,7 +116,8 @@ TEST(SentenceVectors, HaveTheLossOfEmbeddersVectors) {
     const TrainingBatch batch = task.batches({})();
     ASSERT_EQ(batch.labels, 4);
     sentences.model->parameters().PrepareTraining();
-    const double loss = ComputeGradients(sentences.model->parameters(), task.loss, batch.parts, batch.labels, 1);
+    const double loss =
+        ComputeGradients(sentences.model->parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
     const Expected train(embedder, options, /*with_negatives=*/true);
     EXPECT_NEAR(loss, train.loss, 1e-4 * train.loss);
     EXPECT_GT(train.loss, valid.loss + 1e-3);  // negatives are more to tell apart
@@ -132,7 +133,7 @@ TEST(SentenceVectors, HaveTheSameGradientInParts) {
     const TrainingBatch batch = task.batches({})();
     Parameters& parameters = sentences.model->parameters();
     parameters.PrepareTraining();
-    const double own = ComputeGradients(parameters, task.loss, batch.parts, batch.labels, 1);
+    const double own = ComputeGradients(parameters, task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
     if (expected.empty()) {
       expected = ByName(parameters, &Parameter::gradient);
       loss = own;

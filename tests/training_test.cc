@@ -195,7 +195,7 @@ TEST(Training, GradientsHaveTheSameBitsForAnyNumberOfThreads) {
   for (const int count : {1, 2, 4}) {
     SetThreads(count);
     model->parameters().gradients().Fill(0);
-    ComputeGradients(model->parameters(), task.loss, parts, labels, 1);
+    ComputeGradients(model->parameters(), task.loss, parts, {.labels = labels, .seed = 1});
     const std::vector<float> gradients = model->parameters().gradients().ToVector<float>();
     if (first.empty()) first = gradients;
     EXPECT_TRUE(gradients == first) << count << " threads";

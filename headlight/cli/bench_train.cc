@@ -77,8 +77,8 @@ void Run(const Options& options) {
   const auto step = [&] {
     const auto begin = std::chrono::steady_clock::now();
     const TrainingBatch batch = batches.Next();
-    ComputeGradients(model.parameters(), task.loss, batch.parts, batch.labels,
-                     static_cast<std::uint64_t>(optimizer.step));
+    ComputeGradients(model.parameters(), task.loss, batch.parts,
+                     {.labels = batch.labels, .seed = static_cast<std::uint64_t>(optimizer.step)});
     optimizer.Step(model.parameters(), 1e-4);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     return std::pair(seconds.count(), batch.labels);

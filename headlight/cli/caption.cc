@@ -77,6 +77,7 @@ void AddCaption(CLI::App& program) {
       "--json", options.json,
       "Print one JSON object per caption: picture, text, score, complete (false where --max-length cut it)");
   AddSkipErrors(command, options);
+  AddShard(command, options.shard);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nPrints PICTURE<tab>CAPTION for each caption, the best of a picture first, with #N after the path of an IDX "

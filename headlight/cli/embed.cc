@@ -282,6 +282,7 @@ void AddEmbed(CLI::App& program) {
       ->excludes(out);
   options.most_pixels = AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::either);
+  AddShard(command, options.shard)->excludes(search)->excludes(out)->excludes(index);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <optional>
 
 #include "headlight/base/error.h"
@@ -17,12 +18,21 @@
 namespace headlight {
 namespace {
 
+// A shard's lines are counted first.
+void CheckSeekable(const std::string& path) {
+  std::error_code ignored;
+  Check(path != "-" && !std::filesystem::is_fifo(path, ignored), "--shard: {} can be read only once: name a file",
+        path == "-" ? "standard input" : path);
+}
+
 class LinePrinter {
  public:
   // `unit`: of what is counted, "line" or "sequence".
   LinePrinter(const LineOptions& options, std::string name, const char* unit, const LineRows& rows,
-              const std::string& error_row)
-      : options_(options), name_(std::move(name)), unit_(unit), rows_(rows), error_row_(error_row) {}
+              const std::string& error_row, std::int64_t before = 0)
+      : options_(options), name_(std::move(name)), unit_(unit), rows_(rows), error_row_(error_row) {
+    count_.lines = before;
+  }
 
   const LineCount& count() const { return count_; }
 
@@ -107,6 +117,39 @@ void PrintSequences(LinePrinter& printer, FastaReader& reader, const LineOptions
   }
 }
 
+// Reads past a line; false at the end.
+bool Skip(LineReader& reader, bool keep_errors) {
+  try {
+    return reader.Next().has_value();
+  } catch (const Error&) {
+    if (!keep_errors) throw;
+    return true;
+  }
+}
+
+LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::string& label, std::size_t bytes_ahead,
+                     const LineRows& rows, const std::string& error_row) {
+  CheckSeekable(options.input);
+  LineReader all(options.input), reader(options.input);
+  while (Skip(all, options.skip_errors)) continue;
+  const std::int64_t lines = all.line_number(), begin = shard.begin(lines), end = shard.end(lines);
+  while (reader.line_number() < begin) Skip(reader, options.skip_errors);
+  LinePrinter printer(options, reader.name(), "line", rows, error_row, begin);
+  LineQueue queue(std::move(reader), bytes_ahead, options.skip_errors);
+  Progress progress(label);
+  while (printer.count().lines < end) {
+    QueuedLines next = queue.Next();
+    if (next.lines.empty()) break;
+    const auto most = static_cast<std::size_t>(end - printer.count().lines);
+    if (next.lines.size() > most) next.lines.resize(most);
+    if (next.errors.size() > most) next.errors.resize(most);
+    printer.Print(next);
+    FlushResults();
+    progress.Show(printer.count().lines - begin, end - begin);
+  }
+  return {lines, printer.count().skipped};
+}
+
 }  // namespace
 
 CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options, ReadBy unit) {
@@ -143,11 +186,14 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     return count;
   };
   if (HasSequences(options.input)) {
+    Check(ShardOfRun(options.shard).count == 1, "{}: --shard divides lines or pictures, not sequences", options.input);
     FastaReader reader(options.input);
     LinePrinter printer(options, reader.name(), "sequence", rows, error_row);
     PrintSequences(printer, reader, options, bytes_ahead, progress);
     return closing(printer.count());
   }
+  const Shard shard = ShardOfRun(options.shard);
+  if (shard.count > 1) return closing(PrintShard(shard, options, progress, bytes_ahead, rows, error_row));
   LineReader reader(Input(options.input));
   LinePrinter printer(options, reader.name(), "line", rows, error_row);
   // At a terminal a person types, and sees how far they are.

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/cli/shard.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -21,6 +23,7 @@ namespace headlight {
 struct LineOptions {
   std::string input = "-";
   bool json = false, skip_errors = false;
+  Shard shard;  // of the lines or pictures
 };
 
 enum class ReadBy { line, picture, either };
@@ -60,6 +63,7 @@ using LineRows = std::function<std::vector<std::string>(const LineBatch& batch)>
 // With options.skip_errors a line for which `rows` throws Error, or which is no text, does not end the run: its error
 // is printed in its place, as an object with `line` and `error`, or else to standard error with `error_row` in its
 // place: an empty line where the command prints a row for each line, nothing where its rows are numbered.
+// Of a shard only its lines are printed, under the numbers that they have in the file. The count is of all lines.
 LineCount ForEachLineBatch(const LineOptions& options, const std::string& progress, std::size_t bytes_ahead,
                            const LineRows& rows, const std::string& error_row = "\n");
 

@@ -1,4 +1,6 @@
 // headlight: trains, runs and looks inside Transformers.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,8 +10,11 @@
 #include <string_view>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/program.h"
+#include "headlight/cli/shard.h"
+#include "headlight/cli/training_run.h"
 #include "headlight/kernels/cpu.h"
 
 namespace headlight {
@@ -27,6 +32,7 @@ int Run(int argc, char** argv) {
   const std::unique_ptr<CLI::App> program = MakeProgram();
   try {
     LimitCpu();
+    JoinRanks();
     CheckCommand(*program, argc, argv);
     try {
       program->parse(argc, argv);
@@ -35,10 +41,21 @@ int Run(int argc, char** argv) {
     } catch (const CLI::CallForVersion& version) {
       WriteResult(std::string(version.what()) + "\n");
     }
+    GatherResults();
     FlushResults();
+    LeaveRanks();
     return 0;
+  } catch (const EndedBySignal& signal) {  // on all ranks
+    LeaveRanks();
+    return 128 + signal.signal;
+  } catch (const OtherRankFailed&) {  // which reports it, and ends this one
+    sleep(2);
+    AbortRanks(2);
   } catch (...) {
-    return ExitCodeOf(*program, std::current_exception());
+    const bool reports = ReportsFailure();
+    const int exit_code = reports ? ExitCodeOf(*program, std::current_exception()) : 2;
+    if (JoinedRanks() != nullptr) AbortRanks(exit_code);
+    return exit_code;
   }
 }
 

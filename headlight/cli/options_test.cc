@@ -17,15 +17,34 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
-const std::set<std::string> kOtherValues = {"FILE",       "FILE ...",       "FILE.cif",
-                                            "FILE.html",  "FILE.npy",       "FILE.safetensors",
-                                            "DIR",        "DIR ...",        "LETTERS",
-                                            "TEXT",       "TEXT ...",       "QUERY",
-                                            "TOKEN",      "NAME",           "PATTERN",
-                                            "VARIANT",    "VARIANT ...",    "PATTERN ...",
-                                            "PATH",       "PATTERN=FACTOR", "PATTERN=FACTOR ...",
-                                            "FROM:TO",    "WIDTHxHEIGHT",   "WIDTHxHEIGHT ...",
-                                            "ROW:COLUMN", "SRC TGT",        "SOURCE TARGET"};
+const std::set<std::string> kOtherValues = {"FILE",
+                                            "FILE ...",
+                                            "FILE.cif",
+                                            "FILE.html",
+                                            "FILE.npy",
+                                            "FILE.safetensors",
+                                            "DIR",
+                                            "DIR ...",
+                                            "LETTERS",
+                                            "TEXT",
+                                            "TEXT ...",
+                                            "QUERY",
+                                            "TOKEN",
+                                            "NAME",
+                                            "PATTERN",
+                                            "VARIANT",
+                                            "VARIANT ...",
+                                            "PATTERN ...",
+                                            "PATH",
+                                            "I/N",
+                                            "PATTERN=FACTOR",
+                                            "PATTERN=FACTOR ...",
+                                            "FROM:TO",
+                                            "WIDTHxHEIGHT",
+                                            "WIDTHxHEIGHT ...",
+                                            "ROW:COLUMN",
+                                            "SRC TGT",
+                                            "SOURCE TARGET"};
 
 bool IsNumber(const CLI::Option& option) {
   const std::string value = ValueOf(option);

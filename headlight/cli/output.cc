@@ -15,6 +15,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/progress.h"
 #include "headlight/text/utf8.h"
 
@@ -126,6 +127,10 @@ std::string Printable(std::string_view text, std::string_view kept) {
 }  // namespace
 
 void WriteResult(std::string_view text) {
+  if (!IsFirstRank()) {
+    HeldResults() += text;
+    return;
+  }
   const auto room = MakeRoom();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) FailToWrite();
 }

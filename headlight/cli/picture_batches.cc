@@ -52,7 +52,8 @@ ReadPictures Read(std::span<const PictureSource> sources, const FitPicture& fit)
 
 class PicturePrinter {
  public:
-  PicturePrinter(const LineOptions& options, const PictureRows& rows) : options_(options), rows_(rows) {}
+  PicturePrinter(const LineOptions& options, const PictureRows& rows, std::int64_t before)
+      : options_(options), rows_(rows), done_(before) {}
 
   std::int64_t done() const { return done_; }
   std::int64_t skipped() const { return skipped_; }
@@ -107,7 +108,7 @@ class PicturePrinter {
 
   const LineOptions& options_;
   const PictureRows& rows_;
-  std::int64_t done_ = 0, skipped_ = 0;
+  std::int64_t done_, skipped_ = 0;
 };
 
 std::vector<std::string> FilesOf(const std::vector<PictureSource>& sources) {
@@ -121,9 +122,12 @@ std::vector<std::string> FilesOf(const std::vector<PictureSource>& sources) {
 
 void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSource>& sources,
                          const std::string& progress, const FitPicture& fit, const PictureRows& rows) {
-  const std::span<const PictureSource> all = sources;
+  const Shard shard = ShardOfRun(options.shard);
+  const std::int64_t first = shard.begin(std::ssize(sources)), end = shard.end(std::ssize(sources));
+  const std::span<const PictureSource> all =
+      std::span(sources).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
   const auto chunk = [&](std::size_t begin) { return all.subspan(begin, std::min(kChunk, all.size() - begin)); };
-  PicturePrinter printer(options, rows);
+  PicturePrinter printer(options, rows, first);
   std::size_t begun = 0;
   Prefetch<ReadPictures> ahead(
       [&] {
@@ -136,9 +140,10 @@ void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSo
   for (std::size_t begin = 0; begin < all.size(); begin += kChunk) {
     printer.Print(chunk(begin), ahead.Next());
     FlushResults();
-    shown.Show(printer.done(), std::ssize(all));
+    shown.Show(printer.done() - first, std::ssize(all));
   }
-  if (printer.skipped() > 0) Note("{} of {} pictures could not be processed", printer.skipped(), printer.done());
+  if (printer.skipped() > 0)
+    Note("{} of {} pictures could not be processed", printer.skipped(), printer.done() - first);
 }
 
 CLI::Option* AddMostPixels(CLI::App& command) {

@@ -16,6 +16,7 @@
 #include "headlight/cli/checks.h"
 #include "headlight/cli/command_tree.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/options_file.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/training_run.h"
@@ -116,7 +117,11 @@ void CheckCommand(const CLI::App& program, int argc, const char* const* argv) {
     if (argument.starts_with('-')) return;
     names.emplace_back(argument);
     const CLI::App& command = FindCommand(program, names);
-    if (CommandsOf(command).empty()) return CheckOptions(command, {argv + i + 1, argv + argc});
+    if (!CommandsOf(command).empty()) continue;
+    Check(JoinedRanks() == nullptr || command.get_option_no_throw("--rank-timeout") != nullptr ||
+              command.get_option_no_throw("--shard") != nullptr,
+          "{} does not run on several ranks; start it without mpirun", FullName(command));
+    return CheckOptions(command, {argv + i + 1, argv + argc});
   }
   const CLI::App& group = FindCommand(program, names);
   std::string commands;

@@ -18,6 +18,7 @@ void AddSummarize(CLI::App& program) {
   command.add_flag("--json", options.json,
                    "Print one JSON object per summary: line, text, score, complete (false where --max-length cut it)");
   AddSkipErrors(command, options);
+  AddShard(command, options.shard);
   command.footer(
       "\nSummaries come out in the order in which their texts came in. An empty line stays empty. A line with more\n"
       "tokens than the model reads is refused, since the summaries of its parts would be none of the whole.\n\n"

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/mpi_ranks.h"
 #include "headlight/train/checkpoint.h"
 
 namespace headlight {
@@ -30,21 +32,17 @@ bool HasBegun(const std::string& folder) {
   return HasCheckpoint(CheckpointOf(folder)) || fs::exists(folder + "/model.safetensors");
 }
 
+bool IsOfTokenizer(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> names = {
+      "config.json",           "generation_config.json", "source.spm", "target.spm", "vocab.json", "tokenizer.json",
+      "tokenizer_config.json", "special_tokens_map.json"};
+  return std::ranges::find(names, name) != names.end();
+}
+
 // The files that a training writes before it has a checkpoint or a model.
 bool IsOfStart(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> names = {"training.json",
-                                                             "metrics.jsonl",
-                                                             "corpus.cache",
-                                                             "config.json",
-                                                             "generation_config.json",
-                                                             "source.spm",
-                                                             "target.spm",
-                                                             "vocab.json",
-                                                             "tokenizer.json",
-                                                             "tokenizer_config.json",
-                                                             "special_tokens_map.json"};
-  return std::ranges::find(names, name) != names.end() || name.starts_with("events.out.tfevents.") ||
-         name.find(".headlight-new-") != std::string_view::npos;
+  return IsOfTokenizer(name) || name == "training.json" || name == "metrics.jsonl" || name == "corpus.cache" ||
+         name.starts_with("events.out.tfevents.") || name.find(".headlight-new-") != std::string_view::npos;
 }
 
 void RemoveStart(const std::string& folder, bool with_mark) {
@@ -118,8 +116,19 @@ int Lock(const std::string& folder) {
 
 std::string CheckpointOf(const std::string& folder) { return folder + "/checkpoint"; }
 
-TrainingFolder::TrainingFolder(std::string path, bool resume) : path_(std::move(path)) {
-  Check(!path_.empty(), "--out: a folder is needed");
+TrainingFolder::TrainingFolder(std::string& path, bool resume) {
+  Check(!path.empty(), "--out: a folder is needed");
+  if (!IsFirstRank()) {
+    scratch_.emplace();
+    path = scratch_->File("out");
+    fs::create_directories(CheckpointOf(path));
+  }
+  path_ = path;
+  if (!scratch_) Hold(resume);
+  if (resume) ShareFiles();
+}
+
+void TrainingFolder::Hold(bool resume) {
   std::error_code error;
   if (fs::exists(path_, error)) {
     Check(fs::is_directory(path_), "{}: not a folder", path_);
@@ -136,7 +145,33 @@ TrainingFolder::TrainingFolder(std::string path, bool resume) : path_(std::move(
   Fail("{}: holds a training already; --resume resumes it, another --out starts a new one", path_);
 }
 
+void TrainingFolder::Prepare(const std::function<void()>& fill) const {
+  if (!scratch_) fill();
+  ShareFiles();
+}
+
+void TrainingFolder::ShareFiles() const {
+  Ranks* const ranks = JoinedRanks();
+  if (ranks == nullptr) return;
+  std::string names;  // a line each
+  std::error_code ignored;
+  if (!scratch_) {
+    if (HasCheckpoint(CheckpointOf(path_))) names += "checkpoint/state.json\n";
+    for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.is_regular_file(ignored) && IsOfTokenizer(name)) names += name + "\n";
+    }
+  }
+  names = Broadcast(*ranks, names);
+  for (std::size_t begin = 0, end = 0; (end = names.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string file = path_ + "/" + names.substr(begin, end - begin);
+    const std::string text = Broadcast(*ranks, scratch_ ? "" : ReadFile(file));
+    if (scratch_) WriteFile(file, text);
+  }
+}
+
 TrainingFolder::~TrainingFolder() {
+  if (scratch_) return;
   std::error_code ignored;
   if (!HasBegun(path_)) {
     RemoveStart(path_, /*with_mark=*/true);

@@ -7,6 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/mpi_ranks.h"
 
 namespace headlight {
 
@@ -93,6 +94,22 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
   add_with_default("--patience", training.patience, AtLeast(0),
                    "Stop after N validations without improvement; 0: never");
   AddTrainingCompute(command, compute)->group("Training");
+  AddChoice<GradientType>(
+      command, "--gradient-type", training.gradient_type,
+      {{"float32", GradientType::float32}, {"bfloat16", GradientType::bfloat16}},
+      "Round the gradients of a step's parts and their sums to this type; bfloat16 halves what ranks send")
+      ->group("Training");
+  command
+      .add_flag("--shard-optimizer", training.shard_optimizer,
+                "Under mpirun, divide the optimizer's state among the ranks")
+      ->group("Training");
+  command
+      .add_option_function<double>("--rank-timeout", SetRankTimeout,
+                                   "Under mpirun, end the run after X seconds without an answer from a rank")
+      ->check(NumberAbove(0))
+      ->type_name("X")
+      ->default_str("600")
+      ->group("Training");
   command.add_flag("--profile", profile, "Report after fifty steps where their time went")->group("Training");
   add_with_default("--log-every", training.log_every, AtLeast(0), "Log every N steps; 0: never");
   add_with_default("--seed", training.seed, Seed(), "Random seed; the same seed gives the same run");

@@ -11,6 +11,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/profile_report.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/data/lines.h"
@@ -67,10 +68,21 @@ class StepProfiler {
       machine_ = MeasureMachine(compute_);
       first_ = report.step;
       begin_ = std::chrono::steady_clock::now();
+      if (const Ranks* ranks = JoinedRanks(); ranks != nullptr) {
+        sent_ = ranks->bytes_sent;
+        waited_ = ranks->seconds_waited;
+      }
       StartProfile();
     } else if (first_ != 0 && (report.step == first_ + 50 || Validates(report))) {
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
-      progress_.Note(ProfileReport(TakeProfile(), report.step - first_, seconds.count(), machine_));
+      const std::int64_t steps = report.step - first_;
+      progress_.Note(ProfileReport(TakeProfile(), steps, seconds.count(), machine_));
+      if (const Ranks* ranks = JoinedRanks(); ranks != nullptr)
+        progress_.Note(fmt::format(
+            "{} ranks; in each step rank 0 sends {:.1f} MB, and for {:.2f} ms it sends, receives "
+            "or waits for others",
+            ranks->size(), static_cast<double>(ranks->bytes_sent - sent_) / 1e6 / static_cast<double>(steps),
+            1e3 * (ranks->seconds_waited - waited_) / static_cast<double>(steps)));
       done_ = true;
     }
   }
@@ -87,6 +99,8 @@ class StepProfiler {
   std::int64_t steps_ = 0, first_ = 0;
   bool done_ = false;
   std::chrono::steady_clock::time_point begin_;
+  std::int64_t sent_ = 0;  // bytes, before the steps
+  double waited_ = 0;      // seconds, likewise
 };
 
 // The training's length, by the number of batches that the first epoch has: where a schedule falls to zero. 0: unknown.
@@ -133,28 +147,32 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   for (const ParameterGroup& group : training.adam.groups)
     groups.push_back(Json::Array{group.pattern, group.decay_factor ? Json(*group.decay_factor) : Json(),
                                  group.rate_factor, group.frozen});
-  const Json::Object options = {{"seed", training.seed},
-                                {"compute", Name(compute)},
-                                {"accumulation", training.accumulation},
-                                {"schedule", static_cast<int>(training.schedule.kind)},
-                                {"warmup", training.schedule.warmup},
-                                {"learning_rate", training.schedule.peak},
-                                {"beta1", training.adam.beta1},
-                                {"beta2", training.adam.beta2},
-                                {"epsilon", training.adam.epsilon},
-                                {"weight_decay", training.adam.weight_decay},
-                                {"layer_decay", training.adam.layer_decay},
-                                {"parameter_groups", std::move(groups)},
-                                {"clip_norm", training.adam.clip_norm},
-                                {"average_decay", training.adam.average_decay},
-                                {"average_last", training.average_last},
-                                {"validate_every", training.validate_every},
-                                {"validate_metric", training.validate_metric}};
+  const Json::Object options = {
+      {"seed", training.seed},
+      {"compute", Name(compute)},
+      {"accumulation", training.accumulation},
+      {"schedule", static_cast<int>(training.schedule.kind)},
+      {"warmup", training.schedule.warmup},
+      {"learning_rate", training.schedule.peak},
+      {"beta1", training.adam.beta1},
+      {"beta2", training.adam.beta2},
+      {"epsilon", training.adam.epsilon},
+      {"weight_decay", training.adam.weight_decay},
+      {"layer_decay", training.adam.layer_decay},
+      {"parameter_groups", std::move(groups)},
+      {"clip_norm", training.adam.clip_norm},
+      {"average_decay", training.adam.average_decay},
+      {"average_last", training.average_last},
+      {"gradient_type", training.gradient_type == GradientType::bfloat16 ? "bfloat16" : "float32"},
+      {"validate_every", training.validate_every},
+      {"validate_metric", training.validate_metric}};
   for (const Json::Member& option : options) run.Set(option.name, option.value);
   return run;
 }
 
 }  // namespace
+
+int InterruptedBy() { return interrupted_by; }
 
 std::string ForShell(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
@@ -217,13 +235,14 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
                           .run = RunOf(options, run.compute, run.of),
                           .save_best = [&] { run.save(run.out); },
                           .save_last = [&] { ReplaceFolder(In(run.out, "last"), run.save); }};
+  options.ranks = JoinedRanks();
   CatchInterrupts();
   progress.Begin();
   const TrainingResult result = Train(task, options, keep, run.resume, observer);
   if (metrics) DrawCurves(run.out);
   if (result.end == TrainingEnd::stopped) {
     progress.Note(fmt::format("stopped after step {}; --resume continues from here", result.steps));
-    throw EndedBySignal{interrupted_by};
+    throw EndedBySignal{interrupted_by == 0 ? SIGTERM : int{interrupted_by}};  // 0: another rank was asked to stop
   }
   if (result.end == TrainingEnd::finished)
     progress.Note(fmt::format("{}: this training has ended, at step {}; a larger {} continues it", run.out,

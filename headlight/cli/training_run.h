@@ -32,6 +32,9 @@ struct EndedBySignal {
   int signal = 0;
 };
 
+// The signal that asks a training to save and stop; 0: none has come.
+int InterruptedBy();
+
 // A word, such as a path, as a shell reads it.
 std::string ForShell(const std::string& word);
 

@@ -39,12 +39,14 @@ void AddTranslate(CLI::App& program) {
                    "it), with --alignments alignment, pairs of words [SOURCE, TARGET], and with --scores pieces and "
                    "log_probabilities, of each token");
   CLI::Option* const skip = AddSkipErrors(command, options);
+  CLI::Option* const shard = AddShard(command, options.shard);
   AddFile(command, "--attention", options.attention_file,
           "Save the attention weights to this file: per line and layer a tensor [heads, query, key], named "
           "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0; the metadata has "
           "the tokens as JSON: LINE.source and LINE.target",
           "FILE.safetensors")
-      ->excludes(skip);
+      ->excludes(skip)
+      ->excludes(shard);
   command.footer(
       "\nLines come out in the order in which they came in, and as soon as they are translated. An empty line stays\n"
       "empty. A line with more tokens than the model has positions is divided near its middle, after a sentence, or\n"

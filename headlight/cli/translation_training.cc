@@ -134,12 +134,13 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
   const std::string vocabulary = settings.out + "/source.spm", cache = settings.out + "/corpus.cache";
   const bool learned = HasCheckpoint(CheckpointOf(settings.out));  // else it may be half of one, or of other settings
   if (!learned)
-    progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
-                              settings.train_source, settings.train_target));
-  const MarianTokenizer tokenizer =
-      learned ? MarianTokenizer::Load(settings.out)
-              : LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary);
-  tokenizer.Save(settings.out, settings.model.positions);
+    held.Prepare([&] {
+      progress.Note(fmt::format("learning a vocabulary of {} from {} and {}", settings.vocabulary.size,
+                                settings.train_source, settings.train_target));
+      LearnVocabulary(settings.train_source, settings.train_target, settings.vocabulary)
+          .Save(settings.out, settings.model.positions);
+    });
+  const MarianTokenizer tokenizer = MarianTokenizer::Load(settings.out);
   settings.model.source_vocabulary = settings.model.target_vocabulary = tokenizer.size();
   settings.model.start_id = settings.model.pad_id = tokenizer.pad();
   settings.model.end_id = tokenizer.eos();

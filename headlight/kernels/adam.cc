@@ -9,6 +9,7 @@
 // clang-format on
 
 #include <cmath>
+#include <numeric>
 
 #include "headlight/base/error.h"
 #include "headlight/base/profile.h"
@@ -93,24 +94,27 @@ void AdamUpdate(const AdamStep& step, std::span<T> value, std::span<const T> gra
 }
 
 template <typename T>
-double SumOfSquares(std::span<const T> values) {
+std::vector<double> SquareSums(std::span<const T> values) {
+  static_assert(kSquareSumBlock == kElementsPerChunk);
   const Profiled profiled("gradient norm", 0, static_cast<double>(values.size_bytes()));
   const auto chunk = HEADLIGHT_DISPATCH(SumOfSquaresChunk, T);
-  struct Partial;
-  const std::int64_t chunks = std::ssize(values) / kElementsPerChunk + 1;
-  double* const partial = KeptScratch<Partial, double>(chunks);
-  std::fill_n(partial, chunks, 0);
+  std::vector<double> sums(values.size() / kSquareSumBlock + 1);
   ForRowChunks(std::ssize(values), 1, [&](std::int64_t first, std::int64_t count) {
-    partial[first / kElementsPerChunk] = chunk(count, values.data() + first);
+    sums[static_cast<std::size_t>(first / kSquareSumBlock)] = chunk(count, values.data() + first);
   });
-  double sum = 0;
-  for (std::int64_t index = 0; index < chunks; ++index) sum += partial[index];
-  return sum;
+  return sums;
+}
+
+template <typename T>
+double SumOfSquares(std::span<const T> values) {
+  const std::vector<double> sums = SquareSums(values);
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 #define HEADLIGHT_ADAM(T)                                                                                 \
   template void AdamUpdate(const AdamStep&, std::span<T>, std::span<const T>, std::span<T>, std::span<T>, \
                            std::span<T>);                                                                 \
+  template std::vector<double> SquareSums(std::span<const T>);                                            \
   template double SumOfSquares(std::span<const T>)
 HEADLIGHT_ADAM(float);
 HEADLIGHT_ADAM(double);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace headlight::kernels {
 
@@ -22,7 +23,13 @@ template <typename T>
 void AdamUpdate(const AdamStep& step, std::span<T> value, std::span<const T> gradient, std::span<T> m, std::span<T> v,
                 std::span<T> average);
 
-// The sum of the squares, in double; the same bits at any number of threads. Its root is the norm that clipping bounds.
+// The sums of the squares of each kSquareSumBlock values, in double.
+inline constexpr std::int64_t kSquareSumBlock = 16384;
+template <typename T>
+std::vector<double> SquareSums(std::span<const T> values);
+
+// The sum of those, from the first to the last; the same bits at any number of threads. Its root is the norm that
+// clipping bounds.
 template <typename T>
 double SumOfSquares(std::span<const T> values);
 

@@ -6,6 +6,10 @@
 // clang-format on
 
 #include <atomic>
+#include <cstdint>
+
+#include "headlight/base/error.h"
+#include "headlight/kernels/bfloat16.h"
 
 namespace headlight::kernels {
 namespace {
@@ -34,5 +38,17 @@ bool CpuHasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_suppo
 bool MayUseVnni() { return false; }
 bool CpuHasAvx2() { return false; }
 #endif
+
+std::string CpuFeatures() {
+  const std::int64_t targets = hwy::SupportedTargets();
+  std::string features = fmt::format("{:x}", static_cast<std::uint64_t>(targets));  // which kernels Highway chooses
+  const auto add = [&](bool has, const char* name) {
+    if (has) features += std::string(" ") + name;
+  };
+  add(CpuHasAvx2(), "avx2");
+  add(MayUseVnni(), "vnni");
+  add(CpuHasBfloat16(), "bfloat16");
+  return features;
+}
 
 }  // namespace headlight::kernels

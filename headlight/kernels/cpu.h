@@ -1,6 +1,8 @@
 // The instruction sets that kernels may use.
 #pragma once
 
+#include <string>
+
 #include "headlight/base/export.h"
 
 namespace headlight::kernels {
@@ -13,5 +15,9 @@ HEADLIGHT_API bool MayUseAvx512();
 // True where the hand-written integer products may use AVX-512 with VNNI, or AVX2 with FMA.
 bool MayUseVnni();
 bool CpuHasAvx2();
+
+// The instruction sets on which results depend, as far as they may be used: Highway's targets as a hexadecimal
+// number, and names such as "avx2".
+HEADLIGHT_API std::string CpuFeatures();
 
 }  // namespace headlight::kernels

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/dropout_hash.h"
@@ -14,6 +15,12 @@
 namespace headlight {
 
 struct DecoderCache;  // nn/decoder_cache.h
+
+// A batch's own mean or variance, which a running average follows (KeepAverage in nn/convolution.h).
+struct BatchStatistic {
+  const Parameter* average = nullptr;
+  std::vector<double> of_batch;
+};
 
 struct HEADLIGHT_API Context {
   // With a tape, parameters become its leaves and their gradients are added to Parameter::gradient.
@@ -26,7 +33,9 @@ struct HEADLIGHT_API Context {
   AttentionSink sink;                   // where set, receives every head of every layer
   AttentionGradientSink gradient_sink;  // likewise with its gradient; with a tape, without a cache and dropout
   ResidueSink residue_sink;             // where set, receives the attentions over residues of every layer
-  bool last_cross_attention = false;    // the sink receives the cross-attention of the last layer alone; with a cache
+  // Where set, receives in training what running averages follow; else they follow at once.
+  std::vector<BatchStatistic>* statistics = nullptr;
+  bool last_cross_attention = false;  // the sink receives the cross-attention of the last layer alone; with a cache
 
   Tensor Use(const Parameter& parameter) const;
   ops::Weight UseWeight(const Parameter& parameter) const;

@@ -20,14 +20,15 @@ FeatureMaps Activated(Activation activation, FeatureMaps x) {
   return x;
 }
 
-// average = kKept * average + (1 - kKept) * factor * of_batch
-void KeepAverage(const Parameter& average, const Tensor& of_batch, double factor) {
+void Observe(Context& context, const Parameter& average, const Tensor& of_batch, double factor) {
+  BatchStatistic statistic{&average, {}};
   Dispatch(of_batch.dtype(), [&]<typename T>(T) {
-    const std::span<T> kept = average.value.span<T>();
-    for (std::size_t i = 0; i < kept.size(); ++i)
-      kept[i] = static_cast<T>(kKept * static_cast<double>(kept[i]) +
-                               (1 - kKept) * factor * static_cast<double>(of_batch.span<T>()[i]));
+    for (const T value : of_batch.span<T>()) statistic.of_batch.push_back(factor * static_cast<double>(value));
   });
+  if (context.statistics != nullptr)
+    context.statistics->push_back(std::move(statistic));
+  else
+    KeepAverage(statistic);
 }
 
 // 1 / sqrt(variance + epsilon)
@@ -109,6 +110,14 @@ FeatureMaps TransposedConvolution::operator()(Context& context, const FeatureMap
   return y;
 }
 
+void KeepAverage(const BatchStatistic& statistic) {
+  Dispatch(statistic.average->value.dtype(), [&]<typename T>(T) {
+    const std::span<T> kept = statistic.average->value.span<T>();
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      kept[i] = static_cast<T>(kKept * static_cast<double>(kept[i]) + (1 - kKept) * statistic.of_batch[i]);
+  });
+}
+
 NormedConvolution::NormedConvolution(const Scope& convolution, const Scope& norm, std::int64_t inputs,
                                      std::int64_t outputs, const ConvolutionShape& shape, BatchStatistics statistics,
                                      double epsilon)
@@ -136,8 +145,8 @@ FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x
     const double rows = static_cast<double>(y.rows.rows());
     Check(rows > 1, "a batch norm in training needs more than one cell of all maps of the batch");
     const ops::BatchNormalized normalized = ops::BatchNorm(y.rows, gain, bias, epsilon_);
-    KeepAverage(*mean_, normalized.mean, 1);
-    KeepAverage(*variance_, normalized.variance, rows / (rows - 1));
+    Observe(context, *mean_, normalized.mean, 1);
+    Observe(context, *variance_, normalized.variance, rows / (rows - 1));
     y.rows = residual.empty() ? normalized.y : ops::Add(normalized.y, residual);
     y.rows = ops::Activate(activation, y.rows);
     return y;

@@ -61,6 +61,9 @@ enum class BatchStatistics {
   frozen,   // always the running averages
 };
 
+// Sets a running average to 0.9 of itself and 0.1 of the batch's statistic.
+HEADLIGHT_API void KeepAverage(const BatchStatistic& statistic);
+
 // A convolution without a bias and a batch norm (Ioffe and Szegedy, 2015), which is folded into the weights except
 // where it takes the batch's statistics.
 class HEADLIGHT_API NormedConvolution {
@@ -72,8 +75,8 @@ class HEADLIGHT_API NormedConvolution {
                     double epsilon = 1e-5);
 
   // activation(norm(x * W) + residual). In training a trained norm sets the running averages to 0.9 of themselves and
-  // 0.1 of the batch's mean and variance (that of samples): they are parameters that no gradient trains, and no other
-  // pass may use the model meanwhile.
+  // 0.1 of the batch's mean and variance (that of samples), or hands those to Context::statistics: they are parameters
+  // that no gradient trains, and no other pass may use the model meanwhile.
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
 

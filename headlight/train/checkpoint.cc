@@ -1,6 +1,8 @@
 #include "headlight/train/checkpoint.h"
 
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -26,6 +28,12 @@ void ReadInto(const Safetensors& file, const std::string& name, const Tensor& to
   to.CopyFrom(stored);
 }
 
+// Rank 0's values, in the place of the others'.
+void Share(Ranks* ranks, const Tensor& values) {
+  if (ranks == nullptr) return;
+  Dispatch(values.dtype(), [&]<typename T>(T) { Broadcast(*ranks, BytesOf(values.span<T>())); });
+}
+
 // Names the first thing in which the runs differ.
 void CheckSameRun(const JsonView& stored, const Json& run, const std::string& path) {
   for (const auto& [name, value] : *run.As<Json::Object>()) {
@@ -39,8 +47,11 @@ void CheckSameRun(const JsonView& stored, const Json& run, const std::string& pa
 }  // namespace
 
 void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state, const Optimizer& optimizer,
-                    const TrainingTask& task) {
+                    const TrainingTask& task, Ranks* ranks) {
   const Parameters& parameters = task.model->parameters();
+  optimizer.GatherAverage();
+  const Tensor m = optimizer.Whole(optimizer.m), v = optimizer.Whole(optimizer.v);
+  if (ranks != nullptr && ranks->rank() != 0) return;
   Json::Array snapshots;
   for (const std::int64_t step : state.snapshots) snapshots.push_back(step);
   const Json json = Json::Object{{"version", kVersion},
@@ -62,8 +73,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
                                  {"run", run}};
   ReplaceFolder(folder, [&](const std::string& fresh) {
     WriteFile(fresh + "/state.json", json.Text());
-    std::vector<StoredTensor> tensors = {Stored("values", parameters.state()), Stored("m", optimizer.m),
-                                         Stored("v", optimizer.v)};
+    std::vector<StoredTensor> tensors = {Stored("values", parameters.state()), Stored("m", m), Stored("v", v)};
     if (!optimizer.average.empty()) tensors.push_back(Stored("average", optimizer.average));
     for (const TrainingTask::State& part : task.state) tensors.push_back(Stored(StateName(part), part.values));
     WriteSafetensors(fresh + "/training.safetensors", std::move(tensors));
@@ -80,10 +90,13 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
 bool HasCheckpoint(const std::string& folder) { return fs::exists(folder + "/state.json"); }
 
 void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state, Optimizer& optimizer,
-                    const TrainingTask& task) {
+                    const TrainingTask& task, Ranks* ranks) {
   Parameters& parameters = task.model->parameters();
   const std::string path = fmt::format("{}/state.json", folder);
-  const JsonView json = ReadJson(path);
+  const bool reads = ranks == nullptr || ranks->rank() == 0;
+  std::string text = reads ? ReadFile(path) : "";
+  if (ranks != nullptr) text = Broadcast(*ranks, text);
+  const JsonView json(ParseJson(text, path), path);
   Check(json["version"].Integer() == kVersion,
         "{}: a checkpoint of version {}, where this program reads version {}; finish that training with the "
         "program that began it, or train into another folder",
@@ -103,16 +116,24 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   state.loss_labels = json["loss_labels"].Integer(0);
   state.finished = json["finished"].Bool();
 
-  const Safetensors tensors(folder + "/training.safetensors");
-  ReadInto(tensors, "values", parameters.state());
-  ReadInto(tensors, "m", optimizer.m);
-  ReadInto(tensors, "v", optimizer.v);
-  if (!optimizer.average.empty()) ReadInto(tensors, "average", optimizer.average);
-  for (const TrainingTask::State& part : task.state) ReadInto(tensors, StateName(part), part.values);
+  std::optional<Safetensors> tensors;
+  if (reads) tensors.emplace(folder + "/training.safetensors");
+  const auto read = [&](const std::string& name, const Tensor& to) {
+    if (reads) ReadInto(*tensors, name, to);
+    Share(ranks, to);
+  };
+  read("values", parameters.state());
+  for (const auto& [name, moments] : {std::pair("m", optimizer.m), std::pair("v", optimizer.v)}) {
+    const Tensor whole = Tensor::Empty(parameters.values().shape(), parameters.dtype());
+    read(name, whole);
+    optimizer.Keep(moments, whole);
+  }
+  if (!optimizer.average.empty()) read("average", optimizer.average);
+  for (const TrainingTask::State& part : task.state) read(StateName(part), part.values);
   for (const JsonView& item : json["snapshots"].Items()) {
     state.snapshots.push_back(item.Integer(0));
     const std::string snapshot = fmt::format("{}/{}", folder, SnapshotName(state.snapshots.back()));
-    Check(fs::exists(snapshot), "{}: missing, though {} names it", snapshot, path);
+    Check(!reads || fs::exists(snapshot), "{}: missing, though {} names it", snapshot, path);
   }
   parameters.Unpack();
 }
@@ -122,8 +143,13 @@ void ReadSnapshot(const std::string& folder, std::int64_t step, Parameters& para
   parameters.Unpack();
 }
 
-Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, const Parameters& parameters) {
+Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, const Parameters& parameters,
+                       Ranks* ranks) {
   const Tensor mean = Tensor::Zeros(parameters.state().shape(), parameters.dtype());
+  if (ranks != nullptr && ranks->rank() != 0) {
+    Share(ranks, mean);
+    return mean;
+  }
   const Tensor values = Tensor::Empty(mean.shape(), mean.dtype());
   for (const std::int64_t step : state.snapshots) {
     ReadInto(Safetensors(folder + "/" + SnapshotName(step)), "values", values);
@@ -133,6 +159,7 @@ Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state, co
   Dispatch(mean.dtype(), [&]<typename T>(T) {
     kernels::ScaleRows<T>(mean.matrix<T>(), 1 / static_cast<double>(state.snapshots.size()), mean.matrix<T>());
   });
+  Share(ranks, mean);
   return mean;
 }
 

@@ -30,24 +30,24 @@ struct TrainingState {
 
 // `run` says what the training is (its data's hash, its model, its options): a checkpoint of another run is refused.
 // A snapshot of this very step is taken of the task's model; those of earlier steps are in the checkpoint that is
-// replaced. TrainingTask::state is kept too.
+// replaced. TrainingTask::state is kept too. Where there are several ranks all of them call it, and rank 0 writes.
 HEADLIGHT_API void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state,
-                                  const Optimizer& optimizer, const TrainingTask& task);
+                                  const Optimizer& optimizer, const TrainingTask& task, Ranks* ranks = nullptr);
 
 // True where there is a checkpoint to resume from.
 HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
 
 // Fills all of them, the task's model and state too. Throws Error where the checkpoint is damaged, of another version,
-// or of another run (naming what differs).
+// or of another run (naming what differs). Where there are several ranks all of them call it, and rank 0 reads.
 HEADLIGHT_API void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state,
-                                  Optimizer& optimizer, const TrainingTask& task);
+                                  Optimizer& optimizer, const TrainingTask& task, Ranks* ranks = nullptr);
 
 // Fills the parameters' state with that of the step, which is a snapshot of the checkpoint. Throws Error where they do
 // not fit.
 HEADLIGHT_API void ReadSnapshot(const std::string& folder, std::int64_t step, Parameters& parameters);
 
-// The mean of the snapshots' states.
+// The mean of the snapshots' states, which rank 0 reads where there are several.
 HEADLIGHT_API Tensor MeanOfSnapshots(const std::string& folder, const TrainingState& state,
-                                     const Parameters& parameters);
+                                     const Parameters& parameters, Ranks* ranks = nullptr);
 
 }  // namespace headlight

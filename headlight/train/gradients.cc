@@ -1,7 +1,9 @@
 #include "headlight/train/gradients.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "headlight/autograd/tape.h"
@@ -10,6 +12,8 @@
 #include "headlight/kernels/adam.h"
 #include "headlight/kernels/arithmetic.h"
 #include "headlight/kernels/dropout_hash.h"
+#include "headlight/nn/convolution.h"
+#include "headlight/train/rank_sum.h"
 
 namespace headlight {
 namespace {
@@ -37,6 +41,70 @@ void MoveOut(const Tensor& sum, const Tensor& kept) {
   });
 }
 
+// To nearest, ties to even; what is not finite stays so.
+void RoundToBfloat16(const Tensor& gradient) {
+  Dispatch(gradient.dtype(), [&]<typename T>(T) {
+    constexpr std::int64_t block = std::int64_t{1} << 14;
+    const std::span<T> numbers = gradient.span<T>();
+    ParallelFor((std::ssize(numbers) + block - 1) / block, [&](std::int64_t index) {
+      const auto begin = static_cast<std::size_t>(index * block);
+      for (T& number : numbers.subspan(begin, std::min<std::size_t>(block, numbers.size() - begin))) {
+        const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
+        const std::uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+        const bool finite = (bits & 0x7f800000) != 0x7f800000;
+        number = static_cast<T>(std::bit_cast<float>(finite ? rounded : bits & 0xffff0000));
+      }
+    });
+  });
+}
+
+// A part's loss, and what it leaves besides its gradient.
+struct PartOutcome {
+  double loss = 0;
+  std::vector<double> sums;
+  std::vector<BatchStatistic> statistics;
+};
+
+// As numbers, so that they can be sent: the loss, the sums, and each statistic as its parameter's index, its length and
+// its values.
+void Append(const PartOutcome& outcome, const Parameters& parameters, std::vector<double>& to) {
+  to.push_back(outcome.loss);
+  to.insert(to.end(), outcome.sums.begin(), outcome.sums.end());
+  to.push_back(static_cast<double>(outcome.statistics.size()));
+  for (const auto& [average, of_batch] : outcome.statistics) {
+    const auto found = std::ranges::find(parameters.all(), average, [](const Parameter& p) { return &p; });
+    to.push_back(static_cast<double>(found - parameters.all().begin()));
+    to.push_back(static_cast<double>(of_batch.size()));
+    to.insert(to.end(), of_batch.begin(), of_batch.end());
+  }
+}
+
+std::vector<PartOutcome> OutcomesOf(std::span<const std::string> of_ranks, std::size_t sums,
+                                    const Parameters& parameters) {
+  std::vector<PartOutcome> outcomes;
+  for (const std::string& of_rank : of_ranks) {
+    std::vector<double> numbers(of_rank.size() / sizeof(double));
+    std::memcpy(numbers.data(), of_rank.data(), of_rank.size());
+    auto at = numbers.begin();
+    const auto take = [&](std::size_t count) {
+      const auto begin = at;
+      at += static_cast<std::ptrdiff_t>(count);
+      return std::vector<double>(begin, at);
+    };
+    while (at != numbers.end()) {
+      PartOutcome& outcome = outcomes.emplace_back();
+      outcome.loss = *at++;
+      outcome.sums = take(sums);
+      for (auto left = static_cast<std::int64_t>(*at++); left > 0; --left) {
+        const Parameter& average = parameters.all()[static_cast<std::size_t>(*at++)];
+        const auto count = static_cast<std::size_t>(*at++);
+        outcome.statistics.push_back({&average, take(count)});
+      }
+    }
+  }
+  return outcomes;
+}
+
 }  // namespace
 
 void ClipNorm(const Tensor& gradient, double longest) {
@@ -49,6 +117,7 @@ void ClipNorm(const Tensor& gradient, double longest) {
 }
 
 bool GradientTree::Add(int level, std::int64_t index, const Tensor& sum) {
+  if (level == 0 && type_ == GradientType::bfloat16) RoundToBfloat16(sum);
   for (;; ++level, index /= 2) {
     if (std::int64_t{1} << level >= parts_) return true;
     const std::int64_t sibling = index ^ 1;
@@ -62,32 +131,73 @@ bool GradientTree::Add(int level, std::int64_t index, const Tensor& sum) {
       return false;
     }
     AddTo(sum, found->second);
+    if (type_ == GradientType::bfloat16) RoundToBfloat16(sum);
     free_.push_back(found->second);
     nodes_.erase(found);
   }
 }
 
-double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std::span<const std::any> parts,
-                        std::int64_t labels, std::uint64_t seed, double clip_part_norm) {
-  if (labels == 0) return 0;
-  GradientTree tree(std::ssize(parts));
-  double sum = 0;
+std::vector<GradientTree::Place> GradientTree::PlacesOf(std::int64_t parts, std::int64_t begin, std::int64_t end) {
+  GradientTree tree(parts);
+  const Tensor one = Tensor::Zeros({1});
   bool complete = false;
-  for (std::int64_t i = 0; i < std::ssize(parts); ++i) {
+  for (std::int64_t part = begin; part < end; ++part) complete = tree.Add(0, part, one);
+  if (complete) return {{std::bit_width(static_cast<std::uint64_t>(parts - 1)), 0}};  // the whole sum
+  std::vector<Place> places;
+  for (const auto& [place, node] : tree.nodes()) places.push_back(place);
+  return places;
+}
+
+double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std::span<const std::any> parts,
+                        const StepOptions& options) {
+  if (options.labels == 0) return 0;
+  const auto count = std::ssize(parts);
+  const int size = options.ranks == nullptr ? 1 : options.ranks->size();
+  const auto rank = static_cast<std::size_t>(options.ranks == nullptr ? 0 : options.ranks->rank());
+  const std::vector<std::int64_t> dealt = DealParts(count, size);
+  GradientTree tree(count, options.type);
+  std::vector<double> own;  // outcomes
+  bool complete = false;
+  for (std::int64_t i = dealt[rank]; i < dealt[rank + 1]; ++i) {
+    PartOutcome outcome;
+    if (!options.sums.empty()) options.sums.Fill(0);
     {
       Tape tape;
       Context context;
       context.tape = &tape;
       context.training = true;
-      context.seed = MixBits(MixBits(seed) + static_cast<std::uint64_t>(i) + 1);
-      const Tensor part_loss = loss(context, parts[static_cast<std::size_t>(i)], 1 / static_cast<double>(labels));
-      sum += static_cast<double>(part_loss.data<float>()[0]);
+      context.seed = MixBits(MixBits(options.seed) + static_cast<std::uint64_t>(i) + 1);
+      context.statistics = &outcome.statistics;
+      const Tensor part_loss =
+          loss(context, parts[static_cast<std::size_t>(i)], 1 / static_cast<double>(options.labels));
+      outcome.loss = static_cast<double>(part_loss.data<float>()[0]);
       tape.Backward(part_loss);
     }
-    if (clip_part_norm > 0) ClipNorm(parameters.gradients(), clip_part_norm / static_cast<double>(labels));
+    if (!options.sums.empty()) outcome.sums = options.sums.ToVector<double>();
+    Append(outcome, parameters, own);
+    if (options.clip_part_norm > 0)
+      ClipNorm(parameters.gradients(), options.clip_part_norm / static_cast<double>(options.labels));
     complete = tree.Add(0, i, parameters.gradients());
   }
-  Ensure(complete, "the gradients of {} parts are not complete", parts.size());
+  const std::string_view own_bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
+  std::vector<std::string> of_ranks;
+  if (size == 1) {
+    Ensure(complete, "the gradients of {} parts are not complete", parts.size());
+    of_ranks.emplace_back(own_bytes);
+  } else {
+    of_ranks = GatherToAll(*options.ranks, own_bytes);
+    SumOverRanks(*options.ranks, tree, count, options.type, parameters.gradients());
+    if (!options.own_slice) GatherSlices(*options.ranks, parameters.gradients(), options.type);
+  }
+
+  if (!options.sums.empty()) options.sums.Fill(0);
+  double sum = 0;
+  const auto sums = static_cast<std::size_t>(options.sums.empty() ? 0 : options.sums.elements());
+  for (const PartOutcome& outcome : OutcomesOf(of_ranks, sums, parameters)) {
+    sum += outcome.loss;
+    for (std::size_t k = 0; k < sums; ++k) options.sums.data<double>()[k] += outcome.sums[k];
+    for (const BatchStatistic& statistic : outcome.statistics) KeepAverage(statistic);
+  }
   return sum;
 }
 

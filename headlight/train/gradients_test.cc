@@ -114,10 +114,10 @@ TEST(ComputeGradients, ClipsThePartsAlone) {
     return ops::Scale(ops::Sum(ops::Multiply(context.Use(weights), std::any_cast<Tensor>(part))), scale);
   };
   const std::vector<std::any> parts = {Tensor::From<float>({30, 0}, {2}), Tensor::From<float>({0, 1}, {2})};
-  ComputeGradients(parameters, loss, parts, /*labels=*/2, /*seed=*/1, /*clip_part_norm=*/3);
+  ComputeGradients(parameters, loss, parts, {.labels = 2, .seed = 1, .clip_part_norm = 3});
   EXPECT_EQ(weights.gradient.ToVector<float>(), (std::vector<float>{1.5, 0.5}));
   parameters.gradients().Fill(0);
-  ComputeGradients(parameters, loss, parts, /*labels=*/2, /*seed=*/1);
+  ComputeGradients(parameters, loss, parts, {.labels = 2, .seed = 1});
   EXPECT_EQ(weights.gradient.ToVector<float>(), (std::vector<float>{15, 0.5}));
 }
 

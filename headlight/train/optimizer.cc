@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <string_view>
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/adam.h"
 #include "headlight/train/gradients.h"
+#include "headlight/train/rank_sum.h"
 
 namespace headlight {
 namespace {
@@ -83,7 +86,8 @@ std::vector<std::string_view> NamesNear(const std::string& pattern, const Parame
 
 }  // namespace
 
-Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(adam) {
+Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters, Ranks* sharing)
+    : options(adam), sharing_(sharing) {
   Check(adam.beta1 >= 0 && adam.beta1 < 1 && adam.beta2 >= 0 && adam.beta2 < 1 && adam.epsilon > 0 &&
             adam.weight_decay >= 0 && adam.clip_norm >= 0 && adam.clip_parameter_norm >= 0 && adam.average_decay >= 0 &&
             adam.average_decay < 1,
@@ -99,9 +103,16 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(
     if (group.frozen) parameters.Freeze(group.pattern);
   }
   Check(parameters.values().elements() > 0, "every parameter is frozen, and nothing is left to be trained");
-  const Shape shape{parameters.values().elements()};
-  m = Tensor::Zeros(shape, parameters.dtype());
-  v = Tensor::Zeros(shape, parameters.dtype());
+  Check(sharing == nullptr || adam.clip_parameter_norm == 0,
+        "an optimizer that ranks share cannot clip the norms of single parameters, which may lie on several ranks");
+  trained_ = end_ = parameters.values().elements();
+  if (sharing != nullptr) {
+    const std::vector<std::int64_t> slices = SlicesOf(trained_, sharing->size());
+    begin_ = slices[static_cast<std::size_t>(sharing->rank())];
+    end_ = slices[static_cast<std::size_t>(sharing->rank()) + 1];
+  }
+  m = Tensor::Zeros({end_ - begin_}, parameters.dtype());
+  v = Tensor::Zeros({end_ - begin_}, parameters.dtype());
   if (options.average_decay > 0) average = parameters.state().Clone();
 
   const std::vector<std::int64_t> layers = LayersBelowTheTop(parameters);
@@ -124,26 +135,49 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters) : options(
       segments_.push_back(segment);
     segments_.back().count = begin - segments_.back().begin;
   }
-  Ensure(begin == shape.elements(), "segments of {} among {} trained numbers", begin, shape.elements());
+  Ensure(begin == trained_, "segments of {} among {} trained numbers", begin, trained_);
+}
+
+// The same bits however the slices are cut, which begin with a block of the sum.
+double Optimizer::Norm(const Parameters& parameters) const {
+  std::vector<double> sums;
+  Dispatch(parameters.dtype(), [&]<typename T>(T) {
+    sums = kernels::SquareSums<T>(parameters.gradients().ViewRows(begin_, end_ - begin_).span<T>());
+  });
+  double sum = 0;
+  if (sharing_ == nullptr) {
+    sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+  } else {
+    const std::string_view own(reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(double));
+    for (const std::string& of_rank : GatherToAll(*sharing_, own)) {
+      sums.resize(of_rank.size() / sizeof(double));
+      std::memcpy(sums.data(), of_rank.data(), of_rank.size());
+      sum = std::accumulate(sums.begin(), sums.end(), sum);
+    }
+  }
+  return std::sqrt(sum);
 }
 
 double Optimizer::Step(Parameters& parameters, double learning_rate, std::optional<double> weight_decay) {
-  double norm = 0;
+  const double norm = Norm(parameters);
+  Check(std::isfinite(norm), "the gradient's norm is {} at step {}", norm, step + 1);
+  ++step;
+  double clipped = norm;
+  if (options.clip_parameter_norm > 0) {
+    for (const Parameter& parameter : parameters.all())
+      if (!parameter.gradient.empty()) ClipNorm(parameter.gradient, options.clip_parameter_norm);
+    clipped = Norm(parameters);
+  }
+  // Averages begin short, so that the first values do not linger: decay (1 + t) / (10 + t) until it is reached.
+  const auto t = static_cast<double>(step);
+  const double average_decay = std::min(options.average_decay, (1 + t) / (10 + t));
   Dispatch(parameters.dtype(), [&]<typename T>(T) {
-    norm = std::sqrt(kernels::SumOfSquares<T>(parameters.gradients().span<T>()));
-    Check(std::isfinite(norm), "the gradient's norm is {} at step {}", norm, step + 1);
-    ++step;
-    if (options.clip_parameter_norm > 0)
-      for (const Parameter& parameter : parameters.all())
-        if (!parameter.gradient.empty()) ClipNorm(parameter.gradient, options.clip_parameter_norm);
-    const double clipped =
-        options.clip_parameter_norm > 0 ? std::sqrt(kernels::SumOfSquares<T>(parameters.gradients().span<T>())) : norm;
-    // Averages begin short, so that the first values do not linger: decay (1 + t) / (10 + t) until it is reached.
-    const auto t = static_cast<double>(step);
-    const double average_decay = std::min(options.average_decay, (1 + t) / (10 + t));
     for (const Segment& segment : segments_) {
-      const auto part = [&](const Tensor& all) {
-        return all.span<T>().subspan(static_cast<std::size_t>(segment.begin), static_cast<std::size_t>(segment.count));
+      const std::int64_t first = std::max(segment.begin, begin_);
+      const std::int64_t count = std::min(segment.begin + segment.count, end_) - first;
+      if (count <= 0) continue;
+      const auto part = [&](const Tensor& all, std::int64_t begin) {
+        return all.span<T>().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
       };
       const kernels::AdamStep adam{
           .step = step,
@@ -154,16 +188,47 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
           .weight_decay = segment.decay_factor * weight_decay.value_or(options.weight_decay),
           .gradient_scale = options.clip_norm > 0 && clipped > options.clip_norm ? options.clip_norm / clipped : 1,
           .average_decay = average_decay};
-      kernels::AdamUpdate<T>(adam, part(parameters.values()), part(parameters.gradients()), part(m), part(v),
-                             average.empty() ? std::span<T>() : part(average));
+      kernels::AdamUpdate<T>(adam, part(parameters.values(), first), part(parameters.gradients(), first),
+                             part(m, first - begin_), part(v, first - begin_),
+                             average.empty() ? std::span<T>() : part(average, first));
     }
     if (!average.empty())
-      for (std::int64_t i = parameters.values().elements(); i < average.elements(); ++i)  // statistics
+      for (std::int64_t i = trained_; i < average.elements(); ++i)  // statistics
         average.data<T>()[i] +=
             static_cast<T>(1 - average_decay) * (parameters.state().data<T>()[i] - average.data<T>()[i]);
   });
   parameters.gradients().Fill(0);
+  if (sharing_ != nullptr) GatherSlices(*sharing_, parameters.values());
   return norm;
+}
+
+void Optimizer::GatherAverage() const {
+  if (sharing_ != nullptr && !average.empty()) GatherSlices(*sharing_, average.ViewRows(0, trained_));
+}
+
+Tensor Optimizer::Whole(const Tensor& moments) const {
+  if (sharing_ == nullptr) return moments;
+  const std::vector<std::int64_t> slices = SlicesOf(trained_, sharing_->size());
+  const bool first = sharing_->rank() == 0;
+  const Tensor all = first ? Tensor::Empty({trained_}, moments.dtype()) : moments;
+  std::vector<Transfer> transfers;
+  Dispatch(moments.dtype(), [&]<typename T>(T) {
+    if (first)
+      all.ViewRows(0, slices[1]).CopyFrom(moments);
+    else
+      transfers.push_back({0, true, BytesOf(moments.span<T>())});
+    for (int peer = 1; first && peer < sharing_->size(); ++peer) {
+      const std::int64_t begin = slices[static_cast<std::size_t>(peer)];
+      const std::int64_t end = slices[static_cast<std::size_t>(peer) + 1];
+      transfers.push_back({peer, false, BytesOf(all.ViewRows(begin, end - begin).span<T>())});
+    }
+  });
+  sharing_->Exchange(transfers);
+  return all;
+}
+
+void Optimizer::Keep(const Tensor& moments, const Tensor& all) const {
+  moments.CopyFrom(all.ViewRows(begin_, end_ - begin_));
 }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/ranks.h"
 #include "headlight/nn/parameters.h"
 
 namespace headlight {
@@ -34,14 +35,18 @@ struct AdamOptions {
   std::vector<ParameterGroup> groups = {};  // a parameter is in the first that fits it
 };
 
-// The vectors m and v have a number for every trained one, in the order of Parameters::values.
+// The vectors m and v have a number for every trained one, in the order of Parameters::values, or for those of the own
+// slice (SlicesOf in train/rank_sum.h) where ranks share the optimizer.
 struct HEADLIGHT_API Optimizer {
-  // Freezes what a group says. Throws Error where an option is impossible or a group fits no parameter.
-  Optimizer(const AdamOptions& options, Parameters& parameters);
+  // Freezes what a group says. `sharing`: the ranks each of which keeps and updates a slice alone (Rajbhandari et al.,
+  // "ZeRO", 2020, stages 1 and 2); null: all is kept here. Throws Error where an option is impossible or a group fits
+  // no parameter.
+  Optimizer(const AdamOptions& options, Parameters& parameters, Ranks* sharing = nullptr);
 
   // Moves the parameters against their gradients and sets those to zero; the gradient's norm before it was clipped.
-  // `weight_decay` is in the place of the options' where it is given. Throws Error where the norm is not finite: then
-  // nothing has been changed.
+  // `weight_decay` is in the place of the options' where it is given. Where ranks share the optimizer the gradients of
+  // the own slice are read, and all values are there afterwards, but of `average` only the own slice. Throws Error
+  // where the norm is not finite: then nothing has been changed.
   double Step(Parameters& parameters, double learning_rate, std::optional<double> weight_decay = {});
 
   AdamOptions options;
@@ -49,13 +54,25 @@ struct HEADLIGHT_API Optimizer {
   Tensor m, v;
   Tensor average;  // of Parameters::state; empty without average_decay
 
+  // Fills `average` where ranks share it. All of them call it.
+  void GatherAverage() const;
+  // All of m or v, where ranks share them on rank 0 alone. All of them call it.
+  Tensor Whole(const Tensor& moments) const;
+  // Sets m or v to its part of all.
+  void Keep(const Tensor& moments, const Tensor& all) const;
+
  private:
+  double Norm(const Parameters& parameters) const;
+
   // Neighbours in Parameters::values that are treated alike.
   struct Segment {
     std::int64_t begin = 0, count = 0;
     double decay_factor = 0, rate_factor = 1;
   };
   std::vector<Segment> segments_;
+  Ranks* sharing_;
+  std::int64_t begin_ = 0, end_ = 0;  // the own slice
+  std::int64_t trained_ = 0;          // numbers
 };
 
 }  // namespace headlight

@@ -1,17 +1,21 @@
 #include "headlight/train/trainer.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <iterator>
 #include <numbers>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/hash.h"
 #include "headlight/data/prefetch.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/train/checkpoint.h"
+#include "headlight/train/training_ranks.h"
 
 namespace headlight {
 namespace {
@@ -59,8 +63,13 @@ class Training {
         model_(*task.model),
         options_(options),
         keep_(keep),
-        observer_(observer),
-        optimizer_(options.adam, model_.parameters()) {
+        ranks_(options.ranks),
+        observer_(
+            ranks_.first()
+                ? observer
+                : TrainingObserver{.step = {}, .progress = {}, .validation = {}, .note = {}, .stop = observer.stop}),
+        optimizer_(options.adam, model_.parameters(),
+                   options.shard_optimizer && ranks_.several() ? options.ranks : nullptr) {
     CheckSchedule(options.schedule);
     CheckTrainingOptions(options);
     Check(!FallsToZero(options.schedule.kind) || options.schedule.total > 0 || options.minutes > 0,
@@ -73,9 +82,19 @@ class Training {
   }
 
   TrainingResult Run(bool resume) {
+    TrainingResult result;
+    NameRankInErrors(ranks_, [&] { result = RunOnRank(resume); });
+    return result;
+  }
+
+ private:
+  TrainingResult RunOnRank(bool resume) {
+    ranks_.CheckSame(keep_.run, model_.parameters());
     model_.parameters().PrepareTraining();
-    if (resume && HasCheckpoint(keep_.checkpoint)) {
-      LoadCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_);
+    char has_checkpoint = resume && ranks_.first() && HasCheckpoint(keep_.checkpoint) ? 1 : 0;
+    if (ranks_.several()) Broadcast(*ranks_.ranks(), BytesOf(std::span(&has_checkpoint, 1)));
+    if (has_checkpoint != 0) {
+      LoadCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_, ranks_.ranks());
       saved_step_ = optimizer_.step;
       if (state_.finished && (AtLimit() || OutOfPatience())) return Result(TrainingEnd::finished);
       Note(fmt::format("resumed after step {}", optimizer_.step));
@@ -92,7 +111,7 @@ class Training {
       end = TrainingEnd::stopped;
     }
     if (end == TrainingEnd::stopped) Save();
-    if (keep_.save_last) keep_.save_last();
+    if (keep_.save_last && ranks_.first()) keep_.save_last();
     if (end != TrainingEnd::stopped) {
       state_.finished = true;
       Save();
@@ -100,7 +119,6 @@ class Training {
     return Result(end);
   }
 
- private:
   TrainingEnd Loop() {
     Prefetch<TrainingBatch> batches(task_.batches(state_.position), 4);
     log_begin_ = Clock::now();
@@ -108,9 +126,9 @@ class Training {
       if (ValidationIsDue()) ValidateAndKeep();
       if (OutOfPatience()) return TrainingEnd::patience;
       if (AtLimit()) return TrainingEnd::limit;
-      Step(batches);
-      if (observer_.stop && observer_.stop()) return TrainingEnd::stopped;
-      if (SecondsSince(last_save_) > 60 * options_.checkpoint_minutes) Save();
+      const StepNews news = Step(batches);
+      if (news.stop) return TrainingEnd::stopped;
+      if (news.save) Save();
     }
   }
 
@@ -120,7 +138,10 @@ class Training {
   }
 
   // One update of the parameters, of `accumulation` batches, or fewer at an epoch's end.
-  void Step(Prefetch<TrainingBatch>& batches) {
+  StepNews Step(Prefetch<TrainingBatch>& batches) {
+    const Clock::time_point begin = Clock::now();
+    const double waited = ranks_.several() ? ranks_.ranks()->seconds_waited : 0;
+    if (ranks_.several()) ranks_.ranks()->step = optimizer_.step + 1;
     const BatchPosition place = state_.position;
     std::vector<std::any> parts;
     std::int64_t labels = 0;
@@ -132,9 +153,14 @@ class Training {
       batches_in_epoch_ = batch.batches_in_epoch;
       if (batch.next.batch == 0) break;
     }
-    const double loss =
-        ComputeGradients(model_.parameters(), task_.loss, parts, labels,
-                         options_.seed + static_cast<std::uint64_t>(optimizer_.step), options_.clip_part_norm);
+    const double loss = ComputeGradients(model_.parameters(), task_.loss, parts,
+                                         {.labels = labels,
+                                          .seed = options_.seed + static_cast<std::uint64_t>(optimizer_.step),
+                                          .clip_part_norm = options_.clip_part_norm,
+                                          .type = options_.gradient_type,
+                                          .ranks = ranks_.several() ? ranks_.ranks() : nullptr,
+                                          .own_slice = options_.shard_optimizer,
+                                          .sums = task_.part_sums});
     const double learning_rate = LearningRate(options_.schedule, optimizer_.step + 1, Progress());
     const auto fail_diverged = [&](const char* what) {
       FailDiverged(what, optimizer_.step + 1, fmt::format("epoch {}, batch {}", place.epoch + 1, place.batch + 1));
@@ -152,6 +178,30 @@ class Training {
     log_labels_ += labels;
     state_.seconds = seconds_before_ + SecondsSince(begin_);
     Report(learning_rate);
+    StepNews news{.seconds = state_.seconds,
+                  .busy_seconds = 0,
+                  .bits = Bits(),
+                  .stop = observer_.stop && observer_.stop(),
+                  .save = SecondsSince(last_save_) > 60 * options_.checkpoint_minutes};
+    if (!ranks_.several()) return news;
+    news.busy_seconds = SecondsSince(begin) - (ranks_.ranks()->seconds_waited - waited);
+    news = ranks_.Agree(news, optimizer_.step);
+    state_.seconds = news.seconds;
+    return news;
+  }
+
+  // Of numbers that are the same on all ranks: the gradient's norm, and some values, others after each step.
+  std::uint64_t Bits() const {
+    if (!ranks_.several()) return 0;
+    constexpr std::int64_t most = std::int64_t{1} << 14;
+    const Tensor& values = model_.parameters().values();
+    const std::int64_t blocks = (values.elements() + most - 1) / most, begin = optimizer_.step % blocks * most;
+    Hash64 hash(std::bit_cast<std::uint64_t>(gradient_norm_));
+    Dispatch(values.dtype(), [&]<typename T>(T) {
+      const auto some = values.ViewRows(begin, std::min(most, values.elements() - begin)).span<T>();
+      hash.Update({reinterpret_cast<const char*>(some.data()), some.size_bytes()});
+    });
+    return hash.value();
   }
 
   // Of the next step.
@@ -181,6 +231,7 @@ class Training {
     if (observer_.progress) observer_.progress(report);
     if (options_.log_every == 0 || optimizer_.step % options_.log_every != 0) return;
     if (observer_.step) observer_.step(report);
+    if (const std::optional<std::string> slow = ranks_.SlowRank()) Note(*slow);
     state_.loss_sum = 0;
     state_.loss_labels = 0;
     log_labels_ = 0;
@@ -226,6 +277,7 @@ class Training {
   void ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
     // Where a moving average is kept, it is what is validated and kept as the model.
+    optimizer_.GatherAverage();
     WithState(optimizer_.average, [&] { ValidateNow(); });
     state_.validated_step = optimizer_.step;
     if (options_.average_last > 1) {
@@ -240,9 +292,35 @@ class Training {
 
   // Keeps the model where it is the best so far.
   void ValidateNow() {
+    if (!ranks_.several() || task_.shares_validation) {
+      PassWatch watch(observer_.stop);
+      if (ranks_.several()) watch.ranks = ranks_.ranks();
+      return ValidateHere(watch);
+    }
+    ranks_.OnFirst([&](const std::function<void()>& alive) {
+      ValidateHere(CancelCheck([&] {
+        alive();
+        return observer_.stop && observer_.stop();
+      }));
+    });
+    // What rank 0 has found.
+    std::string metric = Broadcast(*ranks_.ranks(), state_.best_metric);
+    struct Best {
+      double score, loss;
+      std::int64_t step, validations_since;
+    } best{state_.best_score, state_.best_loss, state_.best_step, state_.validations_since_best};
+    Broadcast(*ranks_.ranks(), BytesOf(std::span(&best, 1)));
+    state_.best_metric = std::move(metric);
+    state_.best_score = best.score;
+    state_.best_loss = best.loss;
+    state_.best_step = best.step;
+    state_.validations_since_best = best.validations_since;
+  }
+
+  void ValidateHere(const PassWatch& watch) {
     const Clock::time_point begin = Clock::now();
     model_.parameters().Pack();
-    ValidationReport report = task_.validate(observer_.stop);
+    ValidationReport report = task_.validate(watch);
     model_.parameters().Unpack();
     report.seconds = SecondsSince(begin);
     report.step = optimizer_.step;
@@ -266,14 +344,14 @@ class Training {
       ++state_.validations_since_best;
     }
     if (observer_.validation) observer_.validation(report);
-    if (report.best && keep_.save_best) keep_.save_best();
+    if (report.best && keep_.save_best && ranks_.first()) keep_.save_best();
   }
 
   void Finish() {
     if (state_.validated_step != optimizer_.step) ValidateAndKeep();  // the end came between two validations
     if (options_.average_last > 1 && state_.snapshots.size() > 1) {
       Note(fmt::format("averaging the last {} validations' values", state_.snapshots.size()));
-      WithState(MeanOfSnapshots(keep_.checkpoint, state_, model_.parameters()), [&] { ValidateNow(); });
+      WithState(MeanOfSnapshots(keep_.checkpoint, state_, model_.parameters(), ranks_.ranks()), [&] { ValidateNow(); });
     }
   }
 
@@ -295,7 +373,7 @@ class Training {
   }
 
   void Save() {
-    SaveCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_);
+    SaveCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_, ranks_.ranks());
     saved_step_ = optimizer_.step;
     last_save_ = Clock::now();
   }
@@ -316,7 +394,8 @@ class Training {
   Model& model_;
   const TrainingOptions& options_;
   const TrainingKeep& keep_;
-  const TrainingObserver& observer_;
+  TrainingRanks ranks_;
+  const TrainingObserver observer_;
   Optimizer optimizer_;
   TrainingState state_;
   double gradient_norm_ = 0;

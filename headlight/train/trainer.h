@@ -34,6 +34,11 @@ struct TrainingOptions {
   double checkpoint_minutes = 10;  // between checkpoints; every validation saves one too
   std::uint64_t seed = 1;          // of dropout
   double clip_part_norm = 0;       // of each part's gradient, as ComputeGradients has it
+  GradientType gradient_type = GradientType::float32;
+  // Those that train together, each with the same task, options and run; null: there is but one. The result has the
+  // same bits for any number of them.
+  Ranks* ranks = nullptr;
+  bool shard_optimizer = false;  // each rank keeps a part of Adam's moments alone
 };
 
 struct StepReport {
@@ -47,7 +52,7 @@ struct StepReport {
   double progress = 0;           // 0 to 1, by the limit that is nearest
 };
 
-// Callbacks of the loop; each may be empty.
+// Callbacks of the loop; each may be empty. Where there are several ranks, all but `stop` are called on rank 0 alone.
 struct TrainingObserver {
   std::function<void(const StepReport&)> step;      // after every log_every-th step
   std::function<void(const StepReport&)> progress;  // after every step
@@ -69,7 +74,7 @@ struct TrainingResult {
   double best_value = 0;
 };
 
-// Where a training keeps what it has, and what it is.
+// Where a training keeps what it has, and what it is. Where there are several ranks, rank 0 alone keeps it.
 struct TrainingKeep {
   std::string checkpoint;           // the checkpoint's folder
   Json run;                         // what must be the same for a resumed run: data, model, options
@@ -84,7 +89,8 @@ HEADLIGHT_API void CheckTrainingOptions(const TrainingOptions& options);
 // `average_last` validations' values is validated too, and becomes the best where it is. With `resume` it goes on from
 // the checkpoint, if there is one, and ends with the same bits as a run that was never interrupted; a run that has
 // ended stays as it is, unless its limits or its patience are larger now. Throws Error where the loss or gradient stops
-// being a finite number, naming the step; what was saved before stays.
+// being a finite number, naming the step; what was saved before stays. With several ranks an error names the rank and
+// the step; OtherRankFailed is thrown where another one has failed.
 HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
                                    bool resume, const TrainingObserver& observer);
 

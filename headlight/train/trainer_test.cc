@@ -12,88 +12,15 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
-#include "headlight/generate/hypothesis.h"
-#include "headlight/nn/layers.h"
-#include "headlight/ops/cross_entropy.h"
 #include "headlight/ops/linear.h"
 #include "headlight/train/checkpoint.h"
+#include "headlight/train/points_testing.h"
 
 namespace headlight {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class PointModel : public Model {
- public:
-  explicit PointModel(std::int64_t outputs = 2)
-      : Model(DType::float32), layer_(Scope(parameters_), {"layer"}, 2, outputs) {
-    parameters_.Initialise(1);
-  }
-  Tensor operator()(Context& context, const Tensor& points) const { return layer_(context, points); }
-  Json::Object Description() const override { return {}; }
-  void Save(const std::string&, Compute) const override {}
-
- private:
-  Linear layer_;
-};
-
-struct Points {
-  Tensor x;                          // [points, 2]
-  std::vector<std::int32_t> labels;  // which side of a line
-};
-
-Points Draw(Random& random, int count) {
-  Points points{.x = Tensor::Empty({count, 2}), .labels = {}};
-  for (int i = 0; i < count; ++i) {
-    float* const row = points.x.matrix<float>().row(i);
-    row[0] = static_cast<float>(random.Normal());
-    row[1] = static_cast<float>(random.Normal());
-    points.labels.push_back(row[0] + 2 * row[1] > 0 ? 1 : 0);
-  }
-  return points;
-}
-
-constexpr std::int64_t kBatchesOfEpoch = 6;
-
-// Points on two sides of a line, in three parts a batch.
-TrainingTask SidesTask(PointModel& model) {
-  return {.model = &model,
-          .batches =
-              [](BatchPosition place) {
-                return [place]() mutable {
-                  Random random(5, static_cast<std::uint64_t>(place.epoch * kBatchesOfEpoch + place.batch));
-                  TrainingBatch batch{.parts = {}, .labels = 24, .next = place, .batches_in_epoch = kBatchesOfEpoch};
-                  for (int part = 0; part < 3; ++part) batch.parts.emplace_back(Draw(random, 8));
-                  if (++batch.next.batch == kBatchesOfEpoch) batch.next = {place.epoch + 1, 0};
-                  place = batch.next;
-                  return batch;
-                };
-              },
-          .loss =
-              [&model](Context& context, const std::any& part, double scale) {
-                const auto& points = std::any_cast<const Points&>(part);
-                return ops::CrossEntropy(model(context, points.x), points.labels, scale);
-              },
-          .validate =
-              [&model](const CancelCheck& cancelled) {
-                if (cancelled && cancelled()) throw Cancelled();
-                Random random(6);
-                const Points points = Draw(random, 100);
-                Context context;
-                ValidationReport report;
-                report.loss = ops::CrossEntropy(model(context, points.x), points.labels, 0.01).data<float>()[0];
-                return report;
-              }};
-}
-
-TrainingOptions Options(std::int64_t steps) {
-  TrainingOptions options;
-  options.schedule = {.kind = ScheduleKind::inverse_square_root, .warmup = 5, .peak = 0.1};
-  options.steps = steps;
-  options.validate_every = 2;
-  return options;
-}
 
 struct Setting {
   TemporaryFolder folder;
@@ -121,7 +48,7 @@ struct Setting {
 
 TEST(Trainer, LearnsFromAnyPayload) {
   Setting setting;
-  setting.Run(SidesTask(setting.model), Options(60));
+  setting.Run(SidesTask(setting.model), PointOptions(60));
   EXPECT_LT(setting.last.loss, 0.2);
 }
 
@@ -149,7 +76,7 @@ TEST(Trainer, ALossThatIsNoSumHasTheWholeBatchAsItsPart) {
   };
   std::vector<double> losses;
   setting.observer.step = [&](const StepReport& report) { losses.push_back(report.loss); };
-  TrainingOptions options = Options(80);
+  TrainingOptions options = PointOptions(80);
   options.log_every = 10;
   setting.Run(task, options);
   EXPECT_LT(losses.back(), 0.7 * losses.front());
@@ -163,15 +90,15 @@ TEST(Trainer, ValidatesTheLastStepThoughABestOneWasFoundBefore) {
     report.loss = loss++;  // the first is the best
     return report;
   };
-  setting.Run(task, Options(7));
+  setting.Run(task, PointOptions(7));
   EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));
-  setting.Run(task, Options(7), /*resume=*/true);
+  setting.Run(task, PointOptions(7), /*resume=*/true);
   EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));  // once each
 }
 
 TEST(Trainer, LogsNothingWhereTheIntervalIsZero) {
   Setting setting;
-  TrainingOptions options = Options(4);
+  TrainingOptions options = PointOptions(4);
   options.log_every = 0;
   setting.Run(SidesTask(setting.model), options);
   EXPECT_THAT(setting.logged, ElementsAre());
@@ -181,7 +108,7 @@ TEST(Trainer, LogsNothingWhereTheIntervalIsZero) {
 }
 
 TEST(Trainer, StopsInAValidationAndEndsWithTheSameBits) {
-  TrainingOptions options = Options(9);
+  TrainingOptions options = PointOptions(9);
   options.average_last = 3;
   options.adam.average_decay = 0.5;
   Setting whole;
@@ -226,7 +153,7 @@ TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
       std::int64_t step = 0;
       setting.observer.progress = [&](const StepReport& report) { step = report.step; };
       setting.observer.stop = [&] { return step == stop; };
-      setting.Run(task, Options(12), true);
+      setting.Run(task, PointOptions(12), true);
     }
     return teacher.ToVector<float>();
   };
@@ -236,7 +163,7 @@ TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
 TEST(Trainer, MovesTheWeightDecayToItsEnd) {
   const auto run = [](std::optional<double> last, const std::vector<std::int64_t>& stops) {
     Setting setting;
-    TrainingOptions options = Options(12);
+    TrainingOptions options = PointOptions(12);
     options.schedule = {.kind = ScheduleKind::cosine, .warmup = 2, .peak = 0.1, .total = 12};
     options.adam.weight_decay = 0.5;
     options.final_weight_decay = last;
@@ -264,18 +191,18 @@ TEST(Trainer, TakesTheLastModelForTheBestWhereItsTaskSaysSo) {
     return report;
   };
   task.last_is_best = true;
-  EXPECT_EQ(setting.Run(task, Options(6)).best_step, 6);
+  EXPECT_EQ(setting.Run(task, PointOptions(6)).best_step, 6);
 }
 
 TEST(Trainer, RefusesACheckpointOfAnotherVersion) {
   Setting setting;
-  setting.Run(SidesTask(setting.model), Options(4));
+  setting.Run(SidesTask(setting.model), PointOptions(4));
   const std::string path = setting.folder.File("c/state.json");
   std::string state = ReadFile(path);
   const std::size_t version = state.find("\"version\": 4");
   ASSERT_NE(version, std::string::npos);
   WriteFile(path, state.replace(version, 12, "\"version\": 2"));
-  EXPECT_THAT(ErrorOf([&] { setting.Run(SidesTask(setting.model), Options(8), true); }),
+  EXPECT_THAT(ErrorOf([&] { setting.Run(SidesTask(setting.model), PointOptions(8), true); }),
               HasSubstr("a checkpoint of version 2, where this program reads version 4"));
 }
 

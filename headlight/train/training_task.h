@@ -54,13 +54,16 @@ struct ValidationReport {
 // Asked again and again during long work, which throws Cancelled where it says yes; may be empty.
 using CancelCheck = std::function<bool()>;
 
-// Who watches a pass over a validation set.
+// Who watches a pass over a validation set, and who shares it.
 struct PassWatch {
   PassWatch(CancelCheck check = {}, std::function<void(std::int64_t done, std::int64_t all)> tell = {})
       : cancelled(std::move(check)), progress(std::move(tell)) {}
 
   CancelCheck cancelled;
   std::function<void(std::int64_t done, std::int64_t all)> progress;  // of examples; may be empty
+  Ranks* ranks = nullptr;  // each of which makes the pass (train/shared_pass.h); null: there is but one
+
+  operator const CancelCheck&() const { return cancelled; }
 };
 
 // A model, and what it learns.
@@ -70,7 +73,8 @@ struct TrainingTask {
   std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
   PartLoss loss;
   // Of the model as it is: its parameters are packed. A report is the best by its score, then by its loss.
-  std::function<ValidationReport(const CancelCheck& cancelled)> validate;
+  std::function<ValidationReport(const PassWatch& watch)> validate;
+  bool shares_validation = false;  // set where several ranks divide the pass; else rank 0 makes it
   // The names of the scores that validations report besides loss and perplexity, of which
   // TrainingOptions::validate_metric is one.
   std::vector<std::string> scores = {};
@@ -84,6 +88,9 @@ struct TrainingTask {
     Tensor values;  // contiguous
   };
   std::vector<State> state = {};
+
+  // float64, contiguous: what the loss of each part adds to, and `after_step` finds the sum of over a step's parts.
+  Tensor part_sums = {};
 
   // Set where validations do not tell which model is the better one: then every one is the best so far.
   bool last_is_best = false;

@@ -65,11 +65,11 @@ std::vector<std::size_t> Divide(std::size_t items, std::size_t dividers, Random&
 TrainingTask CorruptionTask(EncoderDecoder& model, const TextSets& texts, const Corruption& corruption,
                             const TeacherForcingOptions& options) {
   TokenExamples train = ExamplesOf(model, texts.train, corruption, "learn from");
-  const auto validate =
-      [&model, valid = ExamplesOf(model, texts.valid, corruption, "validate on")](const CancelCheck& cancelled) {
-        const ReferenceLoss loss = LossOfPairs(model, valid, cancelled);
-        return LossReport(loss.sum, loss.tokens);
-      };
+  const auto validate = [&model,
+                         valid = ExamplesOf(model, texts.valid, corruption, "validate on")](const PassWatch& watch) {
+    const ReferenceLoss loss = LossOfPairs(model, valid, watch);
+    return LossReport(loss.sum, loss.tokens);
+  };
   return TeacherForcingTask(model, std::move(train), options, validate);
 }
 

@@ -70,7 +70,7 @@ SelfDistillation::SelfDistillation(PictureEncoder& student, PictureEncoder& teac
       student_head_(student.parameters(), student.limits().model, options.head),
       teacher_head_(teacher.parameters(), teacher.limits().model, options.head),
       centre_(Tensor::Zeros({options.head.prototypes}, student.parameters().dtype())),
-      outputs_(static_cast<std::size_t>(options.head.prototypes)) {
+      outputs_(Tensor::Zeros({options.head.prototypes + 1}, DType::float64)) {
   for (PictureEncoder* model : {&student, &teacher}) model->parameters().InitialiseNew(options.batches.seed);
   teacher.parameters().Unpack();  // its values change
 }
@@ -109,13 +109,13 @@ Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bo
     for (std::int64_t row = 0; row < all.rows; ++row) {
       T* const numbers = all.row(row);
       for (std::int64_t k = 0; k < all.columns; ++k) {
-        if (learns) outputs_[static_cast<std::size_t>(k)] += static_cast<double>(numbers[k]);
+        if (learns) outputs_.data<double>()[k] += static_cast<double>(numbers[k]);
         numbers[k] = (numbers[k] - centre[k]) / static_cast<T>(temperature);
       }
     }
     kernels::SoftmaxRows<T>(all, all);
   });
-  if (learns) rows_ += outputs.rows();
+  if (learns) outputs_.data<double>()[options_.head.prototypes] += static_cast<double>(outputs.rows());
   return outputs;
 }
 
@@ -151,12 +151,12 @@ void SelfDistillation::AfterStep(std::int64_t step, std::int64_t steps) {
       for (std::size_t j = 0; j < average.size(); ++j) average[j] = kept * average[j] + fresh * values[j];
     }
     T* const centre = centre_.data<T>();
-    for (std::size_t k = 0; k < outputs_.size(); ++k)
+    const double* const outputs = outputs_.data<double>();
+    const std::int64_t prototypes = options_.head.prototypes;
+    for (std::int64_t k = 0; k < prototypes; ++k)
       centre[k] = static_cast<T>(options_.centre_momentum * static_cast<double>(centre[k]) +
-                                 (1 - options_.centre_momentum) * outputs_[k] / static_cast<double>(rows_));
+                                 (1 - options_.centre_momentum) * outputs[k] / outputs[prototypes]);
   });
-  std::ranges::fill(outputs_, 0);
-  rows_ = 0;
 }
 
 ValidationReport SelfDistillation::Validate(const DistilledPictures& valid, const CancelCheck& cancelled) {
@@ -211,6 +211,7 @@ TrainingTask SelfDistillation::Task(const DistilledPictures& train, const Distil
   };
   task.validate = [this, valid](const CancelCheck& cancelled) { return Validate(valid, cancelled); };
   task.after_step = [this](std::int64_t step, std::int64_t steps) { AfterStep(step, steps); };
+  task.part_sums = outputs_;
   task.state = {{"teacher", teacher_.parameters().state()}, {"centre", centre_}};
   if (valid.classes.empty())
     task.last_is_best = true;

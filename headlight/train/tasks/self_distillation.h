@@ -66,9 +66,8 @@ class HEADLIGHT_API SelfDistillation {
   PictureEncoder &student_, &teacher_;
   SelfDistillationOptions options_;
   DistillationHead student_head_, teacher_head_;
-  Tensor centre_;                // [prototypes]: a moving average of the teacher's outputs
-  std::vector<double> outputs_;  // their sum since the last step
-  std::int64_t rows_ = 0;        // that it has
+  Tensor centre_;   // [prototypes]: a moving average of the teacher's outputs
+  Tensor outputs_;  // float64, [prototypes + 1]: their sum over a step's parts, and of how many rows it is
 };
 
 }  // namespace headlight

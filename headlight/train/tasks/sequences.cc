@@ -45,8 +45,8 @@ ExampleLength LengthOfPair(std::size_t source, std::size_t labels) {
 TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const TeacherForcingOptions& options) {
   Ensure(sets.valid_sources.size() == sets.valid.size() && sets.decode, "{} texts of {} pairs",
          sets.valid_sources.size(), sets.valid.size());
-  const auto validate = [&model, &sets, valid = ExamplesOf(model, sets.valid, "validate on")](const CancelCheck& stop) {
-    const ReferenceLoss loss = LossOfPairs(model, valid, stop);
+  const auto validate = [&model, &sets, valid = ExamplesOf(model, sets.valid, "validate on")](const PassWatch& watch) {
+    const ReferenceLoss loss = LossOfPairs(model, valid, watch);
     ValidationReport report = LossReport(loss.sum, loss.tokens);
     if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
     std::vector<Ids> sources;
@@ -55,7 +55,7 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
       sources.push_back(pair.source);
       longest = std::max(longest, pair.target.size() + 1);
     }
-    const std::vector<Ids> found = GreedyTargets(model, sources, longest, stop);
+    const std::vector<Ids> found = GreedyTargets(model, sources, longest, watch);
     std::int64_t right = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
       const std::string text = sets.decode(found[i]), target = sets.decode(sets.valid[i].target);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <any>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -10,6 +12,7 @@
 #include "headlight/ops/linear.h"
 #include "headlight/ops/projection_cross_entropy.h"
 #include "headlight/ops/soft_cross_entropy.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/token_task.h"
 
 namespace headlight {
@@ -44,7 +47,7 @@ Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, cons
 }
 
 TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,
-                                std::function<ValidationReport(const CancelCheck& cancelled)> validate) {
+                                std::function<ValidationReport(const PassWatch& watch)> validate) {
   CheckLabelSmoothing(options.label_smoothing);
   return {.model = &model,
           .batches = BatchesOf(std::move(pairs), options.batches),
@@ -52,21 +55,34 @@ TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, cons
               [&model, smoothing = options.label_smoothing](Context& context, const std::any& part, double scale) {
                 return TeacherForcedLoss(model, context, std::any_cast<const TokenBatch&>(part), smoothing, scale);
               },
-          .validate = std::move(validate)};
+          .validate = std::move(validate),
+          .shares_validation = true};
 }
 
-ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const CancelCheck& cancelled) {
+ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const PassWatch& watch) {
   ReferenceLoss loss;
-  ForBatches(pairs, cancelled, [&](const TokenBatch& batch, std::size_t) {
-    Context context;
-    loss.sum += static_cast<double>(TeacherForcedLoss(model, context, batch, 0, 1).data<float>()[0]);
-    loss.tokens += std::ssize(batch.labels);
+  // The losses of the batches part, part + parts, and so on.
+  const auto losses = SharedPass(watch.ranks, [&](int part, int parts) {
+    std::vector<double> own;
+    std::int64_t batches = 0;
+    ForBatches(pairs, watch, [&](const TokenBatch& batch, std::size_t) {
+      loss.tokens += std::ssize(batch.labels);
+      if (batches++ % parts != part) return;
+      Context context;
+      own.push_back(static_cast<double>(TeacherForcedLoss(model, context, batch, 0, 1).data<float>()[0]));
+    });
+    return std::string(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
   });
+  for (std::size_t batch = 0; batch / losses.size() * sizeof(double) < losses[batch % losses.size()].size(); ++batch) {
+    double of_batch = 0;
+    std::memcpy(&of_batch, &losses[batch % losses.size()][batch / losses.size() * sizeof(double)], sizeof(double));
+    loss.sum += of_batch;
+  }
   return loss;
 }
 
 ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vector<std::int32_t>> sources,
-                          std::span<const std::vector<std::int32_t>> targets, const CancelCheck& cancelled) {
+                          std::span<const std::vector<std::int32_t>> targets, const PassWatch& watch) {
   Ensure(sources.size() == targets.size(), "{} sources and {} targets are no pairs", sources.size(), targets.size());
   const EncoderDecoder::Limits limits = model.limits();
   const auto append = [&](std::int64_t pair, Random&, TokenBatch& batch) {
@@ -74,20 +90,42 @@ ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vect
     source.push_back(limits.end_id);
     AppendPair(source, targets[static_cast<std::size_t>(pair)], limits.start_id, limits.end_id, batch);
   };
-  return LossOfPairs(model, {.size = std::ssize(sources), .length = {}, .append = append}, cancelled);
+  return LossOfPairs(model, {.size = std::ssize(sources), .length = {}, .append = append}, watch);
 }
 
 std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model,
                                                      const std::vector<std::vector<std::int32_t>>& sources,
-                                                     std::size_t longest, const CancelCheck& cancelled) {
+                                                     std::size_t longest, const PassWatch& watch) {
   const DecodingOptions decoding{
       .beam_size = 1,
       .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
-      .cancelled = cancelled};
-  std::vector<std::vector<std::int32_t>> targets;
-  // In small batches, since the keys and values of each token are kept.
-  for (auto& hypotheses : DecodeInBatches(model, sources, decoding, /*batch_tokens=*/1024))
-    targets.push_back(std::move(hypotheses.front().ids));
+      .cancelled = watch.cancelled};
+  using Ids = std::vector<std::int32_t>;
+  // The targets of the sources part, part + parts, and so on, each after its length.
+  const auto found = SharedPass(watch.ranks, [&](int part, int parts) {
+    std::vector<Ids> own;
+    for (auto i = static_cast<std::size_t>(part); i < sources.size(); i += static_cast<std::size_t>(parts))
+      own.push_back(sources[i]);
+    Ids numbers;
+    // In small batches, since the keys and values of each token are kept.
+    for (const auto& hypotheses : DecodeInBatches(model, own, decoding, /*batch_tokens=*/1024)) {
+      const Ids& ids = hypotheses.front().ids;
+      numbers.push_back(static_cast<std::int32_t>(ids.size()));
+      numbers.insert(numbers.end(), ids.begin(), ids.end());
+    }
+    return std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int32_t));
+  });
+  std::vector<Ids> targets(sources.size());
+  for (std::size_t part = 0; part < found.size(); ++part) {
+    Ids numbers(found[part].size() / sizeof(std::int32_t));
+    std::memcpy(numbers.data(), found[part].data(), found[part].size());
+    auto at = numbers.begin();
+    for (std::size_t i = part; i < sources.size(); i += found.size()) {
+      const std::int32_t length = *at++;
+      targets[i].assign(at, at + length);
+      at += length;
+    }
+  }
   return targets;
 }
 

@@ -31,7 +31,7 @@ HEADLIGHT_API Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context&
 
 // The task to learn pairs, with a validation.
 TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,
-                                std::function<ValidationReport(const CancelCheck& cancelled)> validate);
+                                std::function<ValidationReport(const PassWatch& watch)> validate);
 
 struct ReferenceLoss {
   double sum = 0;           // of negative log-probabilities of the target tokens, in nats
@@ -39,16 +39,16 @@ struct ReferenceLoss {
   double mean() const { return tokens == 0 ? 0 : sum / static_cast<double>(tokens); }
 };
 
-// Of pairs (ids without ends) that fit into the model's positions.
+// Of pairs (ids without ends) that fit into the model's positions. Ranks divide the batches.
 HEADLIGHT_API ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vector<std::int32_t>> sources,
                                         std::span<const std::vector<std::int32_t>> targets,
-                                        const CancelCheck& cancelled = {});
-ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const CancelCheck& cancelled);
+                                        const PassWatch& watch = {});
+ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const PassWatch& watch);
 
 // The model's greedy output for each source (ids as its encoder reads them), at most `longest` tokens: a model that has
-// not yet learned to end repeats itself.
+// not yet learned to end repeats itself. Ranks divide the sources.
 std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model,
                                                      const std::vector<std::vector<std::int32_t>>& sources,
-                                                     std::size_t longest, const CancelCheck& cancelled);
+                                                     std::size_t longest, const PassWatch& watch);
 
 }  // namespace headlight

@@ -10,8 +10,8 @@ namespace headlight {
 namespace {
 
 ValidationReport Validate(const EncoderDecoder& model, const TranslationValidation& validation,
-                          const CancelCheck& cancelled) {
-  const ReferenceLoss loss = LossOfPairs(model, validation.sources, validation.targets, cancelled);
+                          const PassWatch& watch) {
+  const ReferenceLoss loss = LossOfPairs(model, validation.sources, validation.targets, watch);
   ValidationReport report = LossReport(loss.sum, loss.tokens);
   if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
   std::vector<std::vector<std::int32_t>> sources = validation.sources;
@@ -19,8 +19,7 @@ ValidationReport Validate(const EncoderDecoder& model, const TranslationValidati
   std::size_t longest = 0;
   for (const auto& target : validation.targets) longest = std::max(longest, target.size() + 1);
   std::vector<std::string> translations;
-  for (const auto& ids : GreedyTargets(model, sources, longest, cancelled))
-    translations.push_back(validation.decode(ids));
+  for (const auto& ids : GreedyTargets(model, sources, longest, watch)) translations.push_back(validation.decode(ids));
   report.score_name = "bleu";
   const std::vector<std::vector<std::string>> references = {validation.references};
   report.score = CorpusBleu(translations, references).score;
@@ -33,9 +32,9 @@ ValidationReport Validate(const EncoderDecoder& model, const TranslationValidati
 
 TrainingTask TranslationTask(EncoderDecoder& model, const Corpus& corpus, const PairOptions& pairs,
                              const TranslationValidation& validation, const TeacherForcingOptions& options) {
-  TrainingTask task = TeacherForcingTask(
-      model, PairsOf(corpus, pairs), options,
-      [&model, &validation](const CancelCheck& cancelled) { return Validate(model, validation, cancelled); });
+  TrainingTask task =
+      TeacherForcingTask(model, PairsOf(corpus, pairs), options,
+                         [&model, &validation](const PassWatch& watch) { return Validate(model, validation, watch); });
   task.scores = {"bleu"};
   return task;
 }

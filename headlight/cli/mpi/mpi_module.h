@@ -1,0 +1,28 @@
+// The part of headlight that links MPI: a library apart, headlight_mpi.so beside the program, which opens it where it
+// is one of several ranks.
+#pragma once
+
+namespace headlight {
+
+// All functions are called by one thread at a time.
+struct MpiModule {
+  int rank = 0, size = 1;
+  // Begins to send or to receive `count` bytes. Null where MPI refuses.
+  void* (*start)(int peer, bool sends, void* bytes, int count) = nullptr;
+  // 1: it is done, and `transfer` no more; 0: not yet; -1: it failed.
+  int (*done)(void* transfer) = nullptr;
+  // Gives up a transfer.
+  void (*cancel)(void* transfer) = nullptr;
+  // Tells all others that this rank fails, and the rank of one that has told so, or -1.
+  void (*tell_failure)() = nullptr;
+  int (*failed_rank)() = nullptr;
+  // Ends MPI: in agreement with all others, or all of them at once.
+  void (*finish)() = nullptr;
+  void (*abort)(int exit_code) = nullptr;
+};
+
+// The module's one symbol. Null where MPI cannot begin.
+using BeginMpi = const MpiModule* (*)();
+inline constexpr const char* kBeginMpi = "HeadlightBeginMpi";
+
+}  // namespace headlight

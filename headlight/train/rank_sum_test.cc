@@ -1,0 +1,130 @@
+#include "headlight/train/rank_sum.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "headlight/base/random.h"
+#include "headlight/base/ranks_testing.h"
+#include "headlight/kernels/adam.h"
+
+namespace headlight {
+namespace {
+
+using Numbers = std::vector<float>;
+
+constexpr std::int64_t kNumbers = 3 * kernels::kSquareSumBlock + 20;  // slices of several sizes, and an empty one
+
+// Numbers of very different sizes, so that every order of adding them rounds in its own way.
+std::vector<Tensor> DrawGradients() {
+  std::vector<Tensor> gradients;
+  Random random(7);
+  for (int part = 0; part < 13; ++part) {
+    gradients.push_back(Tensor::Empty({kNumbers}));
+    for (float& number : gradients.back().span<float>())
+      number = static_cast<float>(random.Normal()) * std::exp2f(static_cast<float>(random.Below(16)));
+  }
+  return gradients;
+}
+
+Tensor PartGradient(std::int64_t part) {
+  static const std::vector<Tensor> gradients = DrawGradients();
+  return gradients[static_cast<std::size_t>(part)].Clone();
+}
+
+// The sum as every one of so many ranks has it.
+std::vector<Numbers> SumOf(std::int64_t parts, int size, GradientType type) {
+  std::vector<Numbers> sums(static_cast<std::size_t>(size));
+  RunRanks(size, [&](Ranks& ranks) {
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    const std::vector<std::int64_t> dealt = DealParts(parts, size);
+    const Tensor gradients = Tensor::Zeros({kNumbers});
+    GradientTree tree(parts, type);
+    for (std::int64_t part = dealt[rank]; part < dealt[rank + 1]; ++part) {
+      gradients.CopyFrom(PartGradient(part));
+      tree.Add(0, part, gradients);
+    }
+    SumOverRanks(ranks, tree, parts, type, gradients);
+    GatherSlices(ranks, gradients, type);
+    sums[rank] = gradients.ToVector<float>();
+  });
+  return sums;
+}
+
+TEST(RankSum, HasTheSameBitsForAnyNumberOfRanks) {
+  for (const GradientType type : {GradientType::float32, GradientType::bfloat16})
+    for (const std::int64_t parts : {1, 3, 8, 13}) {
+      GradientTree tree(parts, type);
+      Tensor whole;
+      for (std::int64_t part = 0; part < parts; ++part) {
+        whole = PartGradient(part);
+        tree.Add(0, part, whole);
+      }
+      const Numbers expected = whole.ToVector<float>();
+      for (const int size : {1, 2, 3, 4, 8})
+        for (const Numbers& sum : SumOf(parts, size, type))
+          ASSERT_EQ(std::memcmp(sum.data(), expected.data(), expected.size() * sizeof(float)), 0)
+              << parts << " parts, " << size << " ranks";
+    }
+}
+
+TEST(RankSum, Bfloat16RoundsToItsNumbersAndIsNearTheSum) {
+  constexpr std::int64_t parts = 8;
+  const Numbers exact = SumOf(parts, 2, GradientType::float32).front(),
+                rounded = SumOf(parts, 2, GradientType::bfloat16).front();
+  EXPECT_NE(exact, rounded);
+  Numbers largest(exact.size());
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const Numbers one = PartGradient(part).ToVector<float>();
+    for (std::size_t i = 0; i < one.size(); ++i) largest[i] += std::abs(one[i]);
+  }
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &rounded[i], sizeof(bits));
+    ASSERT_EQ(bits & 0xffff, 0U);
+    ASSERT_LE(std::abs(rounded[i] - exact[i]), largest[i] / 256 * 4);  // log2(8) + 1 roundings of 2^-9 each
+  }
+}
+
+TEST(RankSum, Bfloat16SendsHalf) {
+  const auto sent = [](GradientType type) {
+    std::int64_t bytes = 0;
+    RunRanks(2, [&](Ranks& ranks) {
+      GradientTree tree(2, type);
+      const Tensor gradients = PartGradient(ranks.rank());
+      tree.Add(0, ranks.rank(), gradients);
+      SumOverRanks(ranks, tree, 2, type, gradients);
+      GatherSlices(ranks, gradients, type);
+      if (ranks.rank() == 0) bytes = ranks.bytes_sent;
+    });
+    return bytes;
+  };
+  EXPECT_EQ(sent(GradientType::float32), kNumbers * std::int64_t{sizeof(float)});  // half a vector to, half from
+  EXPECT_EQ(sent(GradientType::bfloat16), sent(GradientType::float32) / 2);
+}
+
+TEST(RankSum, DealsAllPartsEvenly) {
+  for (std::int64_t parts = 1; parts <= 40; ++parts)
+    for (int ranks = 1; ranks <= 12; ++ranks) {
+      const std::vector<std::int64_t> dealt = DealParts(parts, ranks);
+      ASSERT_EQ(dealt.size(), static_cast<std::size_t>(ranks) + 1);
+      EXPECT_EQ(dealt.front(), 0);
+      EXPECT_EQ(dealt.back(), parts);
+      for (std::size_t rank = 0; rank + 1 < dealt.size(); ++rank) {
+        EXPECT_LE(dealt[rank], dealt[rank + 1]);
+        EXPECT_LE(dealt[rank + 1] - dealt[rank], (parts + ranks - 1) / ranks);
+      }
+    }
+}
+
+TEST(RankSum, DealsWholeSumsWhereThereIsRoom) {
+  EXPECT_EQ(DealParts(8, 4), (std::vector<std::int64_t>{0, 2, 4, 6, 8}));
+  EXPECT_EQ(DealParts(10, 4), (std::vector<std::int64_t>{0, 2, 4, 7, 10}));
+}
+
+}  // namespace
+}  // namespace headlight
