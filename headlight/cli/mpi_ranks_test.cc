@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +26,12 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
+
+// Of a file of /proc, which has no size; "" where its process has ended.
+std::string TextOf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 // A run of several ranks, each of one thread, that may be started on different commands.
 class RankRun {
@@ -50,7 +58,7 @@ class RankRun {
     }
   }
   ~RankRun() {
-    if (process_ > 0) kill(-process_, SIGKILL);
+    if (process_ > 0 && kill(process_, SIGTERM) == 0) AwaitProgram(process_);
     std::fclose(err_);
   }
   RankRun(const RankRun&) = delete;
@@ -76,15 +84,14 @@ class RankRun {
     for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
       const std::string name = entry.path().filename();
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-      try {
-        if (ReadFile(entry.path() / "cmdline").find(BuildFolder() + "/headlight") != 0) continue;
-        const std::string variables = ReadFile(entry.path() / "environ");
-        if (variables.find(fmt::format("OMPI_COMM_WORLD_RANK={}", rank) + '\0') == std::string::npos) continue;
-        // The parent's number stands second after the name, which is in parentheses.
-        const std::string stat = ReadFile(entry.path() / "stat");
-        if (stat.substr(stat.rfind(')') + 4).starts_with(fmt::format("{} ", process_))) return std::stoi(name);
-      } catch (const Error&) {  // it has ended meanwhile
-      }
+      if (TextOf(entry.path() / "cmdline").find(BuildFolder() + "/headlight") != 0) continue;
+      const std::string rank_of = fmt::format("OMPI_COMM_WORLD_RANK={}", rank) + '\0';
+      if (TextOf(entry.path() / "environ").find(rank_of) == std::string::npos) continue;
+      // The parent's number stands second after the name, which is in parentheses.
+      const std::string stat = TextOf(entry.path() / "stat");
+      const std::size_t end = stat.rfind(')');
+      if (end != std::string::npos && stat.substr(end + 4).starts_with(fmt::format("{} ", process_)))
+        return std::stoi(name);
     }
     return -1;
   }
@@ -208,9 +215,9 @@ TEST_F(MpiRanksTest, AnyTaskTrainsTheSameModelInBfloat16Gradients) {
 }
 
 TEST_F(MpiRanksTest, ARankThatIsKilledEndsTheRunWhichResumesOnAnotherNumber) {
-  MustRun(Command("whole", {"--steps", "40"}));
+  MustRun(Command("whole", {"--steps", "60"}));
   {
-    RankRun run(2, {Command("cut", {"--steps", "40"})});
+    RankRun run(2, {Command("cut", {"--steps", "100000"})});
     ASSERT_TRUE(run.Await("step 5  loss")) << run.Printed();
     const pid_t rank = run.ProcessOf(1);
     ASSERT_GT(rank, 0);
@@ -218,7 +225,7 @@ TEST_F(MpiRanksTest, ARankThatIsKilledEndsTheRunWhichResumesOnAnotherNumber) {
     EXPECT_NE(run.End(), 0);
     EXPECT_THAT(run.Printed(), ContainsRegex("step [0-9]+: rank 1 \\(host .*\\) has not answered")) << run.Printed();
   }
-  RankRun run(3, {Command("cut", {"--steps", "40", "--resume"})});
+  RankRun run(3, {Command("cut", {"--steps", "60", "--resume"})});
   ASSERT_EQ(run.End(), 0) << run.Printed();
   EXPECT_THAT(run.Printed(), HasSubstr("resumed after step"));
   ExpectSame("whole", "cut");
@@ -236,13 +243,13 @@ TEST_F(MpiRanksTest, ARankThatStallsEndsTheRunAtTheTimeOut) {
 }
 
 TEST_F(MpiRanksTest, ASignalToOneRankSavesAndStopsAll) {
-  MustRun(Command("whole", {"--steps", "30"}));
-  RankRun run(2, {Command("cut", {"--steps", "30"})});
+  MustRun(Command("whole", {"--steps", "60"}));
+  RankRun run(2, {Command("cut", {"--steps", "100000"})});
   ASSERT_TRUE(run.Await("step 5  loss")) << run.Printed();
   kill(run.ProcessOf(1), SIGTERM);
   EXPECT_EQ(run.End(), 128 + SIGTERM) << run.Printed();
   EXPECT_THAT(run.Printed(), ContainsRegex("stopped after step [0-9]+; --resume continues from here"));
-  MustRun(Command("cut", {"--steps", "30", "--resume"}));
+  MustRun(Command("cut", {"--steps", "60", "--resume"}));
   ExpectSame("whole", "cut");
 }
 
