@@ -6,6 +6,7 @@
 #include <numbers>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
@@ -100,7 +101,10 @@ double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
 // 3.1, "Avoiding collapse"). Where it `learns`, the outputs count towards the next centre.
 Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
   Context context;
-  // Batch norm takes the batch's statistics in the teacher, too, as in DINO's code.
+  // Batch norm takes the batch's statistics in the teacher, too, as in DINO's code. The teacher's running averages
+  // follow the student's, as its weights do.
+  std::vector<BatchStatistic> unused;
+  context.statistics = &unused;
   context.training = learns && teacher_.limits().batch_statistics;
   const Tensor outputs = teacher_head_(context, FeaturesOf(teacher_, context, part.global()));
   Dispatch(outputs.dtype(), [&]<typename T>(T) {
