@@ -1,6 +1,7 @@
 // Ranks: the processes of one run, as one of them sees them. Nothing here knows what carries the messages.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,6 +55,14 @@ struct OtherRankFailed {
 template <typename T>
 std::span<std::byte> BytesOf(std::span<T> values) {
   return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(values.data())), values.size_bytes()};
+}
+
+// The numbers whose bytes these are.
+template <typename T>
+std::vector<T> NumbersOf(std::string_view bytes) {
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  std::copy_n(bytes.begin(), numbers.size() * sizeof(T), reinterpret_cast<char*>(numbers.data()));
+  return numbers;
 }
 
 // Fills the others' parts of `all`, [size] parts of the same length, of which each rank has its own.

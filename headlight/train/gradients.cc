@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "headlight/autograd/tape.h"
@@ -83,8 +82,7 @@ std::vector<PartOutcome> OutcomesOf(std::span<const std::string> of_ranks, std::
                                     const Parameters& parameters) {
   std::vector<PartOutcome> outcomes;
   for (const std::string& of_rank : of_ranks) {
-    std::vector<double> numbers(of_rank.size() / sizeof(double));
-    std::memcpy(numbers.data(), of_rank.data(), of_rank.size());
+    const std::vector<double> numbers = NumbersOf<double>(of_rank);
     auto at = numbers.begin();
     const auto take = [&](std::size_t count) {
       const auto begin = at;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -150,8 +149,7 @@ double Optimizer::Norm(const Parameters& parameters) const {
   } else {
     const std::string_view own(reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(double));
     for (const std::string& of_rank : GatherToAll(*sharing_, own)) {
-      sums.resize(of_rank.size() / sizeof(double));
-      std::memcpy(sums.data(), of_rank.data(), of_rank.size());
+      sums = NumbersOf<double>(of_rank);
       sum = std::accumulate(sums.begin(), sums.end(), sum);
     }
   }

@@ -117,8 +117,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
   });
   std::vector<Ids> targets(sources.size());
   for (std::size_t part = 0; part < found.size(); ++part) {
-    Ids numbers(found[part].size() / sizeof(std::int32_t));
-    std::memcpy(numbers.data(), found[part].data(), found[part].size());
+    const Ids numbers = NumbersOf<std::int32_t>(found[part]);
     auto at = numbers.begin();
     for (std::size_t i = part; i < sources.size(); i += found.size()) {
       const std::int32_t length = *at++;
