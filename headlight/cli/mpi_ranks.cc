@@ -195,7 +195,10 @@ void JoinRanks() {
   Joined() = std::make_unique<MpiRanks>(OpenModule(launch));
   MpiRanks& ranks = *Joined();
   ranks.waiting = Wait;
-  if (ranks.rank() != 0) SetQuiet(true);
+  if (ranks.rank() != 0) {
+    SetQuiet(true);
+    HoldResults();
+  }
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   ranks.hosts = GatherToAll(ranks, host.data());
@@ -204,10 +207,6 @@ void JoinRanks() {
 
 Ranks* JoinedRanks() { return Joined().get(); }
 bool IsFirstRank() { return Joined() == nullptr || Joined()->rank() == 0; }
-std::string& HeldResults() {
-  static std::string results;
-  return results;
-}
 void SetRankTimeout(double seconds) { Timeout() = seconds; }
 
 void LeaveRanks() {

@@ -20,9 +20,6 @@ bool IsFirstRank();
 // How long others may keep this rank waiting.
 void SetRankTimeout(double seconds);
 
-// What other ranks than the first have in the place of standard output, for GatherResults (cli/shard.h).
-std::string& HeldResults();
-
 // Leaves the others at the end of the program, which each rank reaches.
 void LeaveRanks();
 

@@ -15,7 +15,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/progress.h"
 #include "headlight/text/utf8.h"
 
@@ -24,6 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool quiet = false;
+bool holds_results = false;
 std::string options_file;  // of --config
 
 // Where results go to a terminal, they take the place of the progress line.
@@ -127,7 +127,7 @@ std::string Printable(std::string_view text, std::string_view kept) {
 }  // namespace
 
 void WriteResult(std::string_view text) {
-  if (!IsFirstRank()) {
+  if (holds_results) {
     HeldResults() += text;
     return;
   }
@@ -170,6 +170,12 @@ const std::string& Input(const std::string& path) {
   static bool noted = false;
   if (path == "-" && !std::exchange(noted, true) && isatty(STDIN_FILENO) == 1) Note("reading standard input");
   return path;
+}
+
+void HoldResults() { holds_results = true; }
+std::string& HeldResults() {
+  static std::string results;
+  return results;
 }
 
 void SetQuiet(bool value) { quiet = value; }

@@ -16,6 +16,9 @@ struct OutputClosed {};
 // Writes results, buffered until FlushResults. Both throw Error where writing fails, as on a full disk, and
 // OutputClosed.
 void WriteResult(std::string_view text);
+// From now on results are held back, as on all ranks but the first: for GatherResults (cli/shard.h).
+void HoldResults();
+std::string& HeldResults();
 void FlushResults();
 
 // Throws Error where a file cannot be written to `path`. For use before long work.
