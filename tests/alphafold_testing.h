@@ -102,6 +102,19 @@ class Golden {
 };
 
 // The templates of a file under OpenFold's names, but for those that are marked as absent.
+// The residue at a place among [places, 37, 3] atoms and [places, 37] marks of those that are known.
+inline Residue ResidueAt(std::size_t place, std::int32_t type, const std::vector<double>& atoms,
+                         const std::vector<double>& known) {
+  Residue residue;
+  residue.type = type;
+  for (std::size_t atom = 0; atom < kAtom37; ++atom) {
+    const std::size_t at = place * kAtom37 + atom;
+    residue.known[atom] = known[at] != 0;
+    residue.atoms[atom] = {atoms[3 * at], atoms[3 * at + 1], atoms[3 * at + 2]};
+  }
+  return residue;
+}
+
 inline std::vector<ProteinTemplate> TemplatesOf(const Safetensors& file) {
   const Tensor types = file.Read("template_aatype", DType::int32);
   const std::vector<std::int32_t> all_types = types.ToVector<std::int32_t>();
@@ -112,16 +125,8 @@ inline std::vector<ProteinTemplate> TemplatesOf(const Safetensors& file) {
   std::size_t place = 0;
   for (const double mark : present) {
     ProteinTemplate one{"template", {}};
-    for (std::int64_t i = 0; i < types.columns(); ++i, ++place) {
-      Residue residue;
-      residue.type = all_types[place];
-      for (std::size_t atom = 0; atom < kAtom37; ++atom) {
-        const std::size_t at = place * kAtom37 + atom;
-        residue.known[atom] = known[at] != 0;
-        residue.atoms[atom] = {atoms[3 * at], atoms[3 * at + 1], atoms[3 * at + 2]};
-      }
-      one.residues.push_back(residue);
-    }
+    for (std::int64_t i = 0; i < types.columns(); ++i, ++place)
+      one.residues.push_back(ResidueAt(place, all_types[place], atoms, known));
     if (mark != 0) templates.push_back(std::move(one));
   }
   return templates;

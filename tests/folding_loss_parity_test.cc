@@ -15,6 +15,7 @@
 #include "headlight/nn/structure_violations.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/protein/structure_labels.h"
+#include "tests/alphafold_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -34,14 +35,8 @@ ProteinChain ChainOf(const Safetensors& file) {
   const Numbers mask = ToDouble(file.Read("all_atom_mask", DType::float64));
   ProteinChain chain;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    Residue residue;
-    residue.type = types[i];
+    Residue residue = ResidueAt(i, types[i], positions, mask);
     residue.number = numbers[i];
-    for (std::size_t atom = 0; atom < kAtom37; ++atom) {
-      const std::size_t at = i * kAtom37 + atom;
-      residue.known[atom] = mask[at] != 0;
-      residue.atoms[atom] = {positions[3 * at], positions[3 * at + 1], positions[3 * at + 2]};
-    }
     chain.residues.push_back(residue);
   }
   return chain;

@@ -145,6 +145,28 @@ TEST(Resnet, IsBatchInvariant) {
 }
 
 // Under timm's names, as DETR's published folders have them, and with norms that no training changes.
+TEST(Resnet, FeaturesAreTheMeansOfItsMaps) {
+  const auto model = LoadModel<PictureEncoder>(FolderOf("downsampled_classes"));
+  std::vector<Tensor> pictures;
+  for (const std::int64_t width : {90, 150}) {
+    pictures.push_back(Tensor::Empty({100, width, 3}));
+    std::ranges::generate(pictures.back().span<float>(),
+                          [i = 0]() mutable { return static_cast<float>(i++ % 29) / 10 - 1; });
+  }
+  Context context;
+  const EncodedPictures encoded = model->Encode(context, pictures);
+  const Tensor features = model->Features(encoded);
+  ASSERT_EQ(features.shape(), (Shape{2, encoded.hidden.columns()}));
+  for (std::size_t picture = 0; picture < 2; ++picture) {
+    double sum = 0;
+    const Sequence& cells = encoded.pictures[picture];
+    ASSERT_GT(cells.length, 1);
+    for (std::int32_t cell = 0; cell < cells.length; ++cell)
+      sum += encoded.hidden.matrix<float>().row(cells.row(cell))[1];
+    EXPECT_NEAR(features.matrix<float>().row(static_cast<std::int64_t>(picture))[1], sum / cells.length, 1e-5);
+  }
+}
+
 TEST(ResnetBackbone, HasBothNamings) {
   const std::unique_ptr<Resnet> model = LoadModel<Resnet>(FolderOf("bottleneck"));
   Parameters parameters;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/models/resnet.h"
 #include "headlight/models/vit.h"
 #include "headlight/train/trainer.h"
 #include "tests/parity_testing.h"
@@ -78,6 +80,33 @@ Numbers Softmax(Numbers numbers, double temperature) {
   const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
   for (double& number : numbers) number /= sum;
   return numbers;
+}
+
+TEST(SelfDistillation, TheTeacherOfAResnetSeesTheStatisticsOfItsBatch) {
+  ResnetConfig config;
+  config.embedding = 4;
+  config.hidden = {4, 6};
+  config.depths = {1, 1};
+  config.bottleneck = false;
+  Resnet student(config), teacher(config);
+  for (Resnet* model : {&student, &teacher}) model->parameters().Initialise(1);
+  SelfDistillation distillation(student, teacher, SmallOptions());
+  const TrainingTask task = distillation.Task(NoisyPictures(4), NoisyPictures(4));
+  const TrainingBatch batch = task.batches({})();
+  ASSERT_EQ(batch.parts.size(), 1U) << "batch norm takes the statistics of the whole batch";
+  const auto loss = [&] {
+    Context context;
+    context.training = true;
+    return task.loss(context, batch.parts.front(), 1).data<float>()[0];
+  };
+  const float plain = loss();
+  const auto average = std::ranges::find_if(
+      teacher.parameters().all(), [](const Parameter& one) { return one.names.front().ends_with("running_mean"); });
+  ASSERT_NE(average, teacher.parameters().all().end());
+  const std::vector<float> before = average->value.ToVector<float>();
+  average->value.Fill(5);
+  EXPECT_EQ(loss(), plain) << "running averages are not read";
+  EXPECT_EQ(average->value.ToVector<float>(), std::vector<float>(before.size(), 5)) << "nor are they changed by a part";
 }
 
 TEST(SelfDistillation, HasThePapersLossAndCentre) {

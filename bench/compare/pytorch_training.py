@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import headlight_training
 import torch
 from measured import run
 from safetensors.torch import load_file, save_file
@@ -21,48 +22,18 @@ from torch.nn import functional as F
 from torch_transformer import Transformer, from_marian
 from torch_worker import collate
 
-HEADLIGHT = "build/release/headlight"
 WORKER = Path(__file__).with_name("torch_worker.py")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", required=True, help="folder of train.de.gz, train.en.gz, val.de.gz ...")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=40, help="measured steps of a run")
-    parser.add_argument("--warmup-steps", type=int, default=10, help="steps before them that do not count")
+    headlight_training.add_arguments(parser)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batch-tokens", type=int, default=4096)
-    parser.add_argument("--layers", type=int, default=3)
-    parser.add_argument("--model", type=int, default=256)
-    parser.add_argument("--heads", type=int, default=8)
-    parser.add_argument("--ffn", type=int, default=1024)
-    parser.add_argument("--vocabulary", type=int, default=8000)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
                         help="of headlight's products; PyTorch runs in float32 and, for bfloat16, also in that")
     parser.add_argument("--ways", nargs="+", default=["eager", "compiled"], choices=["eager", "compiled"],
                         help="of PyTorch; each runs once before the race, and the faster one races. Compiling takes minutes")
-    options = parser.parse_args()
-    if options.steps % options.warmup_steps != 0:
-        parser.error("--steps must be a multiple of --warmup-steps, at which headlight writes its log")
-    return options
-
-
-def train_headlight(options, folder):
-    """Target tokens per second after the warm-up, and the peak memory; leaves the model in the folder."""
-    _, _, peak = run([
-        HEADLIGHT, "train", "translation", "--quiet", "--out", folder,
-        "--train", f"{options.data}/train.de.gz", f"{options.data}/train.en.gz",
-        "--valid", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz",
-        "--layers", options.layers, "--model-dim", options.model, "--heads", options.heads, "--ffn-dim", options.ffn,
-        "--vocabulary-size", options.vocabulary, "--dropout", 0.1, "--label-smoothing", 0.1, "--seed", 1,
-        "--batch-tokens", options.batch_tokens, "--threads", options.threads, "--compute", options.compute,
-        "--steps", options.warmup_steps + options.steps, "--log-every", options.warmup_steps,
-        "--validate-every", options.warmup_steps + options.steps])
-    with open(Path(folder) / "metrics.jsonl") as file:
-        steps = {record["step"]: record for record in map(json.loads, file) if "target_tokens" in record}
-    first, last = steps[options.warmup_steps], steps[options.warmup_steps + options.steps]
-    return (last["target_tokens"] - first["target_tokens"]) / (last["seconds"] - first["seconds"]), peak
+    return headlight_training.parsed(parser)
 
 
 def train_torch(job, folder):
@@ -94,7 +65,7 @@ def check_same_computation(folder, config, shape, pairs):
     inputs, outputs = Path(folder) / "inputs.safetensors", Path(folder) / "outputs.safetensors"
     save_file({"input_ids": batch["source"], "attention_mask": mask.contiguous(),
                "decoder_input_ids": batch["target_in"]}, inputs)
-    run([HEADLIGHT, "forward", folder, inputs, outputs])
+    run([headlight_training.HEADLIGHT, "forward", folder, inputs, outputs])
     theirs = load_file(outputs)["logits"]
     width = batch["target_in"].shape[1]
     real = torch.arange(width) < torch.tensor(batch["target_lengths"]).unsqueeze(1)
@@ -116,7 +87,7 @@ def gemm_rate(options):
         torch.mm(a, b)
         best = min(best, time.perf_counter() - began)
     ours, _, _ = run([
-        HEADLIGHT, "bench", "train", "--train", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz", "--quiet", "--json",
+        headlight_training.HEADLIGHT, "bench", "train", "--train", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz", "--quiet", "--json",
         "--layers", 1, "--model-dim", 64, "--heads", 1, "--ffn-dim", 64, "--vocabulary-size", 500, "--batch-tokens", 100,
         "--steps", 1, "--warmup-steps", 1, "--threads", options.threads, "--compute", options.compute])
     return max(2 * 2048**3 / best / 1e9, json.loads(ours)["machine"]["gemm_gflops"])
@@ -126,7 +97,7 @@ def main():
     options = arguments()
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
-        train_headlight(options, folder)  # for the tokenizer and the weights of the check; not a measured run
+        headlight_training.train(options, folder, options.threads)  # for the tokenizer and the weights of the check; not a measured run
         config = json.loads((folder / "config.json").read_text())
         shape = {"vocabulary": config["vocab_size"], "layers": options.layers, "model": options.model,
                  "heads": options.heads, "ffn": options.ffn}
@@ -153,7 +124,7 @@ def main():
         rates, peaks, gemm, work_per_token = {ours: []} | {peer: [] for peer in peers}, {}, [], 0
         for repeat in range(options.repeats):
             gemm.append(gemm_rate(options))
-            rate, peak = train_headlight(options, Path(work) / f"repeat{repeat}")
+            rate, peak = headlight_training.train(options, Path(work) / f"repeat{repeat}", options.threads)
             rates[ours].append(rate)
             peaks[ours] = max(peak, peaks.get(ours, 0))
             for peer, way in peers.items():

@@ -3,55 +3,32 @@ both end with the same bits, and prints how fast each was.
 """
 
 import argparse
-import json
 import os
 import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from measured import run
-
-HEADLIGHT = "build/release/headlight"
+import headlight_training
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", required=True, help="folder of train.de.gz, train.en.gz, val.de.gz ...")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=40, help="measured steps of a run")
-    parser.add_argument("--warmup-steps", type=int, default=10, help="steps before them that do not count")
+    headlight_training.add_arguments(parser)
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--batch-tokens", type=int, default=4096)
     parser.add_argument("--accumulation", type=int, default=1)
-    parser.add_argument("--layers", type=int, default=3)
-    parser.add_argument("--model", type=int, default=256)
-    parser.add_argument("--vocabulary", type=int, default=8000)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--more", nargs="*", default=[], help="further options of the ranks, without their dashes: shard-optimizer")
-    options = parser.parse_args()
-    if options.steps % options.warmup_steps != 0:
-        parser.error("--steps must be a multiple of --warmup-steps, at which headlight writes its log")
-    return options
+    return headlight_training.parsed(parser)
 
 
 def train(options, folder, ranks):
-    """Target tokens per second after the warm-up."""
-    last_step = options.warmup_steps + options.steps
-    start = ["mpirun", "--quiet", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
-    run(start + [
-        HEADLIGHT, "train", "translation", "--quiet", "--out", folder,
-        "--train", f"{options.data}/train.de.gz", f"{options.data}/train.en.gz",
-        "--valid", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz",
-        "--layers", options.layers, "--model-dim", options.model, "--heads", 8, "--ffn-dim", 4 * options.model,
-        "--vocabulary-size", options.vocabulary, "--seed", 1, "--batch-tokens", options.batch_tokens,
-        "--accumulation", options.accumulation, "--threads", 1 if ranks > 1 else options.ranks,
-        "--compute", options.compute, "--steps", last_step, "--log-every", options.warmup_steps,
-        "--validate-every", last_step] + [f"--{name}" for name in options.more if ranks > 1])
-    with open(Path(folder) / "metrics.jsonl") as file:
-        steps = {record["step"]: record for record in map(json.loads, file) if "target_tokens" in record}
-    first, last = steps[options.warmup_steps], steps[last_step]
-    return (last["target_tokens"] - first["target_tokens"]) / (last["seconds"] - first["seconds"])
+    """Target tokens per second."""
+    several = ranks > 1
+    start = ["mpirun", "--quiet", "--bind-to", "none", "-n", ranks] if several else []
+    more = [f"--{name}" for name in options.more if several]
+    return headlight_training.train(options, folder, 1 if several else options.ranks, start,
+                                    ["--accumulation", options.accumulation, *more])[0]
 
 
 def main():

@@ -68,7 +68,7 @@ std::vector<T> NumbersOf(std::string_view bytes) {
 // Fills the others' parts of `all`, [size] parts of the same length, of which each rank has its own.
 HEADLIGHT_API void GatherSame(Ranks& ranks, std::span<std::byte> all);
 
-// What each rank gives, [size], of any lengths.
+// The bytes of each rank, [size], of any lengths.
 HEADLIGHT_API std::vector<std::string> GatherToAll(Ranks& ranks, std::string_view own);
 
 // Rank 0's bytes, in the place of the others'.

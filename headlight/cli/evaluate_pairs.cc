@@ -119,10 +119,9 @@ Scores ScoresOf(const std::vector<std::string>& written, const Texts& texts, con
   return scores;
 }
 
-// The scores of groups of the texts.
-Scores GroupScoresOf(const std::vector<std::string>& written, const Texts& texts, std::span<const std::string> known,
-                     const EvaluateOptions& options) {
-  Scores scores;
+// Adds the scores of groups of the texts.
+void AddGroupScores(const std::vector<std::string>& written, const Texts& texts, std::span<const std::string> known,
+                    const EvaluateOptions& options, Scores& scores) {
   Json::Array groups;
   for (const TextGroup& group : GroupTexts(texts.sources, known)) {
     Texts some;
@@ -148,7 +147,6 @@ Scores GroupScoresOf(const std::vector<std::string>& written, const Texts& texts
     groups.push_back(std::move(json));
   }
   scores.json.Set("groups", std::move(groups));
-  return scores;
 }
 
 }  // namespace
@@ -177,11 +175,7 @@ void EvaluatePairs(const EvaluateOptions& options) {
     WriteFile(options.output, lines);
   }
   Scores scores = ScoresOf(written, texts, options);
-  if (!known.empty()) {
-    const Scores groups = GroupScoresOf(written, texts, known, options);
-    scores.lines += groups.lines;
-    scores.json.Set("groups", *groups.json.Find("groups"));
-  }
+  if (!known.empty()) AddGroupScores(written, texts, known, options, scores);
   const ReferenceLoss loss = LossOf(translator, texts, options.translate);
   if (!options.json)
     return WriteResult(fmt::format("{}loss {:.4f}, perplexity {:.3f} of {} target tokens\n", scores.lines, loss.mean(),

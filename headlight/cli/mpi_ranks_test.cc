@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "headlight/base/file.h"
-#include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
+#include "headlight/cli/sampled_pairs_testing.h"
 #include "headlight/cli/testing.h"
-#include "headlight/demo/grammar.h"
 
 namespace headlight {
 namespace {
@@ -66,7 +65,7 @@ class RankRun {
 
   pid_t process() const { return process_; }
 
-  // What it has printed so far.
+  // Its output so far.
   std::string Printed() const {
     std::string text(std::size_t{1} << 20, '\0');
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(fileno(err_), text.data(), text.size(), 0))));
@@ -110,15 +109,7 @@ class MpiRanksTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists(BuildFolder() + "/headlight_mpi.so")) GTEST_SKIP() << "built without MPI";
-    Random random(11);
-    std::string german, english;
-    for (int i = 0; i < 300; ++i) {
-      const SentencePair pair = SampleSentence(random, Portion::training);
-      german += pair.german + '\n';
-      english += pair.english + '\n';
-    }
-    WriteFile(In("train.de"), german);
-    WriteFile(In("train.en"), english);
+    WriteSampledPairs(In("train.de"), In("train.en"), 300);
     WriteFile(In("valid.de"), "Der Hund schläft.\nDie Katze schläft.\nDer Hund schläft.\n");
     WriteFile(In("valid.en"), "The dog sleeps.\nThe cat sleeps.\nThe dog sleeps.\n");
   }

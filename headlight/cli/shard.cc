@@ -33,8 +33,7 @@ CLI::Option* AddShard(CLI::App& command, Shard& shard) {
       .add_option_function<std::string>(
           "--shard", [&shard](const std::string& text) { shard = Parse(text); },
           "Process part I of N parts of the input alone, whose outputs one after another are those of all; under "
-          "mpirun "
-          "each rank takes its own")
+          "mpirun each rank takes its own")
       ->type_name("I/N");
 }
 

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "headlight/base/file.h"
-#include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
+#include "headlight/cli/sampled_pairs_testing.h"
 #include "headlight/cli/testing.h"
-#include "headlight/demo/grammar.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kernels/gemm.h"
 
@@ -29,15 +28,7 @@ namespace fs = std::filesystem;
 class TrainTest : public testing::Test {
  protected:
   TrainTest() {
-    Random random(11);
-    std::string german, english;
-    for (int i = 0; i < 400; ++i) {
-      const SentencePair pair = SampleSentence(random, Portion::training);
-      german += pair.german + '\n';
-      english += pair.english + '\n';
-    }
-    WriteFile(In("train.de"), german);
-    WriteFile(In("train.en"), english);
+    WriteSampledPairs(In("train.de"), In("train.en"), 400);
     WriteFile(In("valid.de"), "Der Hund schläft.\nDie Katze schläft.\n");
     WriteFile(In("valid.en"), "The dog sleeps.\nThe cat sleeps.\n");
   }

@@ -147,26 +147,26 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   for (const ParameterGroup& group : training.adam.groups)
     groups.push_back(Json::Array{group.pattern, group.decay_factor ? Json(*group.decay_factor) : Json(),
                                  group.rate_factor, group.frozen});
-  const Json::Object options = {
-      {"seed", training.seed},
-      {"compute", Name(compute)},
-      {"accumulation", training.accumulation},
-      {"schedule", static_cast<int>(training.schedule.kind)},
-      {"warmup", training.schedule.warmup},
-      {"learning_rate", training.schedule.peak},
-      {"beta1", training.adam.beta1},
-      {"beta2", training.adam.beta2},
-      {"epsilon", training.adam.epsilon},
-      {"weight_decay", training.adam.weight_decay},
-      {"layer_decay", training.adam.layer_decay},
-      {"parameter_groups", std::move(groups)},
-      {"clip_norm", training.adam.clip_norm},
-      {"average_decay", training.adam.average_decay},
-      {"average_last", training.average_last},
-      {"gradient_type", training.gradient_type == GradientType::bfloat16 ? "bfloat16" : "float32"},
-      {"validate_every", training.validate_every},
-      {"validate_metric", training.validate_metric}};
+  const Json::Object options = {{"seed", training.seed},
+                                {"compute", Name(compute)},
+                                {"accumulation", training.accumulation},
+                                {"schedule", static_cast<int>(training.schedule.kind)},
+                                {"warmup", training.schedule.warmup},
+                                {"learning_rate", training.schedule.peak},
+                                {"beta1", training.adam.beta1},
+                                {"beta2", training.adam.beta2},
+                                {"epsilon", training.adam.epsilon},
+                                {"weight_decay", training.adam.weight_decay},
+                                {"layer_decay", training.adam.layer_decay},
+                                {"parameter_groups", std::move(groups)},
+                                {"clip_norm", training.adam.clip_norm},
+                                {"average_decay", training.adam.average_decay},
+                                {"average_last", training.average_last},
+                                {"validate_every", training.validate_every},
+                                {"validate_metric", training.validate_metric}};
   for (const Json::Member& option : options) run.Set(option.name, option.value);
+  // Not named where it is float32, as it was before there was another.
+  if (training.gradient_type == GradientType::bfloat16) run.Set("gradient_type", "bfloat16");
   return run;
 }
 

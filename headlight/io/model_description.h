@@ -1,4 +1,4 @@
-// What kind of model a folder or file holds.
+// The kind of model that a folder or file holds.
 #pragma once
 
 #include <string>

@@ -90,7 +90,7 @@ TEST(Npz, IsTheWeightsOfTheModelThatItsNamesBeginWith) {
   const ModelFolder files = OpenModelFolder(kTestData + "stored.npz");
   EXPECT_EQ(files.config["model_type"].String(), "alphafold");
   EXPECT_EQ(files.weights.tensors().size(), 3U);
-  // What kind of model it is needs no array.
+  // The kind of the model is told without reading an array.
   EXPECT_EQ(NamesInNpz(kTestData + "stored.npz").size(), 3U);
   const ModelFolder described = OpenModelDescription(kTestData + "stored.npz");
   EXPECT_EQ(described.config["model_type"].String(), "alphafold");

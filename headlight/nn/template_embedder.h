@@ -43,7 +43,7 @@ class HEADLIGHT_API TemplatePointwiseAttention {
   // Declares mha.linear_q, mha.linear_k and mha.linear_v without biases, and mha.linear_o.
   TemplatePointwiseAttention(const Scope& scope, std::int64_t pair, const TemplateConfig& config);
 
-  // What is read of one template [residues * residues, template's pair]: keys and values.
+  // The rows of one template that attention reads, [residues * residues, template's pair]: keys and values.
   Tensor KeysAndValues(Context& context, const Tensor& of_template) const { return key_value_(context, of_template); }
   // pair [residues * residues, pair] to its update.
   Tensor operator()(Context& context, const Tensor& pair, const std::vector<Tensor>& keys_values) const;

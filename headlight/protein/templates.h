@@ -46,7 +46,7 @@ HEADLIGHT_API std::vector<ProteinTemplate> ReadTemplates(const std::vector<std::
 
 inline constexpr std::int64_t kTemplateAngles = kAlignmentLetters + 7 * 5;
 
-// What is known of one template. Places of unknown atoms are 0, and the torsions that they are part of follow from
+// The features of one template. Places of unknown atoms are 0, and the torsions that they are part of follow from
 // those, as AlphaFold and OpenFold have it.
 struct TemplateFeatures {
   std::vector<std::int32_t> types;                       // [residues] residue types, or kGap

@@ -36,12 +36,13 @@ void Share(Ranks* ranks, const Tensor& values) {
 
 // Names the first thing in which the runs differ.
 void CheckSameRun(const JsonView& stored, const Json& run, const std::string& path) {
-  for (const auto& [name, value] : *run.As<Json::Object>()) {
-    const Json before = stored[name].value();
-    Check(before == value,
+  const auto check = [&](const std::string& name, const Json* before, const Json* now) {
+    Check(before != nullptr && now != nullptr && *before == *now,
           "{}: this training began with {} {}, not {}; resume with the same, or train into another folder", path, name,
-          before.Line(), value.Line());
-  }
+          before == nullptr ? "none" : before->Line(), now == nullptr ? "none" : now->Line());
+  };
+  for (const auto& [name, value] : *run.As<Json::Object>()) check(name, stored.value().Find(name), &value);
+  for (const auto& [name, value] : stored.Object()) check(name, &value, run.Find(name));
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-// What body(part, parts) gives for each part, [parts]: a rank runs its own. Where `ranks` is null there is one part.
-// Where one throws Cancelled, all ranks do.
+// The results of body(part, parts) for each part, [parts]: a rank runs its own. Where `ranks` is null there is one
+// part. Where one throws Cancelled, all ranks do.
 HEADLIGHT_API std::vector<std::string> SharedPass(Ranks* ranks,
                                                   const std::function<std::string(int part, int parts)>& body);
 

@@ -303,7 +303,7 @@ class Training {
         return observer_.stop && observer_.stop();
       }));
     });
-    // What rank 0 has found.
+    // Rank 0's results.
     std::string metric = Broadcast(*ranks_.ranks(), state_.best_metric);
     struct Best {
       double score, loss;

@@ -52,6 +52,22 @@ TEST(Trainer, LearnsFromAnyPayload) {
   EXPECT_LT(setting.last.loss, 0.2);
 }
 
+TEST(Trainer, ARunResumesWithNothingElseAndNothingLess) {
+  Setting setting;
+  const auto train = [&](Json::Object run, int steps) {
+    TrainingKeep keep = setting.Keep();
+    keep.run = Json(std::move(run));
+    Train(SidesTask(setting.model), PointOptions(steps), keep, /*resume=*/true, setting.observer);
+  };
+  train({{"seed", 1}, {"gradient_type", "bfloat16"}}, 4);
+  EXPECT_THAT(ErrorOf([&] { train({{"seed", 1}}, 8); }), HasSubstr("began with gradient_type \"bfloat16\", not none"));
+  EXPECT_THAT(ErrorOf([&] {
+                train({{"seed", 1}, {"gradient_type", "bfloat16"}, {"more", 2}}, 8);
+              }),
+              HasSubstr("began with more none, not 2"));
+  train({{"seed", 1}, {"gradient_type", "bfloat16"}}, 8);
+}
+
 TEST(Trainer, ALossThatIsNoSumHasTheWholeBatchAsItsPart) {
   Setting setting;
   TrainingTask task = SidesTask(setting.model);

@@ -15,7 +15,7 @@ namespace {
 
 std::string TextOf(const Json* value) { return value == nullptr ? "none" : value->Line(); }
 
-// What the other ranks hear from one that works alone.
+// Messages to the other ranks from one that works alone.
 enum class Word : char { alive, done, cancelled };
 
 }  // namespace

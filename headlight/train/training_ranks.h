@@ -1,4 +1,4 @@
-// What the ranks of a training tell each other besides gradients, so that all of them do the same at the same step.
+// The messages between the ranks of a training besides gradients, by which all do the same at the same step.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-// What a rank says after a step, and what all then do.
+// A rank's report after a step, and the decision of all.
 struct StepNews {
   double seconds = 0;       // of the training: rank 0's count
   double busy_seconds = 0;  // of this step, without waiting for others

@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What a rank has at the end.
+// The state of a rank at the end.
 struct End {
   std::vector<float> values;
   std::vector<double> validated;  // losses
