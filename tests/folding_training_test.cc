@@ -140,7 +140,7 @@ TEST(FoldingTraining, ResumesWithTheSameChoices) {
     double sum = 0;
     for (const std::any& part : batch.parts) {
       Context context;
-      sum += static_cast<double>(task.loss(context, part, 1).data<float>()[0]);
+      sum += static_cast<double>(task.loss(context, Made(part), 1).data<float>()[0]);
     }
     return sum;
   };

@@ -97,7 +97,7 @@ TEST(SelfDistillation, TheTeacherOfAResnetSeesTheStatisticsOfItsBatch) {
   const auto loss = [&] {
     Context context;
     context.training = true;
-    return task.loss(context, batch.parts.front(), 1).data<float>()[0];
+    return task.loss(context, Made(batch.parts.front()), 1).data<float>()[0];
   };
   const float plain = loss();
   const auto average = std::ranges::find_if(
@@ -142,7 +142,7 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
   };
   const auto actual = [&] {
     Context context;
-    return static_cast<double>(task.loss(context, batch.parts.front(), 1).data<float>()[0]);
+    return static_cast<double>(task.loss(context, Made(batch.parts.front()), 1).data<float>()[0]);
   };
   EXPECT_NEAR(actual(), expected(), 1e-4 * expected());
   task.after_step(1, 10);  // the student has not moved, and so neither does the teacher
@@ -159,7 +159,7 @@ TEST(SelfDistillation, TheTeacherFollowsTheStudentByACosine) {
     pair.teacher.parameters().values().Fill(0);
     pair.student.parameters().values().Fill(1);
     Context context;
-    task.loss(context, task.batches({})().parts.front(), 1);
+    task.loss(context, Made(task.batches({})().parts.front()), 1);
     task.after_step(step, steps);
     return static_cast<double>(pair.teacher.parameters().values().data<float>()[0]);
   };

@@ -1,7 +1,9 @@
 #include "headlight/autograd/tape.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "headlight/base/parallel.h"
 
@@ -23,6 +25,12 @@ void AddInPlace(const Tensor& sum, const Tensor& part) {
   });
 }
 
+const void* AddressOf(const Tensor& tensor) {
+  const void* address = nullptr;
+  Dispatch(tensor.dtype(), [&]<typename T>(T) { address = tensor.data<T>(); });
+  return address;
+}
+
 }  // namespace
 
 Node* Tape::Add(const Tensor& value) {
@@ -39,13 +47,30 @@ Tensor Tape::Watch(const Tensor& value, const Tensor& gradient) {
   return value.WithNode(node);
 }
 
-void Tape::Backward(const Tensor& loss) {
+void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& gradient)>& complete) {
   Check(loss.node() != nullptr && loss.node()->tape == this, "Backward: the loss was not recorded on this tape");
   Check(loss.elements() == 1, "Backward: the loss must be one number, not shape {}", ToString(loss.shape()));
   Tensor one = Tensor::Empty(loss.shape(), loss.dtype());
   one.Fill(1);
   Accumulate(loss.node(), one);
+  std::map<const void*, const Node*> first;  // leaves of each gradient that was given
+  const Node* again = nullptr;               // the first leaf without one
+  for (const Node& node : nodes_) {
+    if (!complete || node.backward || node.viewed != nullptr) continue;
+    if (!node.gradient.empty())
+      first.try_emplace(AddressOf(node.gradient), &node);
+    else if (again == nullptr)
+      again = &node;
+  }
+  std::vector<Tensor> passed;  // but not known to be complete
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    if (complete && !node->backward && node->viewed == nullptr) {
+      const auto found = node->gradient.empty() ? first.end() : first.find(AddressOf(node->gradient));
+      if (found != first.end() && found->second == &*node) passed.push_back(node->gradient);
+      if (&*node == again) again = nullptr;
+      if (again == nullptr)
+        for (const Tensor& gradient : std::exchange(passed, {})) complete(gradient);
+    }
     if (!node->backward) continue;
     if (!node->gradient.empty()) node->backward(node->gradient);
     node->backward = nullptr;  // releases what was saved

@@ -45,8 +45,10 @@ class HEADLIGHT_API Tape {
   Tensor Watch(const Tensor& value, const Tensor& gradient = {});
 
   // Propagates a gradient of 1 from the scalar `loss` to every leaf. Saved values are released on the way: a tape is
-  // walked once.
-  void Backward(const Tensor& loss);
+  // walked once. `complete`, which may be empty, is called with each gradient that the caller gave to Watch, once
+  // nothing more is added to it, while the walk goes on. A leaf without such a gradient may stand for parts that are
+  // computed again with leaves of their own: nothing is complete before the walk has passed the first of these.
+  void Backward(const Tensor& loss, const std::function<void(const Tensor& gradient)>& complete = {});
 
   // The gradient of a leaf after Backward; zeros where none arrived.
   Tensor GradientOf(const Tensor& leaf) const;

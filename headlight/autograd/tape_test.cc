@@ -103,5 +103,50 @@ TEST(Tape, AddsToTheLeafsOwnGradient) {
 
 TEST(Tape, RecordsNothingWithoutLeaves) { EXPECT_EQ(Square(Tensor::From<double>({3}, {1})).node(), nullptr); }
 
+// A gradient is complete once nothing is added any more, though much of the walk is yet to come.
+TEST(Tape, TellsWhenAGradientIsComplete) {
+  const Tensor x = RandomTensor({3}, 5);
+  const auto complete = [&](bool again) {
+    Tape tape;
+    const std::vector<Tensor> gradients = {Tensor::Zeros({3}, DType::float64), Tensor::Zeros({3}, DType::float64),
+                                           Tensor::Zeros({3}, DType::float64)};
+    const auto leaf = [&](std::size_t index) { return tape.Watch(x, gradients[index]); };
+    Tensor y = Square(leaf(0));
+    if (again) y = Add(y, tape.Watch(x));  // may stand for uses of any leaf
+    y = Square(Add(y, leaf(1)));
+    y = Square(Add(y, leaf(2)));
+    y = Square(Add(y, leaf(1)));
+    const Tensor sum = Record(Tensor::Zeros({1}, DType::float64), {&y}, [y = y.node()](const Tensor&) {
+      Tensor ones = Tensor::Empty({3}, DType::float64);
+      ones.Fill(1);
+      Accumulate(y, ones);
+    });
+    std::vector<std::size_t> order;
+    std::vector<std::vector<double>> values;
+    tape.Backward(sum, [&](const Tensor& gradient) {
+      for (std::size_t i = 0; i < 3; ++i)
+        if (gradients[i].data<double>() == gradient.data<double>()) order.push_back(i);
+      values.push_back(gradient.ToVector<double>());
+    });
+    for (std::size_t i = 0; i < order.size(); ++i)
+      EXPECT_EQ(values[i], gradients[order[i]].ToVector<double>()) << "something was added to " << order[i];
+    return order;
+  };
+  EXPECT_EQ(complete(false), (std::vector<std::size_t>{2, 1, 0}));
+  EXPECT_EQ(complete(true), (std::vector<std::size_t>{2, 1, 0}));
+}
+
+TEST(Tape, KnowsNothingCompleteBeforeWhatIsComputedAgain) {
+  const Tensor x = RandomTensor({1}, 5), gradient = Tensor::Zeros({1}, DType::float64);
+  Tape tape;
+  const Tensor before = tape.Watch(x);  // without a gradient: what it stands for adds to `gradient`
+  const Tensor again =
+      Record(x.Clone(), {&before}, [&](const Tensor& dy) { gradient.data<double>()[0] += 10 * dy.data<double>()[0]; });
+  const Tensor sum = Add(again, tape.Watch(x, gradient));
+  std::vector<double> complete;
+  tape.Backward(sum, [&](const Tensor& known) { complete.push_back(known.data<double>()[0]); });
+  EXPECT_EQ(complete, std::vector<double>{11});
+}
+
 }  // namespace
 }  // namespace headlight

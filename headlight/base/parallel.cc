@@ -165,6 +165,9 @@ void SetThreads(int threads) {
   Bound().store(threads, std::memory_order_relaxed);
 }
 
+OneThread::OneThread() { inside_a_body = true; }
+OneThread::~OneThread() { inside_a_body = false; }
+
 void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body) {
   // The pool serves one caller at a time; the others meanwhile compute on their own thread, so that many callers
   // together never run more threads than there are callers and workers.

@@ -19,4 +19,13 @@ HEADLIGHT_API void SetThreads(int threads);  // at least 1
 // that the system does not grant is done without.
 HEADLIGHT_API void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body);
 
+// While it exists, Threads() is 1 on its thread: for a thread that works beside those that compute.
+class HEADLIGHT_API OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+};
+
 }  // namespace headlight

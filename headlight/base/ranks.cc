@@ -1,9 +1,17 @@
 #include "headlight/base/ranks.h"
 
 #include <fmt/format.h>
+#include <sched.h>
+
+#include <thread>
+#include <utility>
 
 namespace headlight {
 namespace {
+
+double SecondsBetween(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
 
 // The same bytes to every other rank; theirs come into `others`, [size] of which the own place is left out.
 void ExchangeWithAll(Ranks& ranks, std::span<std::byte> own, const std::function<std::span<std::byte>(int)>& others) {
@@ -21,6 +29,84 @@ void ExchangeWithAll(Ranks& ranks, std::span<std::byte> own, const std::function
 std::string Ranks::Name(int of) const {
   if (hosts.empty()) return fmt::format("rank {}", of);
   return fmt::format("rank {} (host {})", of, hosts[static_cast<std::size_t>(of)]);
+}
+
+void Ranks::Exchange(std::span<const Transfer> transfers) {
+  constexpr std::size_t most = std::size_t{1} << 30;  // bytes of a message
+  Transfers all(*this);
+  for (const Transfer& whole : transfers)
+    for (std::size_t at = 0; at < whole.bytes.size(); at += most) {
+      Transfer part = whole;
+      part.bytes = whole.bytes.subspan(at, std::min(most, whole.bytes.size() - at));
+      all.Begin(part);
+    }
+  all.Wait();
+}
+
+Transfers::~Transfers() {
+  for (const BegunTransfer& one : begun_) ranks_.GiveUp(one.handle);
+}
+
+void Transfers::Begin(const Transfer& transfer, std::function<void()> then) {
+  begun_.push_back({transfer, ranks_.Begin(transfer)});
+  then_.push_back(std::move(then));
+  if (!transfer.sends) return;
+  ranks_.bytes_sent += std::ssize(transfer.bytes);
+  if (sends_++ == 0) polled_ = Clock::now();
+}
+
+bool Transfers::Poll() {
+  if (begun_.empty()) return false;
+  const std::vector<std::size_t> done = ranks_.Done(begun_);
+  const Clock::time_point now = Clock::now();
+  if (sends_ > 0) {
+    const double seconds = SecondsBetween(std::exchange(polled_, now), now);
+    ranks_.seconds_sending += seconds;
+    if (!waits_) ranks_.seconds_hidden += seconds;
+  }
+  std::vector<std::function<void()>> thens;
+  for (auto index = done.rbegin(); index != done.rend(); ++index) {
+    const auto at = static_cast<std::ptrdiff_t>(*index);
+    if (begun_[*index].transfer.sends) --sends_;
+    thens.push_back(std::move(then_[*index]));
+    begun_.erase(begun_.begin() + at);
+    then_.erase(then_.begin() + at);
+  }
+  for (auto then = thens.rbegin(); then != thens.rend(); ++then)  // in the order in which they were begun
+    if (*then) (*then)();
+  if (SecondsBetween(looked_, now) > 0.05) {
+    looked_ = now;
+    if (const int failed = ranks_.Failed(); failed >= 0) throw OtherRankFailed{failed};
+  }
+  return !done.empty();
+}
+
+void Transfers::Wait() {
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point answered = begin, told = begin;
+  waits_ = true;
+  looked_ = begin;
+  while (!begun_.empty()) {
+    if (Poll()) {
+      answered = Clock::now();
+      continue;
+    }
+    // Busy for as long as a message within a machine takes; then others may have the processor.
+    const Clock::time_point now = Clock::now();
+    if (SecondsBetween(answered, now) < 0.02)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (SecondsBetween(told, now) < 0.05 || !ranks_.waiting) continue;
+    told = now;
+    std::vector<int> peers;
+    for (const BegunTransfer& one : begun_) peers.push_back(one.transfer.peer);
+    std::ranges::sort(peers);
+    peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+    ranks_.waiting(peers, SecondsBetween(answered, now));
+  }
+  waits_ = false;
+  ranks_.seconds_waited += SecondsBetween(begin, Clock::now());
 }
 
 void GatherSame(Ranks& ranks, std::span<std::byte> all) {

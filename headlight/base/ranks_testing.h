@@ -1,15 +1,15 @@
 // Ranks that are threads of one process, for tests.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
-#include <deque>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,11 +17,10 @@
 
 namespace headlight {
 
-// The messages on their way, by (from, to).
+// The messages on their way, by (from, to, tag).
 struct ThreadMail {
   std::mutex mutex;
-  std::condition_variable changed;
-  std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> boxes;
+  std::map<std::tuple<int, int, int>, std::map<std::int64_t, std::vector<std::byte>>> boxes;  // by number
   int failed = -1;  // a rank that has ended with an exception
 };
 
@@ -33,33 +32,44 @@ class ThreadRanks : public Ranks {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  void Exchange(std::span<const Transfer> transfers) override {
-    const auto begin = std::chrono::steady_clock::now();
-    std::unique_lock lock(mail_->mutex);
-    for (const Transfer& transfer : transfers)
-      if (transfer.sends) {
-        mail_->boxes[{rank_, transfer.peer}].emplace_back(transfer.bytes.begin(), transfer.bytes.end());
-        bytes_sent += std::ssize(transfer.bytes);
+  void* Begin(const Transfer& transfer) override {
+    const std::lock_guard lock(mail_->mutex);
+    const std::int64_t number = numbers_[{transfer.peer, transfer.sends, transfer.tag}]++;
+    if (transfer.sends)
+      mail_->boxes[{rank_, transfer.peer, transfer.tag}][number].assign(transfer.bytes.begin(), transfer.bytes.end());
+    return new std::int64_t(number);
+  }
+
+  std::vector<std::size_t> Done(std::span<const BegunTransfer> begun) override {
+    const std::lock_guard lock(mail_->mutex);
+    std::vector<std::size_t> done;
+    for (std::size_t i = 0; i < begun.size(); ++i) {
+      const auto& [transfer, handle] = begun[i];
+      if (!transfer.sends) {
+        auto& box = mail_->boxes[{transfer.peer, rank_, transfer.tag}];
+        const auto found = box.find(*static_cast<std::int64_t*>(handle));
+        if (found == box.end()) continue;
+        if (found->second.size() != transfer.bytes.size()) throw std::logic_error("a message of another size");
+        std::ranges::copy(found->second, transfer.bytes.begin());
+        box.erase(found);
       }
-    mail_->changed.notify_all();
-    for (const Transfer& transfer : transfers) {
-      if (transfer.sends) continue;
-      auto& box = mail_->boxes[{transfer.peer, rank_}];
-      while (box.empty()) {
-        if (mail_->failed >= 0) throw OtherRankFailed{mail_->failed};
-        mail_->changed.wait_for(lock, std::chrono::milliseconds(5));
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-        if (box.empty() && waiting) waiting(std::span(&transfer.peer, 1), seconds.count());
-      }
-      if (box.front().size() != transfer.bytes.size()) throw std::logic_error("a message of another size");
-      std::ranges::copy(box.front(), transfer.bytes.begin());
-      box.pop_front();
+      GiveUp(handle);
+      done.push_back(i);
     }
+    return done;
+  }
+
+  void GiveUp(void* handle) override { delete static_cast<std::int64_t*>(handle); }
+
+  int Failed() override {
+    const std::lock_guard lock(mail_->mutex);
+    return mail_->failed;
   }
 
  private:
   std::shared_ptr<ThreadMail> mail_;
   int rank_, size_;
+  std::map<std::tuple<int, bool, int>, std::int64_t> numbers_;  // of the next message by (peer, sends, tag)
 };
 
 // Runs body(ranks) as so many ranks. The first exception of a rank reaches the caller.
@@ -78,7 +88,6 @@ inline void RunRanks(int size, const std::function<void(Ranks&)>& body) {
           mail->failed = rank;
           failure = std::current_exception();
         }
-        mail->changed.notify_all();
       }
     });
   for (std::thread& thread : threads) thread.join();

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/cli/mpi/mpi_module.h"
@@ -32,73 +33,54 @@ class MpiRanks : public Ranks {
 
   int rank() const override { return mpi_.rank; }
   int size() const override { return mpi_.size; }
-  const MpiModule& mpi() const { return mpi_; }
 
-  void Exchange(std::span<const Transfer> transfers) override {
-    const Clock::time_point begin = Clock::now();
-    std::vector<Pending> pending;
-    const auto give_up = [&] {
-      for (const Pending& one : pending) mpi_.cancel(one.transfer);
-    };
-    constexpr std::size_t most = std::size_t{1} << 30;  // bytes of one message of MPI, which counts in int
-    for (const auto& [peer, sends, bytes] : transfers) {
-      if (sends) bytes_sent += std::ssize(bytes);
-      for (std::size_t at = 0; at < bytes.size(); at += most) {
-        void* const started =
-            mpi_.start(peer, sends, bytes.data() + at, static_cast<int>(std::min(most, bytes.size() - at)));
-        if (started == nullptr) give_up();
-        Check(started != nullptr, "MPI cannot {} {}", sends ? "send to" : "receive from", Name(peer));
-        pending.push_back({peer, started});
-      }
-    }
-    Clock::time_point told = begin;
-    while (!pending.empty()) {
-      for (std::size_t i = 0; i < pending.size();) {
-        const int done = mpi_.done(pending[i].transfer);
-        if (done < 0) {
-          const int peer = pending[i].peer;
-          give_up();
-          Fail("the connection to {} is lost", Name(peer));
-        }
-        if (done > 0)
-          pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));
-        else
-          ++i;
-      }
-      if (pending.empty()) break;
-      // Busy for as long as a message within a machine takes; then others may have the processor.
-      const double seconds = SecondsSince(begin);
-      if (seconds < 0.02)
-        sched_yield();
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-      if (SecondsSince(told) < 0.05) continue;
-      told = Clock::now();
-      if (const int failed = mpi_.failed_rank(); failed >= 0) {
-        give_up();
-        throw OtherRankFailed{failed};
-      }
-      std::vector<int> peers;
-      for (const Pending& one : pending) peers.push_back(one.peer);
-      std::ranges::sort(peers);
-      peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
-      try {
-        waiting(peers, seconds);
-      } catch (...) {
-        give_up();
-        throw;
-      }
-    }
-    seconds_waited += SecondsSince(begin);
+  void* Begin(const Transfer& transfer) override {
+    const std::lock_guard lock(mutex_);
+    void* const handle = mpi_.begin(transfer.peer, transfer.sends, transfer.tag, transfer.bytes.data(),
+                                    static_cast<int>(transfer.bytes.size()));
+    Check(handle != nullptr, "MPI cannot {} {}", transfer.sends ? "send to" : "receive from", Name(transfer.peer));
+    return handle;
+  }
+
+  std::vector<std::size_t> Done(std::span<const BegunTransfer> begun) override {
+    std::vector<void*> handles;
+    for (const BegunTransfer& one : begun) handles.push_back(one.handle);
+    std::vector<int> found(begun.size());
+    int lost = 0;
+    const std::lock_guard lock(mutex_);
+    const Clock::time_point now = Clock::now();
+    stalled_ = stalled_ || std::chrono::duration<double>(now - std::exchange(looked_, now)).count() > RankTimeout();
+    const int count = mpi_.done(handles.data(), static_cast<int>(handles.size()), found.data(), &lost);
+    Check(count >= 0, "the connection to {} is lost",
+          Name(count >= 0 ? 0 : begun[static_cast<std::size_t>(lost)].transfer.peer));
+    std::vector<std::size_t> done(found.begin(), found.begin() + count);
+    std::ranges::sort(done);
+    return done;
+  }
+
+  void GiveUp(void* handle) override {
+    const std::lock_guard lock(mutex_);
+    mpi_.cancel(handle);
+  }
+  int Failed() override {
+    const std::lock_guard lock(mutex_);
+    return mpi_.failed_rank();
+  }
+  // True where this rank has not looked at its messages for so long that the others give it up.
+  bool stalled() const { return stalled_; }
+
+  void Finish() { mpi_.finish(); }
+  void Abort(int exit_code) {
+    const std::lock_guard lock(mutex_);
+    mpi_.tell_failure();
+    mpi_.abort(exit_code);
   }
 
  private:
-  struct Pending {
-    int peer = 0;
-    void* transfer = nullptr;
-  };
-
   const MpiModule& mpi_;
+  std::mutex mutex_;  // MPI serves one thread at a time
+  Clock::time_point looked_ = Clock::now();
+  std::atomic<bool> stalled_ = false;
 };
 
 std::unique_ptr<MpiRanks>& Joined() {
@@ -118,7 +100,7 @@ std::string NamesOf(std::span<const int> peers) {
 }
 
 // Who waits gives up after the time-out. After a signal that ends the run, as mpirun sends to those that are left when
-// a rank has died, the lowest rank that is left tells for whom it waits.
+// a rank has died, the lowest rank that is left tells for whom it waits, unless it is the one that the others gave up.
 void Wait(std::span<const int> peers, double seconds) {
   static Clock::time_point signalled;
   static bool told = false;
@@ -127,7 +109,7 @@ void Wait(std::span<const int> peers, double seconds) {
     bool lowest = true;
     for (int rank = 0; rank < Joined()->rank(); ++rank)
       lowest = lowest && std::ranges::find(peers, rank) != peers.end();
-    if (lowest && !told && SecondsSince(signalled) > 0.4 && seconds > 0.4) {
+    if (lowest && !told && !Joined()->stalled() && SecondsSince(signalled) > 0.4 && seconds > 0.4) {
       told = true;
       WriteNote(fmt::format("headlight: step {}: {} not answered since the signal that ends this run", Joined()->step,
                             NamesOf(peers)));
@@ -208,16 +190,17 @@ void JoinRanks() {
 Ranks* JoinedRanks() { return Joined().get(); }
 bool IsFirstRank() { return Joined() == nullptr || Joined()->rank() == 0; }
 void SetRankTimeout(double seconds) { Timeout() = seconds; }
+double RankTimeout() { return Timeout(); }
 
 void LeaveRanks() {
-  if (Joined() != nullptr) Joined()->mpi().finish();
+  if (Joined() != nullptr) Joined()->Finish();
 }
 
 bool ReportsFailure() {
   if (Joined() == nullptr) return true;
-  const MpiModule& mpi = Joined()->mpi();
-  for (int turn = 0; mpi.rank > 0 && turn < 50; ++turn) {
-    if (const int failed = mpi.failed_rank(); failed >= 0 && failed < mpi.rank) return false;
+  MpiRanks& ranks = *Joined();
+  for (int turn = 0; ranks.rank() > 0 && turn < 50; ++turn) {
+    if (const int failed = ranks.Failed(); failed >= 0 && failed < ranks.rank()) return false;
     usleep(10'000);
   }
   return true;
@@ -225,10 +208,7 @@ bool ReportsFailure() {
 
 void AbortRanks(int exit_code) {
   std::fflush(stderr);
-  if (Joined() != nullptr) {
-    Joined()->mpi().tell_failure();
-    Joined()->mpi().abort(exit_code);
-  }
+  if (Joined() != nullptr) Joined()->Abort(exit_code);
   std::_Exit(exit_code);
 }
 

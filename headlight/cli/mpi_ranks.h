@@ -19,6 +19,7 @@ bool IsFirstRank();
 
 // How long others may keep this rank waiting.
 void SetRankTimeout(double seconds);
+double RankTimeout();
 
 // Leaves the others at the end of the program, which each rank reaches.
 void LeaveRanks();

@@ -134,7 +134,7 @@ void Run(Options& options) {
   if (!options.show_augmented.empty()) {
     const TrainingBatch batch = task.batches({})();
     WriteFile(options.show_augmented,
-              AugmentedPage(std::any_cast<const PictureBatch&>(batch.parts.front()), processor, model->labels()));
+              AugmentedPage(std::any_cast<PictureBatch>(Made(batch.parts.front())), processor, model->labels()));
     progress.Note(fmt::format("{}: a page of pictures as the model sees them", options.show_augmented));
   }
   Json of = DescriptionOf(options.augment);

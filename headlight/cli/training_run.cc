@@ -71,6 +71,8 @@ class StepProfiler {
       if (const Ranks* ranks = JoinedRanks(); ranks != nullptr) {
         sent_ = ranks->bytes_sent;
         waited_ = ranks->seconds_waited;
+        sending_ = ranks->seconds_sending;
+        hidden_ = ranks->seconds_hidden;
       }
       StartProfile();
     } else if (first_ != 0 && (report.step == first_ + 50 || Validates(report))) {
@@ -78,16 +80,21 @@ class StepProfiler {
       const std::int64_t steps = report.step - first_;
       progress_.Note(ProfileReport(TakeProfile(), steps, seconds.count(), machine_));
       if (const Ranks* ranks = JoinedRanks(); ranks != nullptr)
-        progress_.Note(fmt::format(
-            "{} ranks; in each step rank 0 sends {:.1f} MB, and for {:.2f} ms it sends, receives "
-            "or waits for others",
-            ranks->size(), static_cast<double>(ranks->bytes_sent - sent_) / 1e6 / static_cast<double>(steps),
-            1e3 * (ranks->seconds_waited - waited_) / static_cast<double>(steps)));
+        progress_.Note(RanksReport(*ranks, static_cast<double>(steps)));
       done_ = true;
     }
   }
 
  private:
+  std::string RanksReport(const Ranks& ranks, double steps) const {
+    const double sending = ranks.seconds_sending - sending_, hidden = ranks.seconds_hidden - hidden_;
+    return fmt::format(
+        "{} ranks; in each step rank 0 sends {:.1f} MB, for {:.2f} ms, of which {:.0f}% pass while it computes; for "
+        "{:.2f} ms it waits for others",
+        ranks.size(), static_cast<double>(ranks.bytes_sent - sent_) / 1e6 / steps, 1e3 * sending / steps,
+        sending > 0 ? 100 * hidden / sending : 0, 1e3 * (ranks.seconds_waited - waited_) / steps);
+  }
+
   bool Validates(const StepReport& report) const {
     return validate_every_ > 0 ? report.step % validate_every_ == 0 : report.batch == report.batches_in_epoch;
   }
@@ -99,8 +106,8 @@ class StepProfiler {
   std::int64_t steps_ = 0, first_ = 0;
   bool done_ = false;
   std::chrono::steady_clock::time_point begin_;
-  std::int64_t sent_ = 0;  // bytes, before the steps
-  double waited_ = 0;      // seconds, likewise
+  std::int64_t sent_ = 0;                         // bytes, before the steps
+  double waited_ = 0, sending_ = 0, hidden_ = 0;  // seconds, likewise
 };
 
 // The training's length, by the number of batches that the first epoch has: where a schedule falls to zero. 0: unknown.

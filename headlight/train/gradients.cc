@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "headlight/autograd/tape.h"
 #include "headlight/base/error.h"
@@ -103,7 +104,58 @@ std::vector<PartOutcome> OutcomesOf(std::span<const std::string> of_ranks, std::
   return outcomes;
 }
 
+// The gradient of this rank's last part, on its way to the others piece by piece, as it becomes known.
+class LastPart {
+ public:
+  LastPart(std::int64_t part, const GradientTree& tree, const Tensor& gradients, RankSum& sum)
+      : part_(part), tree_(tree), gradients_(gradients), sum_(sum) {
+    for (const Piece& piece : sum.pieces()) unknown_.push_back(piece.end - piece.begin);
+  }
+
+  // Nothing is added to a parameter's gradient any more.
+  void Complete(const Tensor& gradient) {
+    const std::int64_t begin = PlaceOf(gradient), end = begin + Parameters::Aligned(gradient.elements());
+    const std::vector<Piece>& pieces = sum_.pieces();
+    const auto first = std::ranges::upper_bound(pieces, begin, {}, &Piece::end);
+    for (auto piece = first; piece != pieces.end() && piece->begin < end; ++piece) {
+      const auto index = static_cast<std::size_t>(piece - pieces.begin());
+      unknown_[index] -= std::min(end, piece->end) - std::max(begin, piece->begin);
+      if (unknown_[index] == 0) Send(index);
+    }
+  }
+
+  // All gradients are known.
+  void Finish() {
+    for (std::size_t piece = 0; piece < unknown_.size(); ++piece)
+      if (std::exchange(unknown_[piece], 0) != 0) Send(piece);
+  }
+
+ private:
+  std::int64_t PlaceOf(const Tensor& gradient) const {
+    std::int64_t place = 0;
+    Dispatch(gradient.dtype(), [&]<typename T>(T) { place = gradient.data<T>() - gradients_.data<T>(); });
+    return place;
+  }
+
+  void Send(std::size_t index) {
+    const Piece& piece = sum_.pieces()[index];
+    const Tensor numbers = gradients_.ViewRows(piece.begin, piece.end - piece.begin);
+    sum_.Add(tree_.AddRange(part_, numbers, piece.begin), index, gradients_);
+  }
+
+  std::int64_t part_;
+  const GradientTree& tree_;
+  Tensor gradients_;
+  RankSum& sum_;
+  std::vector<std::int64_t> unknown_;  // numbers of each piece
+};
+
 }  // namespace
+
+std::any Made(std::any part) {
+  const auto* const make = std::any_cast<MakePart>(&part);
+  return make == nullptr ? part : (*make)();
+}
 
 void ClipNorm(const Tensor& gradient, double longest) {
   Dispatch(gradient.dtype(), [&]<typename T>(T) {
@@ -135,6 +187,20 @@ bool GradientTree::Add(int level, std::int64_t index, const Tensor& sum) {
   }
 }
 
+GradientTree::Place GradientTree::AddRange(std::int64_t part, const Tensor& sum, std::int64_t begin) const {
+  if (type_ == GradientType::bfloat16) RoundToBfloat16(sum);
+  Place place{0, part};
+  for (; std::int64_t{1} << place.first < parts_; ++place.first, place.second /= 2) {
+    const std::int64_t sibling = place.second ^ 1;
+    if (sibling << place.first >= parts_) continue;
+    const auto found = nodes_.find({place.first, sibling});
+    if (found == nodes_.end()) break;
+    AddTo(sum, found->second.ViewRows(begin, sum.elements()));
+    if (type_ == GradientType::bfloat16) RoundToBfloat16(sum);
+  }
+  return place;
+}
+
 std::vector<GradientTree::Place> GradientTree::PlacesOf(std::int64_t parts, std::int64_t begin, std::int64_t end) {
   GradientTree tree(parts);
   const Tensor one = Tensor::Zeros({1});
@@ -153,10 +219,17 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
   const int size = options.ranks == nullptr ? 1 : options.ranks->size();
   const auto rank = static_cast<std::size_t>(options.ranks == nullptr ? 0 : options.ranks->rank());
   const std::vector<std::int64_t> dealt = DealParts(count, size);
+  const Tensor& gradients = parameters.gradients();
   GradientTree tree(count, options.type);
+  std::optional<RankSum> rank_sum;
+  if (size > 1) rank_sum.emplace(*options.ranks, count, options.type, gradients, options.own_pieces);
+  std::vector<GradientTree::Place> to_send;  // sums to which no other part of this rank is added
+  if (rank_sum) to_send = GradientTree::PlacesOf(count, dealt[rank], dealt[rank + 1]);
   std::vector<double> own;  // outcomes
   bool complete = false;
   for (std::int64_t i = dealt[rank]; i < dealt[rank + 1]; ++i) {
+    std::optional<LastPart> last;
+    if (rank_sum && i + 1 == dealt[rank + 1]) last.emplace(i, tree, gradients, *rank_sum);
     PartOutcome outcome;
     if (!options.sums.empty()) options.sums.Fill(0);
     {
@@ -167,25 +240,36 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
       context.seed = MixBits(MixBits(options.seed) + static_cast<std::uint64_t>(i) + 1);
       context.statistics = &outcome.statistics;
       const Tensor part_loss =
-          loss(context, parts[static_cast<std::size_t>(i)], 1 / static_cast<double>(options.labels));
+          loss(context, Made(parts[static_cast<std::size_t>(i)]), 1 / static_cast<double>(options.labels));
       outcome.loss = static_cast<double>(part_loss.data<float>()[0]);
-      tape.Backward(part_loss);
+      std::function<void(const Tensor&)> known;
+      if (last && options.clip_part_norm == 0) known = [&](const Tensor& gradient) { last->Complete(gradient); };
+      tape.Backward(part_loss, known);
     }
     if (!options.sums.empty()) outcome.sums = options.sums.ToVector<double>();
     Append(outcome, parameters, own);
-    if (options.clip_part_norm > 0)
-      ClipNorm(parameters.gradients(), options.clip_part_norm / static_cast<double>(options.labels));
-    complete = tree.Add(0, i, parameters.gradients());
+    if (options.clip_part_norm > 0) ClipNorm(gradients, options.clip_part_norm / static_cast<double>(options.labels));
+    if (last) {
+      last->Finish();
+      break;
+    }
+    complete = tree.Add(0, i, gradients);
+    std::erase_if(to_send, [&](const GradientTree::Place& place) {
+      const auto found = tree.nodes().find(place);
+      if (found == tree.nodes().end()) return false;
+      for (std::size_t piece = 0; piece < rank_sum->pieces().size(); ++piece)
+        rank_sum->Add(place, piece, found->second);
+      return true;
+    });
   }
   const std::string_view own_bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
   std::vector<std::string> of_ranks;
-  if (size == 1) {
+  if (!rank_sum) {
     Ensure(complete, "the gradients of {} parts are not complete", parts.size());
     of_ranks.emplace_back(own_bytes);
   } else {
+    rank_sum->Finish();
     of_ranks = GatherToAll(*options.ranks, own_bytes);
-    SumOverRanks(*options.ranks, tree, count, options.type, parameters.gradients());
-    if (!options.own_slice) GatherSlices(*options.ranks, parameters.gradients(), options.type);
   }
 
   if (!options.sums.empty()) options.sums.Fill(0);

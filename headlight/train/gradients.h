@@ -20,6 +20,11 @@ namespace headlight {
 // its task knows.
 using PartLoss = std::function<Tensor(Context& context, const std::any& part, double scale)>;
 
+// What a part may be instead: what makes it, called where it is computed. For parts that take time to make, as pictures
+// do that are decoded and augmented. Called from any thread; the same each time.
+using MakePart = std::function<std::any()>;
+HEADLIGHT_API std::any Made(std::any part);  // the part itself
+
 // The type that a part's gradient, and every sum of some of them, is rounded to (to nearest, ties to even). They are
 // added as float32. bfloat16 halves what ranks send each other.
 enum class GradientType { float32, bfloat16 };
@@ -37,6 +42,10 @@ class HEADLIGHT_API GradientTree {
   // Adds a node's sum, a vector. Where that completes the tree, `sum` becomes the sum
   // of all parts and the result is true; else the sum is kept and `sum` becomes zeros.
   bool Add(int level, std::int64_t index, const Tensor& sum);
+
+  // The same of a part's numbers from `begin` on, in the place of those of all its numbers, which are never added:
+  // `sum` becomes the sum of this range at the place that Add would have kept, which is returned.
+  Place AddRange(std::int64_t part, const Tensor& sum, std::int64_t begin) const;
 
   // The nodes that are not yet part of a larger sum, by (level, index): another process adds them to its tree.
   const std::map<Place, Tensor>& nodes() const { return nodes_; }
@@ -62,7 +71,7 @@ struct StepOptions {
   GradientType type = GradientType::float32;
   // The parts are divided among these; null: there is but one.
   Ranks* ranks = nullptr;
-  bool own_slice = false;  // each rank sets the gradients of its slice (train/rank_sum.h) alone
+  bool own_pieces = false;  // each rank sets the gradients of its pieces (train/rank_sum.h) alone
   // float64, what a part's loss adds to besides: then the sum over all parts. May be empty.
   Tensor sums = {};
 };

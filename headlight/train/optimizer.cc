@@ -104,14 +104,16 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters, Ranks* sha
   Check(parameters.values().elements() > 0, "every parameter is frozen, and nothing is left to be trained");
   Check(sharing == nullptr || adam.clip_parameter_norm == 0,
         "an optimizer that ranks share cannot clip the norms of single parameters, which may lie on several ranks");
-  trained_ = end_ = parameters.values().elements();
+  trained_ = parameters.values().elements();
+  pieces_ = {{0, trained_, 0}};
   if (sharing != nullptr) {
-    const std::vector<std::int64_t> slices = SlicesOf(trained_, sharing->size());
-    begin_ = slices[static_cast<std::size_t>(sharing->rank())];
-    end_ = slices[static_cast<std::size_t>(sharing->rank()) + 1];
+    pieces_ = PiecesOf(trained_, sharing->size());
+    rank_ = sharing->rank();
   }
-  m = Tensor::Zeros({end_ - begin_}, parameters.dtype());
-  v = Tensor::Zeros({end_ - begin_}, parameters.dtype());
+  std::int64_t own = 0;
+  ForOwn([&](const Piece& piece, std::int64_t) { own += piece.end - piece.begin; });
+  m = Tensor::Zeros({own}, parameters.dtype());
+  v = Tensor::Zeros({own}, parameters.dtype());
   if (options.average_decay > 0) average = parameters.state().Clone();
 
   const std::vector<std::int64_t> layers = LayersBelowTheTop(parameters);
@@ -137,22 +139,38 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters, Ranks* sha
   Ensure(begin == trained_, "segments of {} among {} trained numbers", begin, trained_);
 }
 
-// The same bits however the slices are cut, which begin with a block of the sum.
-double Optimizer::Norm(const Parameters& parameters) const {
-  std::vector<double> sums;
-  Dispatch(parameters.dtype(), [&]<typename T>(T) {
-    sums = kernels::SquareSums<T>(parameters.gradients().ViewRows(begin_, end_ - begin_).span<T>());
-  });
-  double sum = 0;
-  if (sharing_ == nullptr) {
-    sum = std::accumulate(sums.begin(), sums.end(), 0.0);
-  } else {
-    const std::string_view own(reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(double));
-    for (const std::string& of_rank : GatherToAll(*sharing_, own)) {
-      sums = NumbersOf<double>(of_rank);
-      sum = std::accumulate(sums.begin(), sums.end(), sum);
+void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t place)>& body) const {
+  std::int64_t place = 0;
+  for (const Piece& piece : pieces_)
+    if (piece.owner == rank_) {
+      body(piece, place);
+      place += piece.end - piece.begin;
     }
+}
+
+// The same bits however the pieces are cut, which begin with a block of the sum.
+double Optimizer::Norm(const Parameters& parameters) const {
+  std::vector<double> own;
+  ForOwn([&](const Piece& piece, std::int64_t) {
+    Dispatch(parameters.dtype(), [&]<typename T>(T) {
+      const Tensor numbers = parameters.gradients().ViewRows(piece.begin, piece.end - piece.begin);
+      const std::vector<double> sums = kernels::SquareSums<T>(numbers.span<T>());
+      own.insert(own.end(), sums.begin(), sums.end());
+    });
+  });
+  std::vector<std::vector<double>> sums = {own};  // of each rank's blocks
+  if (sharing_ != nullptr) {
+    const std::string_view bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
+    sums.clear();
+    for (const std::string& of_rank : GatherToAll(*sharing_, bytes)) sums.push_back(NumbersOf<double>(of_rank));
   }
+  double sum = 0;
+  std::vector<std::size_t> next(sums.size());
+  for (const Piece& piece : pieces_)
+    for (std::int64_t begin = piece.begin; begin < piece.end; begin += kernels::kSquareSumBlock) {
+      const auto owner = static_cast<std::size_t>(piece.owner);
+      sum += sums[owner][next[owner]++];
+    }
   return std::sqrt(sum);
 }
 
@@ -171,12 +189,6 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
   const double average_decay = std::min(options.average_decay, (1 + t) / (10 + t));
   Dispatch(parameters.dtype(), [&]<typename T>(T) {
     for (const Segment& segment : segments_) {
-      const std::int64_t first = std::max(segment.begin, begin_);
-      const std::int64_t count = std::min(segment.begin + segment.count, end_) - first;
-      if (count <= 0) continue;
-      const auto part = [&](const Tensor& all, std::int64_t begin) {
-        return all.span<T>().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
-      };
       const kernels::AdamStep adam{
           .step = step,
           .learning_rate = learning_rate * segment.rate_factor,
@@ -186,9 +198,17 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
           .weight_decay = segment.decay_factor * weight_decay.value_or(options.weight_decay),
           .gradient_scale = options.clip_norm > 0 && clipped > options.clip_norm ? options.clip_norm / clipped : 1,
           .average_decay = average_decay};
-      kernels::AdamUpdate<T>(adam, part(parameters.values(), first), part(parameters.gradients(), first),
-                             part(m, first - begin_), part(v, first - begin_),
-                             average.empty() ? std::span<T>() : part(average, first));
+      ForOwn([&](const Piece& piece, std::int64_t place) {
+        const std::int64_t first = std::max(segment.begin, piece.begin);
+        const std::int64_t count = std::min(segment.begin + segment.count, piece.end) - first;
+        if (count <= 0) return;
+        const auto part = [&](const Tensor& all, std::int64_t begin) {
+          return all.span<T>().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+        };
+        const std::int64_t own = place + first - piece.begin;
+        kernels::AdamUpdate<T>(adam, part(parameters.values(), first), part(parameters.gradients(), first),
+                               part(m, own), part(v, own), average.empty() ? std::span<T>() : part(average, first));
+      });
     }
     if (!average.empty())
       for (std::int64_t i = trained_; i < average.elements(); ++i)  // statistics
@@ -196,37 +216,41 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
             static_cast<T>(1 - average_decay) * (parameters.state().data<T>()[i] - average.data<T>()[i]);
   });
   parameters.gradients().Fill(0);
-  if (sharing_ != nullptr) GatherSlices(*sharing_, parameters.values());
+  if (sharing_ != nullptr) GatherPieces(*sharing_, parameters.values());
   return norm;
 }
 
 void Optimizer::GatherAverage() const {
-  if (sharing_ != nullptr && !average.empty()) GatherSlices(*sharing_, average.ViewRows(0, trained_));
+  if (sharing_ != nullptr && !average.empty()) GatherPieces(*sharing_, average.ViewRows(0, trained_));
 }
 
 Tensor Optimizer::Whole(const Tensor& moments) const {
   if (sharing_ == nullptr) return moments;
-  const std::vector<std::int64_t> slices = SlicesOf(trained_, sharing_->size());
-  const bool first = sharing_->rank() == 0;
+  const bool first = rank_ == 0;
   const Tensor all = first ? Tensor::Empty({trained_}, moments.dtype()) : moments;
   std::vector<Transfer> transfers;
   Dispatch(moments.dtype(), [&]<typename T>(T) {
-    if (first)
-      all.ViewRows(0, slices[1]).CopyFrom(moments);
-    else
-      transfers.push_back({0, true, BytesOf(moments.span<T>())});
-    for (int peer = 1; first && peer < sharing_->size(); ++peer) {
-      const std::int64_t begin = slices[static_cast<std::size_t>(peer)];
-      const std::int64_t end = slices[static_cast<std::size_t>(peer) + 1];
-      transfers.push_back({peer, false, BytesOf(all.ViewRows(begin, end - begin).span<T>())});
-    }
+    ForOwn([&](const Piece& piece, std::int64_t place) {
+      const Tensor own = moments.ViewRows(place, piece.end - piece.begin);
+      if (first)
+        all.ViewRows(piece.begin, own.elements()).CopyFrom(own);
+      else
+        transfers.push_back({0, true, BytesOf(own.span<T>())});
+    });
+    for (const Piece& piece : pieces_)
+      if (first && piece.owner != 0)
+        transfers.push_back(
+            {piece.owner, false, BytesOf(all.ViewRows(piece.begin, piece.end - piece.begin).span<T>())});
   });
   sharing_->Exchange(transfers);
   return all;
 }
 
 void Optimizer::Keep(const Tensor& moments, const Tensor& all) const {
-  moments.CopyFrom(all.ViewRows(begin_, end_ - begin_));
+  ForOwn([&](const Piece& piece, std::int64_t place) {
+    const std::int64_t count = piece.end - piece.begin;
+    moments.ViewRows(place, count).CopyFrom(all.ViewRows(piece.begin, count));
+  });
 }
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/ranks.h"
 #include "headlight/nn/parameters.h"
+#include "headlight/train/rank_sum.h"
 
 namespace headlight {
 
@@ -36,16 +38,16 @@ struct AdamOptions {
 };
 
 // The vectors m and v have a number for every trained one, in the order of Parameters::values, or for those of the own
-// slice (SlicesOf in train/rank_sum.h) where ranks share the optimizer.
+// pieces (PiecesOf in train/rank_sum.h) where ranks share the optimizer.
 struct HEADLIGHT_API Optimizer {
-  // Freezes what a group says. `sharing`: the ranks each of which keeps and updates a slice alone (Rajbhandari et al.,
-  // "ZeRO", 2020, stages 1 and 2); null: all is kept here. Throws Error where an option is impossible or a group fits
-  // no parameter.
+  // Freezes what a group says. `sharing`: the ranks each of which keeps and updates its pieces alone (Rajbhandari et
+  // al., "ZeRO", 2020, stages 1 and 2); null: all is kept here. Throws Error where an option is impossible or a group
+  // fits no parameter.
   Optimizer(const AdamOptions& options, Parameters& parameters, Ranks* sharing = nullptr);
 
   // Moves the parameters against their gradients and sets those to zero; the gradient's norm before it was clipped.
   // `weight_decay` is in the place of the options' where it is given. Where ranks share the optimizer the gradients of
-  // the own slice are read, and all values are there afterwards, but of `average` only the own slice. Throws Error
+  // the own pieces are read, and all values are there afterwards, but of `average` only the own pieces. Throws Error
   // where the norm is not finite: then nothing has been changed.
   double Step(Parameters& parameters, double learning_rate, std::optional<double> weight_decay = {});
 
@@ -71,8 +73,11 @@ struct HEADLIGHT_API Optimizer {
   };
   std::vector<Segment> segments_;
   Ranks* sharing_;
-  std::int64_t begin_ = 0, end_ = 0;  // the own slice
-  std::int64_t trained_ = 0;          // numbers
+  std::vector<Piece> pieces_;  // of all ranks; without them one
+  // Calls body(piece, place) for the own pieces, with their places in m and v.
+  void ForOwn(const std::function<void(const Piece& piece, std::int64_t place)>& body) const;
+  int rank_ = 0;
+  std::int64_t trained_ = 0;  // numbers
 };
 
 }  // namespace headlight

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
 #include "headlight/kernels/adam.h"
 
 namespace headlight {
@@ -45,6 +49,11 @@ class Message {
   std::vector<std::uint16_t> halves_;
 };
 
+// The tags of messages: of the sum of a piece, and of a rank's sums, of which there are at most twice as many as the
+// tree has levels.
+constexpr std::size_t kSum = 127;
+int TagOf(std::size_t piece, std::size_t index) { return static_cast<int>(1 + piece * (kSum + 1) + index); }
+
 }  // namespace
 
 std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
@@ -64,83 +73,150 @@ std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
   return bounds;
 }
 
-std::vector<std::int64_t> SlicesOf(std::int64_t numbers, int ranks) {
+std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks) {
+  // Several for each rank, so that the last one to be known is small, but not more messages than needed.
+  constexpr std::int64_t of_rank = 8, most = 64;  // blocks of a piece: 4 MB
   const std::int64_t blocks = (numbers + kernels::kSquareSumBlock - 1) / kernels::kSquareSumBlock;
-  std::vector<std::int64_t> bounds;
-  for (std::int64_t rank = 0; rank <= ranks; ++rank)
-    bounds.push_back(std::min(numbers, rank * blocks / ranks * kernels::kSquareSumBlock));
-  return bounds;
+  const std::int64_t length = std::clamp<std::int64_t>(blocks / (of_rank * ranks), 1, most) * kernels::kSquareSumBlock;
+  std::vector<Piece> pieces;
+  for (std::int64_t begin = 0; begin < numbers; begin += length)
+    pieces.push_back({begin, std::min(numbers, begin + length), static_cast<int>(std::ssize(pieces) % ranks)});
+  return pieces;
 }
 
-void SumOverRanks(Ranks& ranks, const GradientTree& own, std::int64_t parts, GradientType type,
-                  const Tensor& gradients) {
-  const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size()),
-                                  slices = SlicesOf(gradients.elements(), ranks.size());
-  const auto slice_of = [&](const Tensor& vector, int rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    return vector.ViewRows(slices[r], slices[r + 1] - slices[r]);
-  };
-  struct Summand {
-    GradientTree::Place place;
-    Tensor sum;  // of the own slice
-  };
-  std::vector<Summand> nodes;  // of all ranks
-  std::vector<Message> messages;
-  std::vector<std::pair<int, bool>> ends;  // of each message: the peer, and whether it is sent
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    for (const GradientTree::Place& place : GradientTree::PlacesOf(parts, dealt[r], dealt[r + 1])) {
-      if (rank != ranks.rank()) {
-        nodes.push_back({place, Tensor::Empty(slice_of(gradients, ranks.rank()).shape(), gradients.dtype())});
-        messages.push_back(Message::Into(nodes.back().sum, type));
-        ends.emplace_back(rank, false);
-        continue;
+RankSum::RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients, bool own_pieces)
+    : ranks_(ranks),
+      parts_(parts),
+      type_(type),
+      gradients_(gradients),
+      own_pieces_(own_pieces),
+      pieces_(PiecesOf(gradients.elements(), ranks.size())),
+      states_(pieces_.size()),
+      transfers_(ranks) {
+  const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
+  std::vector<std::vector<GradientTree::Place>> places;  // of each rank
+  std::size_t all = 0;
+  for (std::size_t rank = 0; rank + 1 < dealt.size(); ++rank) {
+    places.push_back(GradientTree::PlacesOf(parts, dealt[rank], dealt[rank + 1]));
+    all += places.back().size();
+  }
+  places_ = places[static_cast<std::size_t>(ranks.rank())];
+  for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+    const bool own = pieces_[piece].owner == ranks.rank();
+    states_[piece].missing = own ? all : places_.size();
+    if (!own && places_.empty()) Await(piece);
+    for (int rank = 0; own && rank < ranks.size(); ++rank) {
+      if (rank == ranks.rank()) continue;
+      const std::vector<GradientTree::Place>& of_rank = places[static_cast<std::size_t>(rank)];
+      for (std::size_t i = 0; i < of_rank.size(); ++i) {
+        const Tensor sum = Tensor::Empty(Of(gradients, piece).shape(), gradients.dtype());
+        const auto message = std::make_shared<Message>(Message::Into(sum, type));
+        transfers_.Begin({rank, false, message->bytes(), TagOf(piece, i)}, [=, this, place = of_rank[i]] {
+          message->Unpack();
+          states_[piece].summands.push_back({place, sum});
+          Arrived(piece);
+        });
       }
-      const auto found = own.nodes().find(place);
-      const Tensor& whole = found == own.nodes().end() ? gradients : found->second;
-      nodes.push_back({place, slice_of(whole, rank)});
-      for (int peer = 0; peer < ranks.size(); ++peer)
-        if (peer != rank) {
-          messages.push_back(Message::Of(slice_of(whole, peer), type));
-          ends.emplace_back(peer, true);
-        }
     }
   }
-  std::vector<Transfer> transfers;
-  for (std::size_t i = 0; i < messages.size(); ++i)
-    transfers.push_back({ends[i].first, ends[i].second, messages[i].bytes()});
-  ranks.Exchange(transfers);
-  for (std::size_t i = 0; i < messages.size(); ++i)
-    if (!ends[i].second) messages[i].Unpack();
-
-  GradientTree tree(parts, type);
-  bool complete = false;
-  for (const auto& [place, sum] : nodes) {
-    complete = tree.Add(place.first, place.second, sum);
-    const Tensor own_slice = slice_of(gradients, ranks.rank());
-    if (complete && own_slice.elements() > 0) own_slice.CopyFrom(sum.Clone());
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {  // then all is done in Finish
   }
-  Ensure(complete, "the gradients of {} parts are not complete", parts);
 }
 
-void GatherSlices(Ranks& ranks, const Tensor& vector, GradientType type) {
-  const std::vector<std::int64_t> slices = SlicesOf(vector.elements(), ranks.size());
-  const auto slice_of = [&](int rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    return vector.ViewRows(slices[r], slices[r + 1] - slices[r]);
-  };
-  Message own = Message::Of(slice_of(ranks.rank()), type);
-  std::vector<Message> others;
-  for (int rank = 0; rank < ranks.size(); ++rank) others.push_back(Message::Into(slice_of(rank), type));
+RankSum::~RankSum() {
+  stopping_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void RankSum::Add(GradientTree::Place place, std::size_t piece, const Tensor& sum) {
+  const std::lock_guard lock(mutex_);
+  added_.push_back({piece, {place, Of(sum, piece)}});
+}
+
+void RankSum::Finish() {
+  stopping_ = true;
+  if (thread_.joinable()) thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+  Take();
+  transfers_.Wait();
+  for (const State& state : states_) Ensure(state.missing == 0, "the gradients of {} parts are not complete", parts_);
+}
+
+Tensor RankSum::Of(const Tensor& vector, std::size_t piece) const {
+  return vector.ViewRows(pieces_[piece].begin, pieces_[piece].end - pieces_[piece].begin);
+}
+
+// Now and then, so that little of the processor is taken from those that compute.
+void RankSum::Work() {
+  const OneThread one;
+  try {
+    while (!stopping_) {
+      Take();
+      if (!transfers_.Poll()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+void RankSum::Take() {
+  std::vector<Added> added;
+  {
+    const std::lock_guard lock(mutex_);
+    added.swap(added_);
+  }
+  for (const Added& one : added) Send(one.summand, one.piece);
+}
+
+void RankSum::Send(const Summand& summand, std::size_t piece) {
+  State& state = states_[piece];
+  if (pieces_[piece].owner == ranks_.rank()) {
+    state.summands.push_back(summand);
+    return Arrived(piece);
+  }
+  const auto index = static_cast<std::size_t>(std::ranges::find(places_, summand.place) - places_.begin());
+  const auto message = std::make_shared<Message>(Message::Of(summand.sum, type_));
+  transfers_.Begin({pieces_[piece].owner, true, message->bytes(), TagOf(piece, index)}, [this, piece, message] {
+    if (--states_[piece].missing == 0) Await(piece);  // into the memory that is free now
+  });
+}
+
+// Receives the sum of a piece of another rank's.
+void RankSum::Await(std::size_t piece) {
+  if (own_pieces_) return;
+  const auto message = std::make_shared<Message>(Message::Into(Of(gradients_, piece), type_));
+  transfers_.Begin({pieces_[piece].owner, false, message->bytes(), TagOf(piece, kSum)},
+                   [message] { message->Unpack(); });
+}
+
+void RankSum::Arrived(std::size_t piece) {
+  State& state = states_[piece];
+  if (--state.missing > 0) return;
+  GradientTree tree(parts_, type_);
+  const Tensor whole = Of(gradients_, piece);
+  bool complete = false;
+  for (const auto& [place, sum] : std::exchange(state.summands, {})) {
+    complete = tree.Add(place.first, place.second, sum);
+    if (complete) whole.CopyFrom(sum);
+  }
+  Ensure(complete, "the gradients of {} parts are not complete", parts_);
+  if (own_pieces_) return;
+  const auto message = std::make_shared<Message>(Message::Of(whole, type_));
+  for (int peer = 0; peer < ranks_.size(); ++peer)
+    if (peer != ranks_.rank()) transfers_.Begin({peer, true, message->bytes(), TagOf(piece, kSum)}, [message] {});
+}
+
+void GatherPieces(Ranks& ranks, const Tensor& vector) {
   std::vector<Transfer> transfers;
-  for (int peer = 0; peer < ranks.size(); ++peer) {
-    if (peer == ranks.rank()) continue;
-    transfers.push_back({peer, true, own.bytes()});
-    transfers.push_back({peer, false, others[static_cast<std::size_t>(peer)].bytes()});
+  for (const Piece& piece : PiecesOf(vector.elements(), ranks.size())) {
+    Message message = Message::Of(vector.ViewRows(piece.begin, piece.end - piece.begin), GradientType::float32);
+    if (piece.owner != ranks.rank()) transfers.push_back({piece.owner, false, message.bytes()});
+    for (int peer = 0; piece.owner == ranks.rank() && peer < ranks.size(); ++peer)
+      if (peer != ranks.rank()) transfers.push_back({peer, true, message.bytes()});
   }
   ranks.Exchange(transfers);
-  for (int peer = 0; peer < ranks.size(); ++peer)
-    if (peer != ranks.rank()) others[static_cast<std::size_t>(peer)].Unpack();
 }
 
 }  // namespace headlight

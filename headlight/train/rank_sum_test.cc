@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <tuple>
 #include <vector>
 
 #include "headlight/base/random.h"
@@ -17,7 +22,7 @@ namespace {
 
 using Numbers = std::vector<float>;
 
-constexpr std::int64_t kNumbers = 3 * kernels::kSquareSumBlock + 20;  // slices of several sizes, and an empty one
+constexpr std::int64_t kNumbers = 5 * kernels::kSquareSumBlock + 20;  // pieces of two sizes, fewer than some ranks
 
 // Numbers of very different sizes, so that every order of adding them rounds in its own way.
 std::vector<Tensor> DrawGradients() {
@@ -36,20 +41,39 @@ Tensor PartGradient(std::int64_t part) {
   return gradients[static_cast<std::size_t>(part)].Clone();
 }
 
+// Adds up the parts of DealParts: the last one piece by piece, from the end, as a walk back meets them.
+void SumParts(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients) {
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
+  GradientTree tree(parts, type);
+  RankSum sum(ranks, parts, type, gradients, /*own_pieces=*/false);
+  for (std::int64_t part = dealt[rank]; part < dealt[rank + 1]; ++part) {
+    gradients.CopyFrom(PartGradient(part));
+    if (part + 1 < dealt[rank + 1]) {
+      tree.Add(0, part, gradients);
+      continue;
+    }
+    GradientTree::Place reached;
+    for (std::size_t piece = sum.pieces().size(); piece-- > 0;) {
+      const auto [begin, end, owner] = sum.pieces()[piece];
+      reached = tree.AddRange(part, gradients.ViewRows(begin, end - begin), begin);
+      sum.Add(reached, piece, gradients);
+    }
+    for (const auto& [place, node] : tree.nodes())
+      if (const auto places = GradientTree::PlacesOf(parts, dealt[rank], dealt[rank + 1]);
+          std::ranges::find(places, place) != places.end())
+        for (std::size_t piece = 0; piece < sum.pieces().size(); ++piece) sum.Add(place, piece, node);
+  }
+  sum.Finish();
+}
+
 // The sum as every one of so many ranks has it.
 std::vector<Numbers> SumOf(std::int64_t parts, int size, GradientType type) {
   std::vector<Numbers> sums(static_cast<std::size_t>(size));
   RunRanks(size, [&](Ranks& ranks) {
     const auto rank = static_cast<std::size_t>(ranks.rank());
-    const std::vector<std::int64_t> dealt = DealParts(parts, size);
     const Tensor gradients = Tensor::Zeros({kNumbers});
-    GradientTree tree(parts, type);
-    for (std::int64_t part = dealt[rank]; part < dealt[rank + 1]; ++part) {
-      gradients.CopyFrom(PartGradient(part));
-      tree.Add(0, part, gradients);
-    }
-    SumOverRanks(ranks, tree, parts, type, gradients);
-    GatherSlices(ranks, gradients, type);
+    SumParts(ranks, parts, type, gradients);
     sums[rank] = gradients.ToVector<float>();
   });
   return sums;
@@ -94,11 +118,7 @@ TEST(RankSum, Bfloat16SendsHalf) {
   const auto sent = [](GradientType type) {
     std::int64_t bytes = 0;
     RunRanks(2, [&](Ranks& ranks) {
-      GradientTree tree(2, type);
-      const Tensor gradients = PartGradient(ranks.rank());
-      tree.Add(0, ranks.rank(), gradients);
-      SumOverRanks(ranks, tree, 2, type, gradients);
-      GatherSlices(ranks, gradients, type);
+      SumParts(ranks, 2, type, Tensor::Zeros({kNumbers}));
       if (ranks.rank() == 0) bytes = ranks.bytes_sent;
     });
     return bytes;
@@ -124,6 +144,41 @@ TEST(RankSum, DealsAllPartsEvenly) {
 TEST(RankSum, DealsWholeSumsWhereThereIsRoom) {
   EXPECT_EQ(DealParts(8, 4), (std::vector<std::int64_t>{0, 2, 4, 6, 8}));
   EXPECT_EQ(DealParts(10, 4), (std::vector<std::int64_t>{0, 2, 4, 7, 10}));
+}
+
+TEST(RankSum, SendsWhatIsKnownBeforeTheRestIs) {
+  const auto mail = std::make_shared<ThreadMail>();
+  ThreadRanks ranks(mail, 0, 2);  // the other one does not answer
+  const Tensor gradients = PartGradient(0);
+  RankSum sum(ranks, 2, GradientType::float32, gradients, /*own_pieces=*/false);
+  const auto of_other = std::ranges::find(sum.pieces(), 1, &Piece::owner);
+  ASSERT_NE(of_other, sum.pieces().end());
+  sum.Add({0, 0}, static_cast<std::size_t>(of_other - sum.pieces().begin()), gradients);
+  bool sent = false;
+  for (int turn = 0; turn < 1000 && !sent; ++turn) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const std::lock_guard lock(mail->mutex);
+    for (const auto& [place, messages] : mail->boxes) sent = sent || (std::get<1>(place) == 1 && !messages.empty());
+  }
+  EXPECT_TRUE(sent);
+}
+
+TEST(RankSum, PiecesAreWholeBlocksOfAllRanks) {
+  for (const std::int64_t numbers : {std::int64_t{16}, kNumbers, std::int64_t{60'000'000}})
+    for (const int ranks : {1, 2, 64}) {
+      const std::vector<Piece> pieces = PiecesOf(numbers, ranks);
+      std::int64_t next = 0;
+      std::vector<std::int64_t> of_rank(static_cast<std::size_t>(ranks));
+      for (const auto& [begin, end, owner] : pieces) {
+        EXPECT_EQ(begin, next);
+        EXPECT_EQ(begin % kernels::kSquareSumBlock, 0);
+        of_rank[static_cast<std::size_t>(owner)] += end - begin;
+        next = end;
+      }
+      EXPECT_EQ(next, numbers);
+      const auto [least, most] = std::ranges::minmax(of_rank);
+      EXPECT_LE(most - least, pieces.front().end);
+    }
 }
 
 }  // namespace

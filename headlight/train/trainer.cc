@@ -4,7 +4,6 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <iterator>
 #include <numbers>
 #include <optional>
 #include <utility>
@@ -12,9 +11,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
-#include "headlight/data/prefetch.h"
 #include "headlight/generate/hypothesis.h"
+#include "headlight/train/best_validation.h"
 #include "headlight/train/checkpoint.h"
+#include "headlight/train/step_batches.h"
 #include "headlight/train/training_ranks.h"
 
 namespace headlight {
@@ -23,21 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-// Of ValidationReport's scores, those of which less is better.
-bool LessIsBetter(std::string_view metric) {
-  return metric == "loss" || metric == "perplexity" || metric == "bits_per_byte" || metric == "bits_per_pixel";
-}
-
-// A report's score by its name.
-double ScoreNamed(const ValidationReport& report, const std::string& metric) {
-  if (metric == "loss") return report.loss;
-  if (metric == "perplexity") return report.perplexity;
-  if (metric == report.score_name) return report.score;
-  const auto found = std::ranges::find(report.more_scores, metric, &ValidationReport::Score::name);
-  Ensure(found != report.more_scores.end(), "a validation does not report {}", metric);
-  return found->value;
-}
 
 }  // namespace
 
@@ -120,7 +105,7 @@ class Training {
   }
 
   TrainingEnd Loop() {
-    Prefetch<TrainingBatch> batches(task_.batches(state_.position), 4);
+    StepBatches batches(task_, state_.position, options_.accumulation, ranks_.ranks());
     log_begin_ = Clock::now();
     for (;;) {
       if (ValidationIsDue()) ValidateAndKeep();
@@ -138,28 +123,21 @@ class Training {
   }
 
   // One update of the parameters, of `accumulation` batches, or fewer at an epoch's end.
-  StepNews Step(Prefetch<TrainingBatch>& batches) {
+  StepNews Step(StepBatches& batches) {
     const Clock::time_point begin = Clock::now();
     const double waited = ranks_.several() ? ranks_.ranks()->seconds_waited : 0;
     if (ranks_.several()) ranks_.ranks()->step = optimizer_.step + 1;
     const BatchPosition place = state_.position;
-    std::vector<std::any> parts;
-    std::int64_t labels = 0;
-    for (std::int64_t count = 0; count < options_.accumulation; ++count) {
-      TrainingBatch batch = batches.Next();
-      std::ranges::move(batch.parts, std::back_inserter(parts));
-      labels += batch.labels;
-      state_.position = batch.next;
-      batches_in_epoch_ = batch.batches_in_epoch;
-      if (batch.next.batch == 0) break;
-    }
+    const auto [parts, labels, next, batches_in_epoch] = batches.Next();
+    state_.position = next;
+    batches_in_epoch_ = batches_in_epoch;
     const double loss = ComputeGradients(model_.parameters(), task_.loss, parts,
                                          {.labels = labels,
                                           .seed = options_.seed + static_cast<std::uint64_t>(optimizer_.step),
                                           .clip_part_norm = options_.clip_part_norm,
                                           .type = options_.gradient_type,
                                           .ranks = ranks_.several() ? ranks_.ranks() : nullptr,
-                                          .own_slice = options_.shard_optimizer,
+                                          .own_pieces = options_.shard_optimizer,
                                           .sums = task_.part_sums});
     const double learning_rate = LearningRate(options_.schedule, optimizer_.step + 1, Progress());
     const auto fail_diverged = [&](const char* what) {
@@ -327,22 +305,7 @@ class Training {
     report.epoch = Epoch();
     if (!std::isfinite(report.loss))
       FailDiverged("validation loss", report.step, fmt::format("epoch {}", report.epoch));
-    std::string metric = options_.validate_metric;
-    if (metric.empty()) metric = report.score_name.empty() ? "loss" : report.score_name;
-    // An infinite perplexity is ranked by its loss.
-    const double value = ScoreNamed(report, metric == "perplexity" ? "loss" : metric);
-    const double score = LessIsBetter(metric) ? -value : value;
-    report.best = task_.last_is_best || state_.best_step == 0 || score > state_.best_score ||
-                  (score == state_.best_score && report.loss < state_.best_loss);
-    if (report.best) {
-      state_.best_metric = metric;
-      state_.best_score = score;
-      state_.best_loss = report.loss;
-      state_.best_step = optimizer_.step;
-      state_.validations_since_best = 0;
-    } else {
-      ++state_.validations_since_best;
-    }
+    report.best = KeepIfBest(report, options_.validate_metric, task_.last_is_best, state_);
     if (observer_.validation) observer_.validation(report);
     if (report.best && keep_.save_best && ranks_.first()) keep_.save_best();
   }
@@ -380,10 +343,7 @@ class Training {
 
   TrainingResult Result(TrainingEnd end) {
     model_.parameters().Pack();
-    const double value = state_.best_metric == "perplexity" ? std::exp(state_.best_loss)
-                         : LessIsBetter(state_.best_metric) ? -state_.best_score
-                                                            : state_.best_score;
-    return {end, optimizer_.step, state_.best_step, state_.best_metric, value};
+    return {end, optimizer_.step, state_.best_step, state_.best_metric, BestValue(state_)};
   }
 
   void Note(const std::string& text) const {

@@ -18,7 +18,8 @@ namespace headlight {
 // A batch of whatever a task learns from, such as token ids, pixels or pairs of both.
 struct TrainingBatch {
   // They go through the model one at a time, each with activations of its own. The loss of a batch is the sum of those
-  // of its parts; where it is not (contrastive losses, matching within the batch), the batch is one part.
+  // of its parts; where it is not (contrastive losses, matching within the batch), the batch is one part. Each is what
+  // `loss` reads, or a MakePart.
   std::vector<std::any> parts;
   std::int64_t labels = 0;  // a step's loss is the mean over so many
   BatchPosition next;       // the place after this batch; next.batch is 0 after an epoch's last
@@ -91,6 +92,8 @@ struct TrainingTask {
 
   // float64, contiguous: what the loss of each part adds to, and `after_step` finds the sum of over a step's parts.
   Tensor part_sums = {};
+
+  bool makes_parts = false;  // set where the parts of batches are MakePart
 
   // Set where validations do not tell which model is the better one: then every one is the best so far.
   bool last_is_best = false;

@@ -3,32 +3,50 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <vector>
+
 namespace headlight {
 namespace {
 
-constexpr int kMessages = 0, kFailures = 1;  // tags
+constexpr int kFailures = 0, kMessages = 1;  // tags, the latter and further ones
 
-void* Start(int peer, bool sends, void* bytes, int count) {
+void* Begin(int peer, bool sends, int tag, void* bytes, int count) {
   auto* const request = new MPI_Request;
-  const int result = sends ? MPI_Isend(bytes, count, MPI_BYTE, peer, kMessages, MPI_COMM_WORLD, request)
-                           : MPI_Irecv(bytes, count, MPI_BYTE, peer, kMessages, MPI_COMM_WORLD, request);
+  const int result = sends ? MPI_Isend(bytes, count, MPI_BYTE, peer, kMessages + tag, MPI_COMM_WORLD, request)
+                           : MPI_Irecv(bytes, count, MPI_BYTE, peer, kMessages + tag, MPI_COMM_WORLD, request);
   if (result == MPI_SUCCESS) return request;
   delete request;
   return nullptr;
 }
 
-int Done(void* transfer) {
-  auto* const request = static_cast<MPI_Request*>(transfer);
+// All are tested at once, since each test lets MPI look at all of its connections.
+int Done(void* const* transfers, int count, int* indices, int* lost) {
+  std::vector<MPI_Request> requests;
+  for (int i = 0; i < count; ++i) requests.push_back(*static_cast<MPI_Request*>(transfers[i]));
+  std::vector<MPI_Status> statuses(requests.size());
   int done = 0;
-  if (MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
-  if (done != 0) delete request;
+  const int result = MPI_Testsome(count, requests.data(), &done, indices, statuses.data());
+  for (int i = 0; i < count; ++i) *static_cast<MPI_Request*>(transfers[i]) = requests[static_cast<std::size_t>(i)];
+  if (done == MPI_UNDEFINED) done = 0;
+  for (int i = 0; result != MPI_SUCCESS && i < done; ++i)
+    if (statuses[static_cast<std::size_t>(i)].MPI_ERROR != MPI_SUCCESS) {
+      *lost = indices[i];
+      return -1;
+    }
+  if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) {
+    *lost = 0;
+    return -1;
+  }
+  for (int i = 0; i < done; ++i) delete static_cast<MPI_Request*>(transfers[indices[i]]);
   return done;
 }
 
 void Cancel(void* transfer) {
   auto* const request = static_cast<MPI_Request*>(transfer);
-  MPI_Cancel(request);
-  MPI_Request_free(request);
+  if (*request != MPI_REQUEST_NULL) {
+    MPI_Cancel(request);
+    MPI_Request_free(request);
+  }
   delete request;
 }
 
@@ -68,7 +86,7 @@ extern "C" __attribute__((visibility("default"))) const headlight::MpiModule* He
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &module.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &module.size);
-  module.start = headlight::Start;
+  module.begin = headlight::Begin;
   module.done = headlight::Done;
   module.cancel = headlight::Cancel;
   module.tell_failure = headlight::TellFailure;

@@ -7,10 +7,10 @@ namespace headlight {
 // All functions are called by one thread at a time.
 struct MpiModule {
   int rank = 0, size = 1;
-  // Begins to send or to receive `count` bytes. Null where MPI refuses.
-  void* (*start)(int peer, bool sends, void* bytes, int count) = nullptr;
-  // 1: it is done, and `transfer` no more; 0: not yet; -1: it failed.
-  int (*done)(void* transfer) = nullptr;
+  // Begins to send or to receive `count` bytes, as a message of this tag. Null where MPI refuses.
+  void* (*begin)(int peer, bool sends, int tag, void* bytes, int count) = nullptr;
+  // How many of these are done, and their indices; they are no more. -1: that of index `lost` failed.
+  int (*done)(void* const* transfers, int count, int* indices, int* lost) = nullptr;
   // Gives up a transfer.
   void (*cancel)(void* transfer) = nullptr;
   // Tells all others that this rank fails, and the rank of one that has told so, or -1.

@@ -33,17 +33,27 @@ Memory MemoryOf(const CaptionModel& model, Context& context, std::span<const Ten
 
 using Example = TokenizedCaptions::Example;
 
+// The batch of examples whose texts are there.
+CaptionBatch WithPictures(TokenBatch texts, const PictureProcessor& processor, const TokenizedCaptions& captions,
+                          std::span<const std::int64_t> examples) {
+  std::vector<std::int64_t> pictures;
+  for (const std::int64_t index : examples)
+    pictures.push_back(captions.examples[static_cast<std::size_t>(index)].picture);
+  return {ValuesOf(processor, *captions.pictures, pictures), std::move(texts)};
+}
+
+TokenBatch TextsOf(const CaptionModel& model, const TokenizedCaptions& captions,
+                   std::span<const std::int64_t> examples) {
+  TokenBatch texts;
+  for (const std::int64_t index : examples)
+    AppendPair({}, captions.examples[static_cast<std::size_t>(index)].ids, model.limits().start_id,
+               model.limits().end_id, texts);
+  return texts;
+}
+
 CaptionBatch BatchOf(const CaptionModel& model, const PictureProcessor& processor, const TokenizedCaptions& captions,
                      std::span<const std::int64_t> examples) {
-  std::vector<std::int64_t> pictures;
-  CaptionBatch batch;
-  for (const std::int64_t index : examples) {
-    const Example& example = captions.examples[static_cast<std::size_t>(index)];
-    pictures.push_back(example.picture);
-    AppendPair({}, example.ids, model.limits().start_id, model.limits().end_id, batch.texts);
-  }
-  batch.pictures = ValuesOf(processor, *captions.pictures, pictures);
-  return batch;
+  return WithPictures(TextsOf(model, captions, examples), processor, captions, examples);
 }
 
 Tensor LossOf(const CaptionModel& model, Context& context, const CaptionBatch& batch, double label_smoothing,
@@ -161,10 +171,10 @@ TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
     const std::vector<std::int64_t> examples(plan.examples.begin(), plan.examples.end());
     const std::int64_t of_part = PicturesOfPart(model.picture_limits(), size, std::ssize(examples));
     ForRanges(std::ssize(examples), of_part, {}, [&](std::int64_t begin, std::int64_t end) {
-      const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
-      CaptionBatch part = BatchOf(model, processor, train, std::span(examples).subspan(first, count));
-      batch.labels += std::ssize(part.texts.labels);
-      batch.parts.emplace_back(std::move(part));
+      const std::vector<std::int64_t> own(examples.begin() + begin, examples.begin() + end);
+      TokenBatch texts = TextsOf(model, train, own);
+      batch.labels += std::ssize(texts.labels);
+      batch.parts.emplace_back(MakePart([=, &train] { return WithPictures(texts, processor, train, own); }));
     });
     return batch;
   };
@@ -179,7 +189,8 @@ TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
               [&model, processor, &valid, decode, validated = options.validated](const CancelCheck& cancelled) {
                 return ValidateCaptions(model, processor, valid, decode, validated, cancelled);
               },
-          .scores = {"exact", "bleu"}};
+          .scores = {"exact", "bleu"},
+          .makes_parts = true};
 }
 
 }  // namespace headlight

@@ -124,22 +124,25 @@ class Preparation {
     // A stream of its own: that of an example that there is not.
     Random of_batch = RandomOfExample(options_.batches.seed, batch.place.epoch, -1 - batch.place.batch);
     const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
-    for (const std::uint32_t index : batch.examples) {
-      const ChainExample& example = set_.examples[index];
-      Random random = RandomOfExample(options_.batches.seed, batch.place.epoch, index);
-      const std::int64_t residues = std::ssize(example.residues), count = std::min(options_.crop, residues);
-      const auto first = static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(residues - count) + 1));
-      const double clamped_share = random.Uniform() < kClamped ? 1 : 0;
-      FoldingPart part = PartOf(example, SamplingOf(plan_), passes, first, count, random);
-      part.labels.clamped_share = clamped_share;
-      part.templates =
-          TemplatesOf(example, DrawTemplates(std::ssize(example.templates), plan_.templates, random), part);
-      made.parts.emplace_back(std::move(part));
-    }
+    for (const std::uint32_t index : batch.examples)
+      made.parts.emplace_back(MakePart(
+          [self = *this, index, epoch = batch.place.epoch, passes] { return self.Part(index, epoch, passes); }));
     return made;
   }
 
  private:
+  FoldingPart Part(std::uint32_t index, std::int64_t epoch, int passes) const {
+    const ChainExample& example = set_.examples[index];
+    Random random = RandomOfExample(options_.batches.seed, epoch, index);
+    const std::int64_t residues = std::ssize(example.residues), count = std::min(options_.crop, residues);
+    const auto first = static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(residues - count) + 1));
+    const double clamped_share = random.Uniform() < kClamped ? 1 : 0;
+    FoldingPart part = PartOf(example, SamplingOf(plan_), passes, first, count, random);
+    part.labels.clamped_share = clamped_share;
+    part.templates = TemplatesOf(example, DrawTemplates(std::ssize(example.templates), plan_.templates, random), part);
+    return part;
+  }
+
   FoldingPlan plan_;
   const ChainSet& set_;
   FoldingTrainingOptions options_;
@@ -189,6 +192,7 @@ TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const Chain
   Check(options.crop >= 1, "crops of {} residues", options.crop);
   TrainingTask task;
   task.model = &model;
+  task.makes_parts = true;
   task.batches = PreparedBatches(std::ssize(train.examples), options.batches, Preparation(model, train, options));
   task.loss = [&model, weights = options.weights](Context& context, const std::any& part, double scale) {
     const auto [outputs, labels] = Fold(model, context, std::any_cast<const FoldingPart&>(part));

@@ -52,13 +52,29 @@ class Preparation {
   }
 
   TrainingBatch operator()(const BatchPlan& plan) const {
+    const auto count = std::ssize(plan.examples);
+    TrainingBatch batch;
+    batch.labels = count;
+    const std::int64_t of_part = PicturesOfPart(model_.limits(), options_.augmentation.size, count);
+    for (std::int64_t begin = 0; begin < count; begin += of_part)
+      batch.parts.emplace_back(MakePart(
+          [self = *this, plan, begin, end = std::min(begin + of_part, count)] { return self.Part(plan, begin, end); }));
+    return batch;
+  }
+
+ private:
+  // The pictures from `begin` to before `end` of a batch.
+  PictureBatch Part(const BatchPlan& plan, std::int64_t begin, std::int64_t end) const {
     const PictureSize size = options_.augmentation.size;
-    const auto count = std::ssize(plan.examples), classes = std::ssize(model_.labels());
+    const auto all = std::ssize(plan.examples), classes = std::ssize(model_.labels());
+    // Each is mixed with the one before it, the first with the batch's last.
+    const bool mixes = options_.mix.mixup > 0 || options_.mix.cutmix > 0;
+    const std::int64_t more = mixes && end - begin < all ? 1 : 0, count = end - begin + more;
     const Tensor values = Tensor::Empty({count, size.height, size.width, 3}), targets = Tensor::Empty({count, classes});
     const double smoothing = options_.label_smoothing;
     targets.Fill(smoothing / static_cast<double>(classes));
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t example = plan.examples[static_cast<std::size_t>(i)];
+      const std::int64_t example = plan.examples[static_cast<std::size_t>((begin - more + i + all) % all)];
       Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
       const Picture picture = Augment(pictures_[example], options_.augmentation, random);
       const Tensor own = processor_.Values(picture);
@@ -69,17 +85,9 @@ class Preparation {
     // The batch's own stream: that of an example that there is not.
     Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, -1 - plan.place.batch);
     Mix(values, targets, options_.mix, random);
-    TrainingBatch batch;
-    batch.labels = count;
-    const std::int64_t of_part = PicturesOfPart(model_.limits(), size, count);
-    for (std::int64_t begin = 0; begin < count; begin += of_part) {
-      const std::int64_t in_part = std::min(of_part, count - begin);
-      batch.parts.emplace_back(PictureBatch{values.ViewRows(begin, in_part), targets.ViewRows(begin, in_part)});
-    }
-    return batch;
+    return {values.ViewRows(more, end - begin), targets.ViewRows(more, end - begin)};
   }
 
- private:
   const PictureEncoder& model_;
   PictureProcessor processor_;
   const PictureSet& pictures_;
@@ -153,7 +161,8 @@ TrainingTask ImageClassificationTask(PictureEncoder& model, const PictureProcess
               [&model, processor, &valid](const CancelCheck& cancelled) {
                 return ValidateImageClasses(model, processor, valid, cancelled);
               },
-          .scores = {"accuracy", "macro_f1"}};
+          .scores = {"accuracy", "macro_f1"},
+          .makes_parts = true};
 }
 
 }  // namespace headlight

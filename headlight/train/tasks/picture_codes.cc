@@ -140,21 +140,22 @@ TrainingTask PictureCodesTask(PictureCoder& model, const PictureSet& train, cons
         train.size() == 0 ? "learn from" : "validate on");
   const auto prepare = [&model, &train, options](const BatchPlan& plan) {
     TrainingBatch result{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
-    const PictureProcessor processor = CentreSquare(model.limits().picture);
     const auto of_part = static_cast<std::size_t>(PicturesOfPart(model, result.labels));
-    for (std::size_t begin = 0; begin < plan.examples.size(); begin += of_part) {
-      std::vector<Picture> pictures;
-      for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
-        Random random = RandomOfExample(options.batches.seed, plan.place.epoch, plan.examples[i]);
-        Picture picture = processor.Fit(train[plan.examples[i]]);
-        pictures.push_back(options.flip && random.Below(2) == 1 ? FlipHorizontally(picture) : std::move(picture));
-      }
-      Part part = {.pixels = PixelsOfPictures(pictures, processor),
-                   .batch = plan.place.epoch * plan.batches_in_epoch + plan.place.batch};
-      // A stream of its own: that of an example that there is not.
-      part.seed = RandomOfExample(options.batches.seed, part.batch, -1 - static_cast<std::int64_t>(begin))();
-      result.parts.emplace_back(std::move(part));
-    }
+    for (std::size_t begin = 0; begin < plan.examples.size(); begin += of_part)
+      result.parts.emplace_back(MakePart([&model, &train, options, of_part, plan, begin] {
+        const PictureProcessor processor = CentreSquare(model.limits().picture);
+        std::vector<Picture> pictures;
+        for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
+          Random random = RandomOfExample(options.batches.seed, plan.place.epoch, plan.examples[i]);
+          Picture picture = processor.Fit(train[plan.examples[i]]);
+          pictures.push_back(options.flip && random.Below(2) == 1 ? FlipHorizontally(picture) : std::move(picture));
+        }
+        Part part = {.pixels = PixelsOfPictures(pictures, processor),
+                     .batch = plan.place.epoch * plan.batches_in_epoch + plan.place.batch};
+        // A stream of its own: that of an example that there is not.
+        part.seed = RandomOfExample(options.batches.seed, part.batch, -1 - static_cast<std::int64_t>(begin))();
+        return part;
+      }));
     return result;
   };
   return {.model = &model,
@@ -165,7 +166,8 @@ TrainingTask PictureCodesTask(PictureCoder& model, const PictureSet& train, cons
               },
           .validate = [&model,
                        &valid](const CancelCheck& cancelled) { return ValidatePictureCodes(model, valid, cancelled); },
-          .scores = {"psnr", "codes_used", "code_perplexity"}};
+          .scores = {"psnr", "codes_used", "code_perplexity"},
+          .makes_parts = true};
 }
 
 }  // namespace headlight

@@ -76,18 +76,12 @@ SelfDistillation::SelfDistillation(PictureEncoder& student, PictureEncoder& teac
   teacher.parameters().Unpack();  // its values change
 }
 
-// The parts of pictures, of each of which the crops are given.
-std::vector<SelfDistillation::Part> SelfDistillation::PartsOf(std::span<const std::vector<Tensor>> crops,
-                                                              std::int64_t epoch) const {
-  std::vector<Part> parts;
-  const auto most = static_cast<std::size_t>(PicturesOfPart(student_.limits(), crops.front(), std::ssize(crops)));
-  for (std::size_t begin = 0; begin < crops.size(); begin += most) {
-    const auto of_part = crops.subspan(begin, std::min(most, crops.size() - begin));
-    Part& part = parts.emplace_back(Part{static_cast<std::int32_t>(of_part.size()), {}, epoch});
-    for (std::size_t c = 0; c < crops.front().size(); ++c)
-      for (const std::vector<Tensor>& of_picture : of_part) part.crops.push_back(of_picture.at(c));
-  }
-  return parts;
+// The part of pictures, of each of which the crops are given.
+SelfDistillation::Part SelfDistillation::PartOf(std::span<const std::vector<Tensor>> crops, std::int64_t epoch) {
+  Part part{static_cast<std::int32_t>(crops.size()), {}, epoch};
+  for (std::size_t c = 0; c < crops.front().size(); ++c)
+    for (const std::vector<Tensor>& of_picture : crops) part.crops.push_back(of_picture.at(c));
+  return part;
 }
 
 double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
@@ -176,7 +170,9 @@ ValidationReport SelfDistillation::Validate(const DistilledPictures& valid, cons
       crops[static_cast<std::size_t>(i)] = valid.crops(begin + i, 0);
       if (!whole.empty()) whole[static_cast<std::size_t>(i)] = valid.whole(begin + i);
     });
-    for (const Part& part : PartsOf(crops, /*epoch=*/0)) {
+    const auto most = static_cast<std::size_t>(PicturesOfPart(student_.limits(), crops.front(), count));
+    for (std::size_t first = 0; first < crops.size(); first += most) {
+      const Part part = PartOf(std::span(crops).subspan(first, std::min(most, crops.size() - first)), /*epoch=*/0);
       Context context;
       report.loss +=
           static_cast<double>(Loss(context, part, 1, options_.teacher_temperature, /*learns=*/false).data<float>()[0]);
@@ -203,10 +199,20 @@ TrainingTask SelfDistillation::Task(const DistilledPictures& train, const Distil
   TrainingTask task;
   task.model = &student_;
   task.batches = PreparedBatches(train.count, options_.batches, [this, train](const BatchPlan& plan) {
-    std::vector<std::vector<Tensor>> crops;
-    for (const std::uint32_t picture : plan.examples) crops.push_back(train.crops(picture, plan.place.epoch));
-    TrainingBatch batch{.parts = {}, .labels = std::ssize(crops), .next = {}, .batches_in_epoch = 0};
-    for (Part& part : PartsOf(crops, plan.place.epoch)) batch.parts.emplace_back(std::move(part));
+    TrainingBatch batch{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
+    const std::int64_t epoch = plan.place.epoch;
+    const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // for their sizes
+    const auto most = static_cast<std::size_t>(PicturesOfPart(student_.limits(), first, batch.labels));
+    for (std::size_t begin = 0; begin < plan.examples.size(); begin += most) {
+      const std::size_t end = std::min(plan.examples.size(), begin + most);
+      batch.parts.emplace_back(MakePart([train, epoch,
+                                         own = std::vector(plan.examples.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                           plan.examples.begin() + static_cast<std::ptrdiff_t>(end))] {
+        std::vector<std::vector<Tensor>> crops;
+        for (const std::uint32_t picture : own) crops.push_back(train.crops(picture, epoch));
+        return PartOf(crops, epoch);
+      }));
+    }
     return batch;
   });
   task.loss = [this](Context& context, const std::any& any, double scale) {
@@ -214,6 +220,7 @@ TrainingTask SelfDistillation::Task(const DistilledPictures& train, const Distil
     return Loss(context, part, scale, TeacherTemperature(part.epoch), /*learns=*/true);
   };
   task.validate = [this, valid](const CancelCheck& cancelled) { return Validate(valid, cancelled); };
+  task.makes_parts = true;
   task.after_step = [this](std::int64_t step, std::int64_t steps) { AfterStep(step, steps); };
   task.part_sums = outputs_;
   task.state = {{"teacher", teacher_.parameters().state()}, {"centre", centre_}};

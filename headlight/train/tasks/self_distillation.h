@@ -56,7 +56,7 @@ class HEADLIGHT_API SelfDistillation {
  private:
   struct Part;
 
-  std::vector<Part> PartsOf(std::span<const std::vector<Tensor>> crops, std::int64_t epoch) const;
+  static Part PartOf(std::span<const std::vector<Tensor>> crops, std::int64_t epoch);
   Tensor Loss(Context& context, const Part& part, double scale, double teacher_temperature, bool learns);
   Tensor TeacherTargets(const Part& part, double temperature, bool learns);
   double TeacherTemperature(std::int64_t epoch) const;

@@ -1,0 +1,51 @@
+// The parts of each step, made ahead on other threads. Of several ranks each makes those that it computes.
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/ranks.h"
+#include "headlight/data/prefetch.h"
+#include "headlight/train/training_task.h"
+
+namespace headlight {
+
+class HEADLIGHT_API StepBatches {
+ public:
+  // Of the task's batches from a place on, `accumulation` in a step, or fewer at an epoch's end. `ranks`: null where
+  // there is but one. Parts are made on Threads() threads where the task gives MakePart.
+  StepBatches(const TrainingTask& task, const BatchPosition& from, std::int64_t accumulation, const Ranks* ranks);
+
+  // The batches of the next step as one; of its parts, those that DealParts gives to this rank are made.
+  TrainingBatch Next();
+
+ private:
+  struct Step {
+    TrainingBatch batch;
+    std::int64_t begin = 0, end = 0;  // parts of this rank
+  };
+  // A part of a step, or none where the rank has none of its parts.
+  struct Item {
+    std::shared_ptr<Step> step;
+    std::any part;
+  };
+
+  Step NextStep();
+  std::function<Item()> Plan();
+
+  std::function<TrainingBatch()> batches_;
+  std::int64_t accumulation_;
+  std::size_t rank_ = 0;
+  int size_ = 1;
+  std::shared_ptr<Step> planned_;  // whose next part is
+  std::int64_t next_ = 0;
+  Prefetch<Item> items_;  // last, so that all that its threads use is there when they start
+};
+
+}  // namespace headlight
