@@ -15,16 +15,20 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/base/ranks.h"
 #include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/embedders.h"
 #include "headlight/cli/line_batches.h"
+#include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/output_index.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
+#include "headlight/cli/shard.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/embedder.h"
-#include "headlight/tasks/faiss_index.h"
+#include "headlight/tasks/index_files.h"
 #include "headlight/tasks/vector_index.h"
 
 namespace headlight {
@@ -79,21 +83,21 @@ std::string Numbers(const float* vector, std::int64_t columns) {
   return fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
 }
 
-// Where the vectors go with --index.
-std::optional<IndexBuilder> IndexFor(const Options& options, std::int64_t dimension) {
-  std::optional<IndexBuilder> index;
-  if (!options.index.empty())
-    index.emplace(options.index, IndexModel{options.folder, FingerprintOf(options.folder), dimension});
-  return index;
+// The part's vectors in a row, which become those of all where ranks share the work, on the first rank.
+void GatherVectors(std::vector<float>& all) {
+  if (JoinedRanks() == nullptr) return;
+  SendParts(
+      *JoinedRanks(), 1,
+      [&](std::size_t) { return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(float)); },
+      [&](const std::string& part) {
+        const std::vector<float> more = NumbersOf<float>(part);
+        all.insert(all.end(), more.begin(), more.end());
+      });
 }
 
-void Finish(const Options& options, IndexBuilder& index) {
-  index.Flush();
-  Note("{}: {} items", options.index, index.size());
-  if (options.faiss.empty()) return;
-  const VectorIndex all = VectorIndex::Open(options.index);
-  WriteFaiss(all, options.faiss);
-  for (std::int64_t row = 0; row < all.size(); ++row) WriteResult(InRow(all.Item(row).name) + "\n");
+// Where the vectors go with --index.
+void MakeIndex(const Options& options, std::int64_t dimension, std::optional<OutputIndex>& index) {
+  if (!options.index.empty()) index.emplace(options.folder, options.index, options.faiss, dimension);
 }
 
 void EmbedTexts(const Options& options) {
@@ -101,14 +105,16 @@ void EmbedTexts(const Options& options) {
   const std::int64_t columns = embedder.dimension;
   std::vector<float> query;
   if (!options.search.empty()) query = embedder.Query(options.search);
-  std::optional<IndexBuilder> index = IndexFor(options, columns);
+  std::optional<OutputIndex> index;
+  MakeIndex(options, columns, index);
 
+  // A line that cannot be processed has a row of NaN, so that line N is row N - 1, or N less those before a shard.
   std::vector<float> all;
-  std::vector<Found> found;
-  // A line that cannot be processed has a row of NaN, so that line N is row N - 1.
+  std::optional<std::int64_t> first;  // line of `all`, from 0
   const auto pad_to = [&](std::int64_t lines) {
-    all.resize(static_cast<std::size_t>(lines * columns), std::numeric_limits<float>::quiet_NaN());
+    all.resize(static_cast<std::size_t>((lines - *first) * columns), std::numeric_limits<float>::quiet_NaN());
   };
+  std::vector<Found> found;
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed(batch.lines.size());
     std::vector<std::string> lines;
@@ -124,6 +130,7 @@ void EmbedTexts(const Options& options) {
     for (const std::int64_t text : embeddings.truncated)
       Note("{}: the model reads {} tokens at once: its end is left out",
            batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
+    if (!first) first = batch.first - 1;
     if (!options.out.empty()) pad_to(batch.first - 1);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const float* const vector = embeddings.vectors.matrix<float>().row(static_cast<std::int64_t>(i));
@@ -149,10 +156,14 @@ void EmbedTexts(const Options& options) {
     WriteResult(options.json
                     ? Json(Json::Object{{"line", one.place}, {"text", one.text}, {"score", one.score}}).Line() + "\n"
                     : fmt::format("{:.4f}\t{}\t{}\n", one.score, one.place, one.text));
-  if (index) return Finish(options, *index);
+  if (index) return index->Finish();
   if (options.out.empty()) return;
-  pad_to(count.lines);
-  WriteFile(options.out, Npy(all, static_cast<std::size_t>(count.lines), columns));
+  if (!first) first = count.end;
+  pad_to(count.end);
+  all.insert(all.begin(), static_cast<std::size_t>((*first - count.begin) * columns),
+             std::numeric_limits<float>::quiet_NaN());
+  GatherVectors(all);
+  if (IsFirstRank()) WriteFile(options.out, Npy(all, all.size() / static_cast<std::size_t>(columns), columns));
 }
 
 // A picture's file as an index has it.
@@ -162,6 +173,27 @@ IndexItem ItemOf(const PictureSource& source) {
   const auto time = std::filesystem::last_write_time(source.path, ignored).time_since_epoch();
   return {std::filesystem::absolute(source.name()).lexically_normal().string(), true, static_cast<std::int64_t>(size),
           std::chrono::duration_cast<std::chrono::milliseconds>(time).count()};
+}
+
+// The same pictures on all ranks: those that the first one finds in the index.
+void LeaveOutKnown(const OutputIndex& index, std::vector<PictureSource>& sources) {
+  std::string known;
+  for (const PictureSource& source : sources) known += index.Has(ItemOf(source)) ? '1' : '0';
+  if (JoinedRanks() != nullptr) known = Broadcast(*JoinedRanks(), known);
+  Check(known.size() == sources.size(), "this rank has {} pictures, and rank 0 {}", sources.size(), known.size());
+  std::size_t next = 0;
+  std::erase_if(sources, [&](const PictureSource&) { return known[next++] == '1'; });
+}
+
+// Indexes among the inputs, as shards have written them, into one.
+void MergeIndexes(const Options& options) {
+  const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
+  OutputIndex index(options.folder, options.index, options.faiss, embedder.dimension);
+  for (const std::string& input : options.inputs) {
+    Check(HasIndex(input), "{}: is no index; indexes are added to --index alone, without texts or pictures", input);
+    index.AddFrom(input);
+  }
+  index.Finish();
 }
 
 void EmbedPictures(const Options& options) {
@@ -174,13 +206,16 @@ void EmbedPictures(const Options& options) {
   const std::int64_t columns = embedder.dimension;
   std::vector<float> query;
   if (!options.search.empty()) query = embedder.Query(options.search);
-  std::optional<IndexBuilder> index = IndexFor(options, columns);
-  if (index) std::erase_if(sources, [&](const PictureSource& source) { return index->Has(ItemOf(source)); });
+  std::optional<OutputIndex> index;
+  MakeIndex(options, columns, index);
+  if (index) LeaveOutKnown(*index, sources);
+  const Shard shard = ShardOfRun(options.shard);
+  const std::int64_t begin = shard.begin(std::ssize(sources)), rows_of_shard = shard.end(std::ssize(sources)) - begin;
 
   // A picture that cannot be processed has a row of NaN.
   std::vector<float> all;
   if (!options.out.empty())
-    all.resize(sources.size() * static_cast<std::size_t>(columns), std::numeric_limits<float>::quiet_NaN());
+    all.resize(static_cast<std::size_t>(rows_of_shard * columns), std::numeric_limits<float>::quiet_NaN());
   std::vector<Found> found;
   const auto rows = [&](const FittedBatch& batch) {
     const Tensor vectors = embedder.fitted(batch.fitted, {.name_of = batch.name_of});
@@ -194,7 +229,7 @@ void EmbedPictures(const Options& options) {
       } else if (!query.empty()) {
         found.push_back({Cosine(query.data(), vector, columns), place, name});
       } else if (!options.out.empty()) {
-        std::copy_n(vector, columns, all.begin() + place * columns);
+        std::copy_n(vector, columns, all.begin() + (place - begin) * columns);
       } else if (options.json) {
         printed[i] = fmt::format("{{\"picture\":{},\"vector\":{}}}\n", Json(name).Line(), Numbers(vector, columns));
       } else {
@@ -208,13 +243,19 @@ void EmbedPictures(const Options& options) {
   for (const Found& one : found)
     WriteResult(options.json ? Json(Json::Object{{"picture", one.text}, {"score", one.score}}).Line() + "\n"
                              : fmt::format("{:.4f}\t{}\n", one.score, InRow(one.text)));
-  if (index) return Finish(options, *index);
+  if (index) return index->Finish();
   if (options.out.empty()) return;
-  WriteFile(options.out, Npy(all, sources.size(), columns));
-  for (const PictureSource& source : sources) WriteResult(InRow(source.name()) + "\n");
+  GatherVectors(all);
+  if (IsFirstRank()) WriteFile(options.out, Npy(all, all.size() / static_cast<std::size_t>(columns), columns));
+  for (std::int64_t i = begin; i < begin + rows_of_shard; ++i)
+    WriteResult(InRow(sources[static_cast<std::size_t>(i)].name()) + "\n");
 }
 
 void Run(const Options& options) {
+  if (!options.index.empty() && std::ranges::any_of(options.inputs, HasIndex)) {
+    Check(ShardOfRun(options.shard).count == 1, "--shard divides texts or pictures, not indexes");
+    return MergeIndexes(options);
+  }
   const bool pictures = EmbedsPictures(options.folder, options.inputs);
   Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
   Check(pictures || options.most_pixels->empty(), "{}: --most-pixels is for pictures, and this model reads texts",
@@ -228,7 +269,7 @@ void Run(const Options& options) {
   if (!own.faiss.empty()) inputs.push_back(own.index);
   CheckOutputs({{"--out", own.out}, {"--faiss", own.faiss}}, inputs);
   for (const std::string& path : {own.out, own.faiss})
-    if (!path.empty()) CheckWritable(path);
+    if (!path.empty() && IsFirstRank()) CheckWritable(path);
   return pictures ? EmbedPictures(own) : EmbedTexts(own);
 }
 
@@ -240,9 +281,11 @@ void AddEmbed(CLI::App& program) {
   AddFolder(command, options.folder,
             "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of pictures, such as "
             "DINO, or of both, such as CLIP");
-  command.add_option("FILE", options.inputs,
-                     "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
-                     "pictures, patterns. - is standard input [-]");
+  command.add_option(
+      "FILE", options.inputs,
+      "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
+      "pictures, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
+      "input [-]");
   auto* out =
       AddFile(command, "--out", options.out,
               "Write the vectors to this NumPy file, a row per line or picture, instead of printing each as a JSON "
@@ -282,7 +325,7 @@ void AddEmbed(CLI::App& program) {
       ->excludes(out);
   options.most_pixels = AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::either);
-  AddShard(command, options.shard)->excludes(search)->excludes(out)->excludes(index);
+  AddShard(command, options.shard)->excludes(search);
   AddComputeOption(command, options.compute);
   command.footer(
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "

@@ -15,6 +15,7 @@ void Run(const FoldCommandOptions& options) {
   if (options.queries.empty()) {
     Check(inputs >= 1, "nothing to fold: name --msa, --sequence or --queries");
     Check(options.alignment_folder.empty(), "--msa-dir is for the queries of --queries");
+    Check(ShardOfRun(options.shard).count == 1, "--shard divides the queries of --queries, and this is one");
     Check(options.alignments.empty() || options.database.empty(), "--database stands in the place of --msa");
   } else {
     Check(inputs == 0, "--queries stands in the place of --sequence and --msa");
@@ -54,6 +55,7 @@ void AddFold(CLI::App& program) {
           "of STEM.cif [by their sequences]");
   AddFile(command, "--queries", options.queries,
           "Many queries: a FASTA file, plain or gzip; those that have a structure in --out already are left out");
+  AddShard(command, options.shard);
   AddFile(command, "--msa-dir", options.alignment_folder,
           "Folder of their alignments, NAME.a3m or NAME.sto, plain or .gz; a query without one is folded alone", "DIR");
   AddFile(command, "--out", options.out, "The structure, .cif (mmCIF) or .pdb; with --queries a folder for NAME.cif",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -286,11 +287,16 @@ void FoldQueries(const FoldCommandOptions& options) {
           "--out {}: a structure is written as .cif (mmCIF) or .pdb", options.out);
   for (const std::string& model : options.models) FamilyOf(OpenModelDescription(model), FoldingModel::kKind, nullptr);
   if (!options.database.empty()) CheckSearchDatabase(options.database);
-  const std::vector<Query> queries = QueriesOf(options);
+  std::vector<Query> queries = QueriesOf(options);
+  const bool many = !options.queries.empty();
+  if (many) {
+    const Shard shard = ShardOfRun(options.shard);
+    const auto first = queries.begin(), end = first + shard.end(std::ssize(queries));
+    queries = {std::make_move_iterator(first + shard.begin(std::ssize(queries))), std::make_move_iterator(end)};
+  }
   CheckFiles(queries, options);
   QueryFolder folder(options);
-  const bool many = !options.queries.empty();
-  std::size_t failed = 0, found = 0;
+  std::int64_t failed = 0, found = 0;
   for (std::size_t i = 0; i < queries.size(); ++i) {
     const Query& query = queries[i];
     const std::string place = many ? fmt::format("query {} of {}, {}", i + 1, queries.size(), query.name) : query.name;
@@ -316,8 +322,15 @@ void FoldQueries(const FoldCommandOptions& options) {
       WriteNote(fmt::format("{}: {}", place, error.what()));
     }
   }
-  if (found > 0) Note("{} of {} queries had their structures in {} already", found, queries.size(), options.out);
-  Check(failed == 0, "{} of {} queries could not be folded", failed, queries.size());
+  auto all = std::ssize(queries);
+  if (many) {  // under mpirun those of all ranks: a query that fails ends no other rank's work
+    all = SumOfShards(all);
+    failed = SumOfShards(failed);
+    found = SumOfShards(found);
+    if (failed > 0) GatherResults();
+  }
+  if (found > 0) Note("{} of {} queries had their structures in {} already", found, all, options.out);
+  Check(failed == 0, "{} of {} queries could not be folded", failed, all);
 }
 
 }  // namespace headlight

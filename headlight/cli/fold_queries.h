@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headlight/base/compute.h"
+#include "headlight/cli/shard.h"
 
 namespace headlight {
 
@@ -18,6 +19,7 @@ struct FoldCommandOptions {
   std::vector<std::string> templates;     // structures, aligned to the query by
   std::string template_alignment;         // this file, or else by their sequences
   std::string queries, alignment_folder;  // a FASTA file, and a folder with NAME.a3m or NAME.sto of these
+  Shard shard;                            // of these
   std::string out;                        // a file for one query, a folder for others
   std::string format = "cif";             // in a folder
   std::uint64_t seed = 0;

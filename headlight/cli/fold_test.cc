@@ -152,6 +152,23 @@ TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
   EXPECT_EQ(ReadFile(structures + "/one.cif"), before);
 }
 
+TEST_F(FoldCommand, FoldsAShardOfTheQueries) {
+  const std::string queries = folder.File("queries.fasta"), structures = folder.File("structures");
+  WriteFile(queries, ">one\nMKVL\n>two\nMKV\n>three\nMKVLA\n");
+  const auto names = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"--queries", queries, "--out", structures, "--recycles", "0"};
+    command.insert(command.end(), more.begin(), more.end());
+    std::vector<std::string> found;
+    for (const std::string& row : Lines(Run(command).out)) found.push_back(row.substr(0, row.find('\t')));
+    return found;
+  };
+  EXPECT_EQ(names({"--shard", "1/2"}), std::vector<std::string>{"one"});
+  EXPECT_EQ(names({"--shard", "2/2"}), (std::vector<std::string>{"two", "three"}));
+  EXPECT_EQ(names({}), std::vector<std::string>{});
+  EXPECT_THAT(RefusalOf({"--sequence", "MK", "--shard", "1/2", "--out", folder.File("d.cif")}),
+              HasSubstr("--shard divides the queries of --queries"));
+}
+
 // The programs are scripts here, which write what theirs do.
 TEST_F(FoldCommand, SearchesADatabase) {
   const std::string programs = folder.File("programs"), database = folder.File("db");

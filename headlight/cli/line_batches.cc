@@ -147,7 +147,7 @@ LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::
     FlushResults();
     progress.Show(printer.count().lines - begin, end - begin);
   }
-  return {lines, printer.count().skipped};
+  return {lines, printer.count().skipped, begin, end};
 }
 
 }  // namespace
@@ -185,12 +185,13 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     if (count.skipped > 0) Note("{} of {} lines could not be processed", count.skipped, count.lines);
     return count;
   };
+  const auto whole = [&](const LineCount& count) { return closing({count.lines, count.skipped, 0, count.lines}); };
   if (HasSequences(options.input)) {
     Check(ShardOfRun(options.shard).count == 1, "{}: --shard divides lines or pictures, not sequences", options.input);
     FastaReader reader(options.input);
     LinePrinter printer(options, reader.name(), "sequence", rows, error_row);
     PrintSequences(printer, reader, options, bytes_ahead, progress);
-    return closing(printer.count());
+    return whole(printer.count());
   }
   const Shard shard = ShardOfRun(options.shard);
   if (shard.count > 1) return closing(PrintShard(shard, options, progress, bytes_ahead, rows, error_row));
@@ -207,7 +208,7 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     if (shown) shown->ShowShare(printer.count().lines, next.share);
   }
   shown.reset();
-  return closing(printer.count());
+  return whole(printer.count());
 }
 
 }  // namespace headlight

@@ -47,6 +47,7 @@ std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size
 
 struct LineCount {
   std::int64_t lines = 0, skipped = 0;
+  std::int64_t begin = 0, end = 0;  // of the lines that were processed: all, or those of a shard
 };
 
 // Bytes to read ahead for batches of `batch_tokens`: eight batches at four bytes per token.

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "headlight/base/ranks_testing.h"
 #include "headlight/cli/testing.h"
 
 namespace headlight {
@@ -60,6 +63,67 @@ TEST_F(ShardTest, WhatIsNoPartIsRefused) {
     EXPECT_THAT(RefusalOf({"translate", model, file, "--shard", shard}), HasSubstr("--shard")) << shard;
   EXPECT_THAT(RefusalOf({"translate", model, "--shard", "1/2"}, "a\n"),
               HasSubstr("can be read only once: name a file"));
+}
+
+TEST(SendParts, WhoIsAtWorkIsAwaited) {
+  std::string parts;
+  RunRanks(3, [&](Ranks& ranks) {
+    ranks.waiting = [&](std::span<const int> peers, double seconds) {
+      if (seconds > 0.3) Fail("{} has not answered", ranks.Name(peers.front()));
+    };
+    const SignsOfLife signs(ranks, 0.05);
+    if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+    SendParts(
+        ranks, static_cast<std::size_t>(ranks.rank()),
+        [&](std::size_t index) { return fmt::format("{}.{} ", ranks.rank(), index); },
+        [&](const std::string& part) { parts += part; });
+  });
+  EXPECT_EQ(parts, "1.0 2.0 2.1 ");
+}
+
+TEST(SendParts, WhoHasStoppedIsNamed) {
+  EXPECT_THAT(ErrorOf([] {
+                RunRanks(2, [](Ranks& ranks) {
+                  ranks.waiting = [&](std::span<const int> peers, double seconds) {
+                    if (seconds > 0.3) Fail("{} has not answered", ranks.Name(peers.front()));
+                  };
+                  if (ranks.rank() == 1) return std::this_thread::sleep_for(std::chrono::seconds(1));
+                  const SignsOfLife signs(ranks, 0.05);
+                  SendParts(ranks, 0, {}, [](const std::string&) {});
+                });
+              }),
+              HasSubstr("rank 1 has not answered"));
+}
+
+TEST(EmbedShard, RowsOneAfterAnotherAreThoseOfAllAndIndexesAreAdded) {
+  const std::string encoder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
+  const TemporaryFolder folder;
+  const std::string lines = folder.File("lines"), npy = folder.File("vectors.npy");
+  WriteFile(lines, "Two dogs.\nA green meadow.\n\nThe children are playing.\nA dog.\n");
+  constexpr std::size_t row = 12 * sizeof(float);
+  const auto rows = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"embed", encoder, lines, "--out", npy, "--quiet"};
+    command.insert(command.end(), more.begin(), more.end());
+    MustRun(command);
+    const std::string file = ReadFile(npy);
+    return file.substr((file.find('\n') + 1));
+  };
+  const std::string all = rows({});
+  EXPECT_EQ(all.size(), 5 * row);
+  for (const int count : {2, 7}) {
+    std::string parts;
+    for (int index = 1; index <= count; ++index) parts += rows({"--shard", fmt::format("{}/{}", index, count)});
+    EXPECT_TRUE(parts == all) << count;
+  }
+
+  const auto index = [&](const std::string& name) { return folder.File(name); };
+  MustRun({"embed", encoder, lines, "--index", index("whole"), "--quiet"});
+  for (const char* const part : {"1", "2"})
+    MustRun({"embed", encoder, lines, "--index", index(part), "--shard", std::string(part) + "/2", "--quiet"});
+  MustRun({"embed", encoder, index("1"), index("2"), "--index", index("both"), "--quiet"});
+  const auto found = [&](const std::string& in) { return RunProgram({"search", in, "A dog.", "--top", "9"}).out; };
+  EXPECT_EQ(found(index("both")), found(index("whole")));
+  EXPECT_THAT(RefusalOf({"embed", encoder, index("1"), lines, "--index", index("both")}), HasSubstr("is no index"));
 }
 
 }  // namespace
