@@ -53,14 +53,14 @@ PictureProcessor Processor() {
           .deviation = {0.5F, 0.5F, 0.5F}};
 }
 
-std::unique_ptr<Vit> SmallVit() {
+std::unique_ptr<Vit> SmallVit(std::int64_t patch = 4) {
   VitConfig config;
   config.model = 32;
   config.layers = 2;
   config.heads = 2;
   config.ffn = 64;
   config.picture = {kSide, kSide};
-  config.patch = {4, 4};
+  config.patch = {patch, patch};
   config.classes = true;
   config.labels = {"column", "row"};
   auto model = std::make_unique<Vit>(config);
@@ -135,6 +135,42 @@ TEST_F(PictureTraining, EndsWithTheSameBits) {
   EXPECT_EQ(Train(3, 6, 2, PictureSet::kMemory), expected);  // resumed within the second epoch
   EXPECT_EQ(Train(3, 0, 1, PictureSet::kMemory), expected);
   EXPECT_EQ(Train(3, 0, 5, 0), expected);  // decoded in each epoch
+}
+
+// Each picture is mixed with the one before it, which is often the last of another part.
+TEST_F(PictureTraining, PartsAreMixedAsTheirBatchIs) {
+  const PictureSet train = Read("train", PictureSet::kMemory);
+  const std::unique_ptr<Vit> model = SmallVit(/*patch=*/1);  // many tokens, so that a batch has several parts
+  const auto rows_of_batch = [&](const MixOptions& mix, bool targets) {
+    const TrainingTask task = ImageClassificationTask(
+        *model, Processor(), train, train, {.batches = {.batch_tokens = 50}, .augmentation = {}, .mix = mix});
+    std::vector<std::vector<float>> rows;
+    const TrainingBatch batch = task.batches({})();
+    EXPECT_GT(batch.parts.size(), 2U);
+    for (const std::any& part : batch.parts) {
+      const auto made = std::any_cast<PictureBatch>(Made(part));
+      const Tensor& all = targets ? made.targets : made.values;
+      for (std::int64_t i = 0; i < all.shape()[0]; ++i) rows.push_back(all.ViewRows(i, 1).ToVector<float>());
+    }
+    return rows;
+  };
+  for (const bool targets : {false, true}) {
+    const auto plain = rows_of_batch({}, targets), mixed = rows_of_batch({.mixup = 1}, targets);
+    ASSERT_EQ(plain.size(), 50U);
+    double share = -1;  // of a picture itself
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const std::vector<float>&own = plain[i], &before = plain[(i + 49) % 50];
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        if (share < 0 && own[k] != before[k])
+          share = static_cast<double>(mixed[i][k] - before[k]) / static_cast<double>(own[k] - before[k]);
+        if (share < 0) continue;
+        const double expected = share * static_cast<double>(own[k]) + (1 - share) * static_cast<double>(before[k]);
+        ASSERT_NEAR(mixed[i][k], expected, 1e-4) << "picture " << i;
+      }
+    }
+    EXPECT_GT(share, 0);
+    EXPECT_LT(share, 1);
+  }
 }
 
 TEST_F(PictureTraining, APictureThatIsDamagedInBetweenIsNamed) {
