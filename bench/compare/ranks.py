@@ -1,55 +1,169 @@
 """Trains one configuration as one process of N threads and as N ranks of one thread, in alternating turns, checks that
-both end with the same bits, and prints how fast each was.
+both end with the same bits, and prints how fast each was, and how much of the sending was hidden behind computing.
+
+With --pytorch the same model is trained by PyTorch's DistributedDataParallel over gloo, too, as N ranks of one thread
+and as one process, in batches of as many tokens. With --rate or --delay the ranks are on hosts of their own, network
+namespaces that are joined by a bridge with this rate and delay (as root, with iproute2; delays need the kernel's netem).
 """
 
 import argparse
+import contextlib
+import gzip
+import json
 import os
+import re
+import socket
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import headlight_training
+from measured import run
+
+WORKER = Path(__file__).with_name("torch_worker.py")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     headlight_training.add_arguments(parser)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--accumulation", type=int, default=1)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--more", nargs="*", default=[], help="further options of the ranks, without their dashes: shard-optimizer")
+    parser.add_argument("--pytorch", action="store_true", help="also by DistributedDataParallel; needs torch and tokenizers")
+    parser.add_argument("--rate", help="of each host's network, such as 1gbit")
+    parser.add_argument("--delay", help="of a message between two hosts, such as 1ms")
     return headlight_training.parsed(parser)
 
 
-def train(options, folder, ranks):
+def ip(*words):
+    subprocess.run(["ip", *map(str, words)], check=True)
+
+
+@contextlib.contextmanager
+def hosts(options, work):
+    """The start of a command on all ranks, each on a host of its own where a network is asked for."""
+    start = ["mpirun", "--quiet", "--bind-to", "none", "-n", options.ranks]
+    if not options.rate and not options.delay:
+        yield start
+        return
+    names = [f"headlight-bench-{rank}" for rank in range(options.ranks)]
+    addresses = [f"10.203.78.{rank + 1}" for rank in range(options.ranks)]
+    try:
+        ip("netns", "add", "headlight-bench-net")
+        ip("-n", "headlight-bench-net", "link", "add", "bridge", "up", "type", "bridge")
+        for rank, (name, address) in enumerate(zip(names, addresses)):
+            ip("netns", "add", name)
+            ip("-n", name, "link", "add", "hl0", "type", "veth", "peer", "name", f"to{rank}", "netns", "headlight-bench-net")
+            ip("-n", "headlight-bench-net", "link", "set", f"to{rank}", "master", "bridge", "up")
+            ip("-n", name, "addr", "add", f"{address}/24", "dev", "hl0")
+            ip("-n", name, "link", "set", "lo", "up")
+            ip("-n", name, "link", "set", "hl0", "up")
+            shaped = ["netem", *(["delay", options.delay] if options.delay else []), *(["rate", options.rate] if options.rate else [])]
+            if not options.delay:  # which needs no netem
+                shaped = ["tbf", "rate", options.rate, "burst", "1mb", "latency", "50ms"]
+            if subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "hl0", "root", *shaped], check=False).returncode != 0:
+                sys.exit(f"ranks: tc cannot set {' '.join(shaped)}; delays need a kernel with netem")
+        agent = Path(work) / "agent"
+        spaces = "".join(f"{address}) space={name} ;;\n" for name, address in zip(names, addresses))
+        agent.write_text(f"#!/bin/sh\ncase $1 in\n{spaces}esac\nshift\n"
+                         'exec ip netns exec $space unshare --uts sh -c "hostname $space; exec $*"\n')
+        agent.chmod(0o755)
+        yield ["ip", "netns", "exec", names[0], *start, "--mca", "plm_rsh_agent", agent, "--mca", "oob_tcp_if_include", "hl0",
+               "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "hl0", "--map-by", "node", "--host", ",".join(addresses)]
+    finally:
+        for name in [*names, "headlight-bench-net"]:
+            subprocess.run(["ip", "netns", "del", name], check=False)
+
+
+def train(options, folder, start, threads, more):
     """Target tokens per second."""
-    several = ranks > 1
-    start = ["mpirun", "--quiet", "--bind-to", "none", "-n", ranks] if several else []
-    more = [f"--{name}" for name in options.more if several]
-    return headlight_training.train(options, folder, 1 if several else options.ranks, start,
-                                    ["--accumulation", options.accumulation, *more])[0]
+    return headlight_training.train(options, folder, threads, start, ["--accumulation", options.accumulation, *more])[0]
+
+
+def hidden(options, folder, start):
+    """What rank 0 says of its sending."""
+    command = [*start, headlight_training.HEADLIGHT, "train", "translation", "--out", folder, "--profile", "--steps", 30, "--threads", 1,
+               "--train", f"{options.data}/train.de.gz", f"{options.data}/train.en.gz",
+               "--valid", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz", "--validate-every", 30,
+               "--layers", options.layers, "--model-dim", options.model, "--heads", options.heads, "--ffn-dim", options.ffn,
+               "--vocabulary-size", options.vocabulary, "--batch-tokens", options.batch_tokens,
+               "--accumulation", options.accumulation, "--compute", options.compute, *[f"--{name}" for name in options.more]]
+    printed = subprocess.run(list(map(str, command)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=True).stderr.decode()
+    return re.search(r"\d+ ranks; in each step.*", printed).group()
+
+
+class PyTorch:
+    def __init__(self, options, work):
+        from tokenizers import Tokenizer
+
+        folder = Path(work) / "for-pytorch"
+        train(options, folder, [], options.ranks, [])
+        config = json.loads((folder / "config.json").read_text())
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        sides = []
+        for language in ("de", "en"):
+            with gzip.open(f"{options.data}/train.{language}.gz", "rt", encoding="utf-8") as file:
+                lines = [line.rstrip("\n") for line in file]
+            sides.append([encoding.ids + [config["eos_token_id"]] for encoding in tokenizer.encode_batch(lines, add_special_tokens=False)])
+        (Path(work) / "pairs.json").write_text(json.dumps(list(zip(*sides))))
+        self.work = work
+        self.job = {"shape": {"vocabulary": config["vocab_size"], "layers": options.layers, "model": options.model,
+                              "heads": options.heads, "ffn": options.ffn},
+                    "pairs": str(Path(work) / "pairs.json"), "seed": 1, "dropout": 0.1, "label_smoothing": 0.1,
+                    "start": config["decoder_start_token_id"], "padding": config["pad_token_id"],
+                    "warmup_steps": options.warmup_steps, "steps": options.steps, "compile": False,
+                    "bfloat16": options.compute == "bfloat16"}
+
+    def train(self, options, ranks):
+        """Target tokens per second of all ranks, which share a batch of headlight's size."""
+        path = Path(self.work) / "job.json"
+        path.write_text(json.dumps({**self.job, "threads": options.ranks // ranks, "batch_tokens": options.batch_tokens // ranks}))
+        if ranks == 1:
+            return json.loads(run([sys.executable, WORKER, path])[0])["tokens_per_second"]
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        workers = [subprocess.Popen([sys.executable, WORKER, path], stdout=subprocess.PIPE,
+                                    env=os.environ | {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
+                                                      "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"})
+                   for rank in range(ranks)]
+        outputs = [worker.communicate()[0] for worker in workers]
+        if any(worker.returncode != 0 for worker in workers):
+            sys.exit("ranks: a rank of PyTorch failed")
+        return json.loads(outputs[0])["tokens_per_second"]
 
 
 def main():
     options = arguments()
     if os.geteuid() == 0:  # as in a container
         os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    rates = {1: [], options.ranks: []}
-    with tempfile.TemporaryDirectory() as work:
+    alone, ranks = f"1 process of {options.ranks} threads", f"{options.ranks} ranks of 1 thread"
+    rates = {alone: [], ranks: []}
+    more = [f"--{name}" for name in options.more]
+    with tempfile.TemporaryDirectory() as work, hosts(options, work) as start:
+        peer = PyTorch(options, work) if options.pytorch else None
         for repeat in range(options.repeats):
-            weights = []
-            for ranks, found in rates.items():
-                folder = Path(work) / f"{repeat}-{ranks}"
-                found.append(train(options, folder, ranks))
-                weights.append((folder / "last/model.safetensors").read_bytes())
+            folders = [Path(work) / f"{repeat}-{name}" for name in ("alone", "ranks")]
+            rates[alone].append(train(options, folders[0], [], options.ranks, []))
+            rates[ranks].append(train(options, folders[1], start, 1, more))
+            weights = [(folder / "last/model.safetensors").read_bytes() for folder in folders]
             if weights[0] != weights[1]:
                 sys.exit("ranks: the two trainings end with different weights")
+            if peer:
+                for name, count in ((f"PyTorch, {alone}", 1), (f"PyTorch, {ranks}", options.ranks)):
+                    rates.setdefault(name, []).append(peer.train(options, count))
+        sending = hidden(options, Path(work) / "profiled", start)
     print(f"{options.repeats} turns of {options.steps} steps after {options.warmup_steps}, medians; the same weights at the end")
-    for ranks, found in rates.items():
-        name = f"{ranks} ranks of 1 thread" if ranks > 1 else f"1 process of {options.ranks} threads"
-        print(f"{name:26} {statistics.median(found):9.0f} target tokens/s ({min(found):.0f} to {max(found):.0f})")
-    print(f"{'ratio':26} {statistics.median(rates[options.ranks]) / statistics.median(rates[1]):9.3f}")
+    medians = {name: statistics.median(found) for name, found in rates.items()}
+    for name, found in rates.items():
+        print(f"{name:34} {medians[name]:9.0f} target tokens/s ({min(found):.0f} to {max(found):.0f})")
+    print(f"{'ranks over the process':34} {medians[ranks] / medians[alone]:9.3f}")
+    for name in (alone, ranks) if peer else ():
+        print(f"{'over PyTorch, ' + name:34} {medians[name] / medians[f'PyTorch, {name}']:9.3f}")
+    print(sending)
 
 
 if __name__ == "__main__":

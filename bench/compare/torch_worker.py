@@ -1,9 +1,13 @@
 """One training run in PyTorch, in a process of its own so that its memory can be told: prints one JSON object.
 
-  torch_worker.py JOB.json   (written by pytorch_training.py)
+  torch_worker.py JOB.json   (written by pytorch_training.py or ranks.py)
+
+A job of several ranks is started once for each, with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment,
+and trains by DistributedDataParallel over gloo; rank 0 prints the object, of all ranks' tokens.
 """
 
 import json
+import os
 import random
 import sys
 import time
@@ -55,6 +59,17 @@ def operations(batch, shape):
     return 3 * 2 * (linear + attention + sum(target) * model * vocabulary)
 
 
+class Loss(torch.nn.Module):
+    """The model's loss as a forward pass, which DistributedDataParallel wraps."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, *inputs):
+        return self.model.loss(*inputs)
+
+
 def main():
     with open(sys.argv[1]) as file:
         job = json.load(file)
@@ -67,13 +82,17 @@ def main():
         batches = make_batches(json.load(file), job["batch_tokens"], job["start"], job["padding"])
     random.Random(job["seed"]).shuffle(batches)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    rank, ranks = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     loss_of = torch.compile(model.loss, dynamic=True) if job["compile"] else model.loss
+    if ranks > 1:
+        torch.distributed.init_process_group("gloo")
+        loss_of = torch.nn.parallel.DistributedDataParallel(Loss(model))
     in_bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16, enabled=job["bfloat16"])
 
     model.train()
     seconds, tokens, work, losses = 0.0, 0, 0.0, []
     for step in range(job["warmup_steps"] + job["steps"]):
-        batch = batches[step % len(batches)]
+        batch = batches[(step * ranks + rank) % len(batches)]
         began = time.perf_counter()
         with in_bfloat16:
             loss = loss_of(batch["source"], batch["mask"], batch["target_in"], batch["rows"], batch["labels"],
@@ -86,8 +105,14 @@ def main():
             seconds += time.perf_counter() - began
             tokens += batch["labels"].numel()
             work += operations(batch, shape)
-    print(json.dumps({"tokens_per_second": tokens / seconds, "operations_per_token": work / tokens,
-                      "first_loss": losses[0], "last_loss": losses[-1]}))
+    if ranks > 1:
+        sums = torch.tensor([float(tokens), work])
+        torch.distributed.all_reduce(sums)
+        tokens, work = sums.tolist()
+        torch.distributed.destroy_process_group()
+    if rank == 0:
+        print(json.dumps({"tokens_per_second": tokens / seconds, "operations_per_token": work / tokens,
+                          "first_loss": losses[0], "last_loss": losses[-1]}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+"""How fast a training on many ranks would be, by a model of its step: prints a table of efficiencies.
+
+A step computes `tokens` target tokens, in parts of 2,560, of which no rank has more than ceil(parts / ranks). A part takes
+6 * parameters * 2560 / flops seconds, two thirds of it on the way back. Each rank sends, and receives, the gradient of
+`bytes` a number twice, less its own share: 2 * bytes * parameters * (ranks - 1) / ranks / bandwidth seconds. Of that passes
+unnoticed what fits into the way back of its last part, but for the share of the parameters that become known at its end
+(--late). Each message costs `overhead` seconds of a processor beside those that compute, or of waiting; messages of a piece
+go to and from all ranks. Three times in a step all ranks tell all others something short, which takes `latency`, and an
+overhead for each of them; the update of the weights reads and writes 28 bytes a parameter.
+
+  step = ceil(parts / ranks) * part + max(0, sending - (1 - late) * back) + 3 * (latency + (ranks - 1) * overhead) + update
+  efficiency = step of one rank / (ranks * step)
+"""
+
+import argparse
+import math
+
+PART, BLOCK = 2560, 16384  # tokens of a part (train/tasks/token_task.cc), numbers of a block (kernels/adam.h)
+RANKS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]
+
+
+def pieces(parameters, ranks):
+    """As PiecesOf (train/rank_sum.cc) cuts them."""
+    blocks = math.ceil(parameters / BLOCK)
+    return math.ceil(blocks / min(64, max(1, blocks // (8 * ranks))))
+
+
+def step(options, parameters, ranks):
+    """Seconds of a step, and those of its sending that are not hidden."""
+    parts = math.ceil(options.tokens / PART)
+    part = 6 * parameters * PART / options.flops
+    sending = 0.0
+    if ranks > 1:
+        sending = 2 * options.bytes * parameters * (ranks - 1) / ranks / options.bandwidth + options.latency
+        # An owner's messages, and those to the other owners.
+        sending += 4 * pieces(parameters, ranks) / ranks * (ranks - 1) * options.overhead
+    shown = max(0.0, sending - (1 - options.late) * part * 2 / 3)
+    short = 3 * (options.latency + (ranks - 1) * options.overhead) if ranks > 1 else 0.0
+    update = 28 * parameters / options.memory / (ranks if options.shard_optimizer else 1)
+    return math.ceil(parts / ranks) * part + shown + short + update, shown
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parameters", type=float, nargs="+", default=[15e6, 100e6, 1e9])
+    parser.add_argument("--tokens", type=float, default=1e6, help="target tokens of a step")
+    parser.add_argument("--flops", type=float, default=1e12, help="of a rank, as it trains")
+    parser.add_argument("--bandwidth", type=float, default=1.25e9, help="bytes/s in each direction of a rank")
+    parser.add_argument("--latency", type=float, default=50e-6, help="seconds of a short message")
+    parser.add_argument("--overhead", type=float, default=2e-6, help="seconds of a processor for a message")
+    parser.add_argument("--memory", type=float, default=40e9, help="bytes/s that a rank reads and writes")
+    parser.add_argument("--bytes", type=int, default=4, help="of a number that is sent; 2 with --gradient-type bfloat16")
+    parser.add_argument("--late", type=float, default=0.1, help="share of the parameters known at the end of the way back")
+    parser.add_argument("--shard-optimizer", action="store_true")
+    options = parser.parse_args()
+    print(f"{'ranks':>6}" + "".join(f"{f'{p / 1e6:.0f} M':>10}{'shown':>10}" for p in options.parameters))
+    one = {p: step(options, p, 1)[0] for p in options.parameters}
+    for ranks in RANKS:
+        row = f"{ranks:6}"
+        for parameters in options.parameters:
+            seconds, shown = step(options, parameters, ranks)
+            row += f"{one[parameters] / ranks / seconds:10.0%}{shown / seconds:10.0%}"
+        print(row)
+
+
+if __name__ == "__main__":
+    main()
