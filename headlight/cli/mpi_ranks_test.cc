@@ -61,6 +61,53 @@ TEST_F(MpiRanksTest, AnyTaskTrainsTheSameModelInBfloat16Gradients) {
   EXPECT_TRUE(ReadFile(In("one/model.safetensors")) == ReadFile(In("two/model.safetensors")));
 }
 
+// Each rank decodes and augments the pictures of its own parts, and those that they are mixed with.
+TEST_F(MpiRanksTest, PicturesTrainTheSameModel) {
+  constexpr int count = 96;
+  std::string pictures = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8}, labels = {0, 0, 8, 1, 0, 0, 0, count};
+  for (int i = 0; i < count; ++i) {
+    labels += static_cast<char>(i % 2);
+    for (int pixel = 0; pixel < 64; ++pixel) pictures += static_cast<char>(i * pixel % 120 + (i % 2) * 100);
+  }
+  WriteFile(In("train-images-idx3-ubyte"), pictures);
+  WriteFile(In("train-labels-idx1-ubyte"), labels);
+  const auto command = [&](const std::string& out) {
+    return std::vector<std::string>{"train",
+                                    "image-classification",
+                                    "--train",
+                                    In("train-images-idx3-ubyte"),
+                                    In("train-labels-idx1-ubyte"),
+                                    "--out",
+                                    In(out),
+                                    "--image-size",
+                                    "8",
+                                    "--validate-split",
+                                    "0.3",
+                                    "--patch-size",
+                                    "1",
+                                    "--layers",
+                                    "1",
+                                    "--steps",
+                                    "3",
+                                    "--model-dim",
+                                    "16",
+                                    "--heads",
+                                    "2",
+                                    "--batch-size",
+                                    "60",
+                                    "--mixup",
+                                    "0.5",
+                                    "--threads",
+                                    "1",
+                                    "--accumulation",
+                                    "2"};
+  };
+  MustRun(command("one"));
+  RankRun run(3, {command("three")});
+  ASSERT_EQ(run.End(), 0) << run.Printed();
+  EXPECT_TRUE(ReadFile(In("one/model.safetensors")) == ReadFile(In("three/model.safetensors")));
+}
+
 TEST_F(MpiRanksTest, ARankThatIsKilledEndsTheRunWhichResumesOnAnotherNumber) {
   MustRun(Command("whole", {"--steps", "60"}));
   {
