@@ -1,7 +1,7 @@
-"""Trains a small ViT on grey pictures in headlight and in PyTorch (Transformers' ViT with torchvision's
-augmentations) for the same number of epochs, and prints the accuracy that each reaches on pictures it did not learn from.
+"""Trains the ResNet of --preset small-grey-pictures in headlight and in PyTorch (Transformers' ResNet) for the same number
+of epochs, and prints the accuracy that each reaches on pictures it did not learn from.
 
-Both begin with the weights that headlight initialises, and have the same augmentation, label smoothing, AdamW, warm-up
+Both begin with the weights that headlight initialises, and have the preset's augmentation, label smoothing, AdamW, warm-up
 with a cosine, clipping and moving average. PyTorch also classifies the pictures with the weights that headlight trained:
 that must be the accuracy that headlight reports.
 """
@@ -10,7 +10,6 @@ import argparse
 import gzip
 import json
 import math
-import random
 import statistics
 import sys
 import tempfile
@@ -20,18 +19,16 @@ from pathlib import Path
 from measured import run
 
 HEADLIGHT = "build/release/headlight"
-BATCH, PEAK, WARMUP, DECAY, AVERAGE, SMOOTHING = 128, 1e-3, 200, 0.05, 0.999, 0.1
-MODEL = ["--image-size", 28, "--patch-size", 4, "--layers", 6, "--model-dim", 128, "--heads", 4, "--ffn-dim", 256,
-         "--label-smoothing", SMOOTHING, "--average-decay", AVERAGE, "--random-crop", 2, "--horizontal-flip", 0.5,
-         "--random-erasing", 0.25]
+# The preset's.
+SIDE, PADDING, BATCH, PEAK, WARMUP, DECAY, AVERAGE, SMOOTHING = 56, 4, 64, 2e-3, 200, 0.05, 0.999, 0.1
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--train", nargs=2, metavar=("PICTURES", "CLASSES"), help="IDX files of grey pictures, gzip")
     parser.add_argument("--valid", nargs=2, metavar=("PICTURES", "CLASSES"), help="the same")
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=14)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
                         help="of headlight's products; PyTorch runs in float32")
@@ -39,32 +36,36 @@ def arguments():
 
 
 def read_idx(path):
-    """The array of an IDX file, and of pictures [count, 3, side, side] in -1..1 with each grey three times."""
+    """The array of an IDX file; pictures as [count, side, side] bytes, enlarged by Pillow."""
     import numpy
-    import torch
+    from PIL import Image
 
     data = gzip.open(path).read()
     shape = [int.from_bytes(data[4 + 4 * i:8 + 4 * i], "big") for i in range(data[3])]
-    values = torch.from_numpy(numpy.frombuffer(data, numpy.uint8, offset=4 + 4 * data[3]).reshape(shape).copy())
-    if len(shape) == 1:
-        return values.long()
-    return ((values.float() / 255 - 0.5) / 0.5)[:, None].expand(-1, 3, -1, -1)
+    values = numpy.frombuffer(data, numpy.uint8, offset=4 + 4 * data[3]).reshape(shape)
+    if len(shape) > 1:
+        values = numpy.stack([Image.fromarray(picture).resize((SIDE, SIDE), Image.BILINEAR) for picture in values])
+    return values
 
 
-def augmented(pictures):
-    """Shifted by up to two pixels over black, flipped, and with a region of 2% to 33% of the area made grey."""
+def normalized(pictures):
+    """[count, 3, side, side] in -1..1, with each grey three times."""
     import torch
-    from torchvision.transforms import v2
 
-    erase = v2.RandomErasing(0.25, value=0)
-    side = pictures.shape[-1]
-    padded = torch.nn.functional.pad(pictures, (2, 2, 2, 2), value=-1)
-    out = []
-    for picture in padded:
-        top, left = random.randrange(5), random.randrange(5)
-        shifted = picture[:, top:top + side, left:left + side]
-        out.append(erase(shifted.flip(-1) if random.random() < 0.5 else shifted))
-    return torch.stack(out)
+    return ((torch.from_numpy(pictures).float() / 255 - 0.5) / 0.5)[:, None].expand(-1, 3, -1, -1)
+
+
+def augmented(pictures, generator):
+    """Shifted by up to PADDING pixels over black, and half of them flipped."""
+    import numpy
+
+    padded = numpy.pad(pictures, ((0, 0), (PADDING, PADDING), (PADDING, PADDING)))
+    out = numpy.empty_like(pictures)
+    for to, picture in zip(out, padded):
+        top, left = generator.integers(2 * PADDING + 1, size=2)
+        shifted = picture[top:top + SIDE, left:left + SIDE]
+        to[:] = shifted[:, ::-1] if generator.random() < 0.5 else shifted
+    return normalized(out)
 
 
 def accuracy(model, pictures, classes):
@@ -72,43 +73,48 @@ def accuracy(model, pictures, classes):
 
     model.eval()
     with torch.no_grad():
-        right = sum((model(pixel_values=pictures[i:i + 250]).logits.argmax(-1) == classes[i:i + 250]).sum().item()
-                    for i in range(0, len(pictures), 250))
+        right = sum((model(pixel_values=normalized(pictures[i:i + 250])).logits.argmax(-1).numpy() ==
+                     classes[i:i + 250]).sum().item() for i in range(0, len(pictures), 250))
     return 100 * right / len(pictures)
 
 
 def train_torch(options, seed, start):
+    import numpy
     import torch
-    from transformers import ViTForImageClassification
+    from transformers import ResNetForImageClassification
 
-    torch.manual_seed(seed)
-    random.seed(seed)
+    generator = numpy.random.default_rng(seed)
     pictures, classes = map(read_idx, options.train)
-    model = ViTForImageClassification.from_pretrained(start)
-    average = {name: value.detach().clone() for name, value in model.named_parameters()}
-    decays = [p for name, p in model.named_parameters()
-              if "projection.weight" in name or p.dim() > 1 and "embeddings." not in name]
-    others = [p for p in model.parameters() if not any(p is decaying for decaying in decays)]
+    model = ResNetForImageClassification.from_pretrained(start).to(memory_format=torch.channels_last)
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.reset_running_stats()
+    state = {name: value for name, value in model.state_dict().items() if value.is_floating_point()}
+    average = {name: value.clone() for name, value in state.items()}
+    decays = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() == 1]
     optimizer = torch.optim.AdamW([{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0}],
                                   lr=PEAK, betas=(0.9, 0.999), eps=1e-8, fused=True)
     steps, step, began = options.epochs * math.ceil(len(pictures) / BATCH), 0, time.perf_counter()
     model.train()
     for _ in range(options.epochs):
-        order = torch.randperm(len(pictures))
+        order = generator.permutation(len(pictures))
         for begin in range(0, len(order), BATCH):
             rows = order[begin:begin + BATCH]
             step += 1
             for group in optimizer.param_groups:
                 group["lr"] = PEAK * (step / WARMUP if step < WARMUP else
                                       (1 + math.cos(math.pi * (step - WARMUP) / (steps + 1 - WARMUP))) / 2)
-            logits = model(pixel_values=augmented(pictures[rows])).logits
-            torch.nn.functional.cross_entropy(logits, classes[rows], label_smoothing=SMOOTHING).backward()
+            values = augmented(pictures[rows], generator).contiguous(memory_format=torch.channels_last)
+            targets = torch.from_numpy(classes[rows]).long()
+            torch.nn.functional.cross_entropy(model(pixel_values=values).logits, targets,
+                                              label_smoothing=SMOOTHING).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad()
             keep = min(AVERAGE, (1 + step) / (10 + step))
             with torch.no_grad():
-                for name, value in model.named_parameters():
+                for name, value in state.items():
                     average[name].lerp_(value, 1 - keep)
     seconds = time.perf_counter() - began
     model.load_state_dict(average, strict=False)
@@ -117,10 +123,9 @@ def train_torch(options, seed, start):
 
 def train_headlight(options, seed, to, end):
     began = time.perf_counter()
-    run([HEADLIGHT, "train", "image-classification", *MODEL, "--train", *options.train,
+    run([HEADLIGHT, "train", "image-classification", "--preset", "small-grey-pictures", "--train", *options.train,
          "--valid", *options.valid, "--out", to, "--seed", seed, "--threads", options.threads, "--compute", options.compute,
-         "--batch-size", BATCH, "--learning-rate", PEAK, "--warmup", WARMUP, "--weight-decay", DECAY, "--validate-every",
-         1000000, "--quiet", *end])
+         "--validate-every", 1000000, "--quiet", *end])
     records = [json.loads(line) for line in (to / "metrics.jsonl").read_text().splitlines()]
     return [record["accuracy"] for record in records if "accuracy" in record][-1], time.perf_counter() - began
 
@@ -130,19 +135,19 @@ def main():
     if not options.train or not options.valid:
         sys.exit("pytorch_picture_accuracy: --train and --valid are needed, each with two files")
     import torch
-    from transformers import ViTForImageClassification
+    from transformers import ResNetForImageClassification
 
     torch.set_num_threads(options.threads)
     print(f"{options.epochs} epochs, {options.threads} threads; PyTorch {torch.__version__} in float32\n\n"
           f"{'seed':>6} {'headlight ' + options.compute:>20} {'PyTorch':>10} {'seconds':>16}")
     reached = []
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(1, options.seeds + 1):
+        for seed in options.seeds:
             start, model = Path(folder) / f"start{seed}", Path(folder) / f"model{seed}"
             train_headlight(options, seed, start, ["--steps", 1, "--learning-rate", 1e-12, "--warmup", 1])
             ours, our_seconds = train_headlight(options, seed, model, ["--epochs", options.epochs])
             theirs, their_seconds = train_torch(options, seed, start)
-            checked = accuracy(ViTForImageClassification.from_pretrained(model), *map(read_idx, options.valid))
+            checked = accuracy(ResNetForImageClassification.from_pretrained(model), *map(read_idx, options.valid))
             reached.append((ours, theirs))
             print(f"{seed:6} {ours:20.2f} {theirs:10.2f} {our_seconds:7.0f} : {their_seconds:6.0f}", flush=True)
             if abs(checked - ours) > (0.03 if options.compute == "float32" else 0.2):
