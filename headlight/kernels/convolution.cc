@@ -127,14 +127,14 @@ struct Block {
     T* const scratch = KeptScratch<Left, T>(taps.plain() ? 0 : kRowsTogether * depth);
     auto* const scales = KeptScratch<Quantized, float>(c.rows);
     if (weights.compute() == Compute::int8) {
+      const Int8Path& path = Int8Paths().front();
       const std::int64_t stride = Int8Stride(depth);
       auto* const values = KeptScratch<Quantized, std::uint8_t>(c.rows * stride);
       ForRows({0, depth}, scratch, [&](std::int64_t first, Matrix<const T> some) {
-        QuantizeRows(some, values + first * stride, scales + first);
+        QuantizeRows(some, path.zero, values + first * stride, scales + first);
       });
-      const Int8Product product = Int8Paths().front().product;
       return ForPanels([&](const std::byte* panel, Matrix<T> columns, const Epilogue<T>& its, const std::byte* next) {
-        product({values, scales, c.rows, depth}, panel, columns, its.bias, its.relu, next);
+        path.product({values, scales, c.rows, depth}, panel, columns, its.bias, its.relu, next);
       });
     }
     const std::int64_t groups = Int4Groups(depth), stride = groups * kInt4Group;

@@ -115,19 +115,19 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
   struct Quantized;
   auto* scales = KeptScratch<Quantized, float>(a.rows);
   if (b.compute() == Compute::int8) {
+    const Int8Path& path = Int8Paths().front();
     const std::int64_t stride = Int8Stride(a.columns);
     auto* values = KeptScratch<Quantized, std::uint8_t>(a.rows * stride);
     {
       const Profiled quantizing("quantize", 0, BytesOf(a, 1) * 1.25);
-      QuantizeRows(a, values, scales);
+      QuantizeRows(a, path.zero, values, scales);
     }
     const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-    const Int8Product product = Int8Paths().front().product;
     return ForPanels(b, c, bias, activation, Int8PanelBytes(a.columns),
                      [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Epilogue<float>& epilogue,
                          const std::byte* next) {
-                       product({values + row * stride, scales + row, block.rows, a.columns}, panel, block,
-                               epilogue.bias, epilogue.relu, next);
+                       path.product({values + row * stride, scales + row, block.rows, a.columns}, panel, block,
+                                    epilogue.bias, epilogue.relu, next);
                      });
   }
   const std::int64_t groups = Int4Groups(a.columns), stride = groups * kInt4Group;

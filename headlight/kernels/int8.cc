@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/rows.h"
@@ -29,7 +28,7 @@ struct PanelView {
         offsets(reinterpret_cast<const std::int32_t*>(scales + kPanelColumns)),
         values(reinterpret_cast<const std::int8_t*>(panel + kHeader)) {}
   const float* scales;
-  const std::int32_t* offsets;  // the correction of each sum, since left-hand values are stored plus 128
+  const std::int32_t* offsets;  // the correction of each sum where left-hand values are stored plus 128
   const std::int8_t* values;    // [depth / 4][64][4]
 };
 
@@ -49,36 +48,16 @@ void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, co
   for (std::int64_t row = 0; row < a.rows; ++row) {
     std::array<std::int32_t, kPanelColumns> sums{};
     for (std::int64_t k = 0; k < a.depth; ++k) {
-      const std::int32_t left = a.values[row * stride + k];
+      const auto left = static_cast<std::int8_t>(a.values[row * stride + k]);
       const std::int8_t* right = b.values + k / kQuad * kQuadRow + k % kQuad;
       for (std::int64_t column = 0; column < c.columns; ++column)
         sums[static_cast<std::size_t>(column)] += left * right[column * kQuad];
     }
-    for (std::int64_t column = 0; column < c.columns; ++column)
-      sums[static_cast<std::size_t>(column)] -= b.offsets[column];
     FinishRow(sums.data(), c.columns, a.scales[row], b.scales, bias, relu, c.row(row));
   }
 }
 
 #if defined(__x86_64__)
-
-// Products of some rows with a panel, with one instruction set.
-using Tile = void (*)(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
-                      const float* row_scales, Matrix<float> c, const float* bias, bool relu);
-
-// Tiles[i] computes i + 1 rows.
-template <std::size_t most>
-void ProductByTiles(const std::array<Tile, most>& tiles, const Int8Rows& a, const std::byte* panel, Matrix<float> c,
-                    const float* bias, bool relu) {
-  const PanelView b(panel);
-  const std::int64_t stride = Int8Stride(a.depth), quads = (a.depth + kQuad - 1) / kQuad;
-  for (std::int64_t row = 0; row < a.rows;) {
-    const std::int64_t rows = std::min<std::int64_t>(most, a.rows - row);
-    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, quads, b, a.scales + row,
-                                              c.Rows(row, rows), bias, relu);
-    row += rows;
-  }
-}
 
 #define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 
@@ -158,31 +137,29 @@ void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, con
 #define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
 
 // The byte product instruction saturates its pairwise sums at 16 bits. |b| * (a with b's sign) is at most 127 * 127, of
-// which two fit.
+// which two fit. With few rows the product is bound by reading the panel, which is fastest in memory order.
 template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu) {
-  constexpr int vectors = 2;  // of 8 columns
-  const __m256i offset = _mm256_set1_epi8(static_cast<char>(0x80)), ones = _mm256_set1_epi16(1);
+  constexpr int vectors = rows == 1 ? 8 : rows == 2 ? 4 : 2;  // of 8 columns
+  const __m256i ones = _mm256_set1_epi16(1);
   for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
     __m256i sums[rows][vectors];
 #pragma GCC unroll 8
     for (auto& row : sums)
+#pragma GCC unroll 8
       for (__m256i& sum : row) sum = _mm256_setzero_si256();
     const std::int8_t* values = b.values + begin * kQuad;
     for (std::int64_t quad = 0; quad < quads; ++quad, values += kQuadRow) {
-      __m256i right[vectors], size[vectors];
-      for (int v = 0; v < vectors; ++v) {
-        right[v] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + v * 32));
-        size[v] = _mm256_abs_epi8(right[v]);
-      }
 #pragma GCC unroll 8
-      for (int row = 0; row < rows; ++row) {
-        std::int32_t four;
-        std::memcpy(&four, a + row * a_stride + quad * kQuad, sizeof(four));
-        const __m256i left = _mm256_xor_si256(_mm256_set1_epi32(four), offset);
-        for (int v = 0; v < vectors; ++v) {
-          const __m256i pairs = _mm256_maddubs_epi16(size[v], _mm256_sign_epi8(left, right[v]));
+      for (int v = 0; v < vectors; ++v) {
+        const __m256i right = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + v * 32));
+        const __m256i size = _mm256_abs_epi8(right);
+#pragma GCC unroll 8
+        for (int row = 0; row < rows; ++row) {
+          std::int32_t four;
+          std::memcpy(&four, a + row * a_stride + quad * kQuad, sizeof(four));
+          const __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(_mm256_set1_epi32(four), right));
           sums[row][v] = _mm256_add_epi32(sums[row][v], _mm256_madd_epi16(pairs, ones));
         }
       }
@@ -190,6 +167,7 @@ HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::
 #pragma GCC unroll 8
     for (int row = 0; row < rows; ++row) {
       alignas(32) std::int32_t all[vectors * 8];
+#pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v) _mm256_store_si256(reinterpret_cast<__m256i*>(all + v * 8), sums[row][v]);
       FinishRow(all, std::min<std::int64_t>(vectors * 8, c.columns - begin), row_scales[row], b.scales + begin,
                 bias == nullptr ? nullptr : bias + begin, relu, c.row(row) + begin);
@@ -199,8 +177,16 @@ HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::
 
 void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                  const std::byte*) {
-  static constexpr std::array<Tile, 4> tiles = {Avx2Tile<1>, Avx2Tile<2>, Avx2Tile<3>, Avx2Tile<4>};
-  ProductByTiles(tiles, a, panel, c, bias, relu);
+  using Tile = void (*)(const std::uint8_t*, std::int64_t, std::int64_t, const PanelView&, const float*, Matrix<float>,
+                        const float*, bool);
+  static constexpr std::array<Tile, kTileRows> tiles = {Avx2Tile<1>, Avx2Tile<2>, Avx2Tile<3>,
+                                                        Avx2Tile<4>, Avx2Tile<5>, Avx2Tile<6>};
+  const PanelView b(panel);
+  const std::int64_t stride = Int8Stride(a.depth);
+  ForTiles(a.rows, [&](std::int64_t, std::int64_t row, std::int64_t rows) {
+    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, stride / kQuad, b, a.scales + row,
+                                              c.Rows(row, rows), bias, relu);
+  });
 }
 
 #endif
@@ -219,37 +205,36 @@ inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   return {127 / largest, largest / 127};
 }
 
-// Signed integers, or unsigned ones plus 128. Uses bit operations where float ones would prevent vectorization.
-template <typename Integer>
-[[gnu::always_inline]] inline float Quantize(const float* x, std::int64_t count, Integer* quantized) {
-  constexpr std::int32_t zero = std::is_signed_v<Integer> ? 0 : 128;
+// Integers plus `zero`. Uses bit operations where float ones would prevent vectorization.
+[[gnu::always_inline]] inline float Quantize(const float* x, std::int64_t count, std::uint8_t zero,
+                                             std::uint8_t* quantized) {
   std::int32_t largest_bits = 0;
   for (std::int64_t i = 0; i < count; ++i)
     largest_bits = std::max(largest_bits, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
   const QuantizedBy by = QuantizedFor(largest_bits);
   if (by.inverse == 0) {
-    std::fill_n(quantized, count, static_cast<Integer>(zero));
+    std::fill_n(quantized, count, zero);
     return by.scale;
   }
   constexpr float rounder = 12582912;  // 1.5 * 2^23: adding it leaves the rounded integer in the low bits
   for (std::int64_t i = 0; i < count; ++i)
-    quantized[i] = static_cast<Integer>(std::bit_cast<std::int32_t>(x[i] * by.inverse + rounder) -
-                                        std::bit_cast<std::int32_t>(rounder) + zero);
+    quantized[i] = static_cast<std::uint8_t>(std::bit_cast<std::int32_t>(x[i] * by.inverse + rounder) -
+                                             std::bit_cast<std::int32_t>(rounder) + zero);
   return by.scale;
 }
 
-template <typename Integer>
-float PlainQuantize(const float* x, std::int64_t count, Integer* quantized) {
-  return Quantize(x, count, quantized);
+float PlainQuantize(const float* x, std::int64_t count, std::uint8_t zero, std::uint8_t* quantized) {
+  return Quantize(x, count, zero, quantized);
 }
 
 #if defined(__x86_64__)
-template <typename Integer>
-__attribute__((target("avx2"))) float Avx2Quantize(const float* x, std::int64_t count, Integer* quantized) {
-  return Quantize(x, count, quantized);
+__attribute__((target("avx2"))) float Avx2Quantize(const float* x, std::int64_t count, std::uint8_t zero,
+                                                   std::uint8_t* quantized) {
+  return Quantize(x, count, zero, quantized);
 }
 
-__attribute__((target("avx512f"))) float Avx512Quantize(const float* x, std::int64_t count, std::uint8_t* quantized) {
+__attribute__((target("avx512f"))) float Avx512Quantize(const float* x, std::int64_t count, std::uint8_t zero,
+                                                        std::uint8_t* quantized) {
   const auto for_vectors = [&](const auto& body) __attribute__((target("avx512f"), always_inline)) {
     std::int64_t i = 0;
     for (; i + 16 <= count; i += 16) body(i, __mmask16{0xffff});
@@ -270,7 +255,7 @@ __attribute__((target("avx512f"))) float Avx512Quantize(const float* x, std::int
     const __m512 numbers = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, x + i), inverse);
     const __m512i rounded =
         _mm512_maskz_cvt_roundps_epi32(live, numbers, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m512i values = _mm512_add_epi32(rounded, _mm512_set1_epi32(128));
+    const __m512i values = _mm512_add_epi32(rounded, _mm512_set1_epi32(zero));
     _mm512_mask_cvtepi32_storeu_epi8(quantized + i,
                                      static_cast<__mmask16>((1U << std::min<std::int64_t>(count - i, 16)) - 1), values);
   });
@@ -278,32 +263,30 @@ __attribute__((target("avx512f"))) float Avx512Quantize(const float* x, std::int
 }
 #endif
 
-template <typename Integer>
-auto BestQuantize() -> float (*)(const float*, std::int64_t, Integer*) {
+auto BestQuantize() -> float (*)(const float*, std::int64_t, std::uint8_t, std::uint8_t*) {
 #if defined(__x86_64__)
-  if constexpr (!std::is_signed_v<Integer>)
-    if (MayUseAvx512() && __builtin_cpu_supports("avx512f")) return Avx512Quantize;
-  if (__builtin_cpu_supports("avx2")) return Avx2Quantize<Integer>;
+  if (MayUseAvx512() && __builtin_cpu_supports("avx512f")) return Avx512Quantize;
+  if (__builtin_cpu_supports("avx2")) return Avx2Quantize;
 #endif
-  return PlainQuantize<Integer>;
+  return PlainQuantize;
 }
 
 }  // namespace
 
 float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized) {
-  return BestQuantize<std::int8_t>()(x, count, quantized);
+  return BestQuantize()(x, count, 0, reinterpret_cast<std::uint8_t*>(quantized));
 }
 
 std::int64_t Int8Stride(std::int64_t depth) { return (depth + kQuad - 1) / kQuad * kQuad; }
 
-void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales) {
-  const auto quantize = BestQuantize<std::uint8_t>();
+void QuantizeRows(Matrix<const float> x, std::uint8_t zero, std::uint8_t* values, float* scales) {
+  const auto quantize = BestQuantize();
   const std::int64_t stride = Int8Stride(x.columns);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t row = first; row < first + rows; ++row) {
       std::uint8_t* to = values + row * stride;
-      scales[row] = quantize(x.row(row), x.columns, to);
-      std::fill(to + x.columns, to + stride, std::uint8_t{128});
+      scales[row] = quantize(x.row(row), x.columns, zero, to);
+      std::fill(to + x.columns, to + stride, zero);
     }
   });
 }
@@ -335,10 +318,10 @@ const std::vector<Int8Path>& Int8Paths() {
   static const std::vector<Int8Path> paths = [] {
     std::vector<Int8Path> found;
 #if defined(__x86_64__)
-    if (MayUseVnni()) found.push_back({"AVX-512 VNNI", VnniProduct});
-    if (CpuHasAvx2()) found.push_back({"AVX2", Avx2Product});
+    if (MayUseVnni()) found.push_back({"AVX-512 VNNI", VnniProduct, 128});
+    if (CpuHasAvx2()) found.push_back({"AVX2", Avx2Product, 0});
 #endif
-    found.push_back({"plain", PlainProduct});
+    found.push_back({"plain", PlainProduct, 0});
     return found;
   }();
   return paths;

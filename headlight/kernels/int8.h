@@ -22,14 +22,15 @@ std::int64_t Int8PanelBytes(std::int64_t depth);
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale);
 void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values);
 
-// Rows of a left-hand side: x = scale * (value - 128), each with Int8Stride(depth) values.
+// Rows of a left-hand side: x = scale * (value - zero), each with Int8Stride(depth) values. Which byte stands for zero
+// the product says: 128, or 0, and then the values are signed.
 struct Int8Rows {
   const std::uint8_t* values = nullptr;
   const float* scales = nullptr;
   std::int64_t rows = 0, depth = 0;
 };
 std::int64_t Int8Stride(std::int64_t depth);
-void QuantizeRows(Matrix<const float> x, std::uint8_t* values, float* scales);
+void QuantizeRows(Matrix<const float> x, std::uint8_t zero, std::uint8_t* values, float* scales);
 
 // c = a * panel + bias, for the columns of one panel, with relu if requested. May prefetch the panel `next`, unless it
 // is null.
@@ -40,6 +41,7 @@ using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<f
 struct Int8Path {
   const char* name;
   Int8Product product;
+  std::uint8_t zero;  // of the rows that it multiplies
 };
 HEADLIGHT_API const std::vector<Int8Path>& Int8Paths();
 

@@ -22,15 +22,14 @@ std::vector<float> Values(std::int64_t count, std::uint64_t seed) {
 
 // A left and a right side in 8 bits.
 struct Factors {
-  Factors(std::int64_t row_count, std::int64_t depth, std::int64_t column_count, const std::vector<float>& left,
-          const std::vector<float>& right)
-      : values(static_cast<std::size_t>(row_count * Int8Stride(depth))),
+  Factors(std::int64_t row_count, std::int64_t its_depth, std::int64_t column_count,
+          const std::vector<float>& left_values, const std::vector<float>& right)
+      : left(left_values),
         scales(static_cast<std::size_t>(row_count)),
-        panel(static_cast<std::size_t>(Int8PanelBytes(depth))),
+        panel(static_cast<std::size_t>(Int8PanelBytes(its_depth))),
         rows(row_count),
+        depth(its_depth),
         columns(column_count) {
-    QuantizeRows({left.data(), rows, depth, depth}, values.data(), scales.data());
-    left_side = {values.data(), scales.data(), rows, depth};
     quantized.resize(static_cast<std::size_t>(columns * depth));
     for (std::int64_t column = 0; column < columns; ++column) {
       std::int8_t* to = quantized.data() + column * depth;
@@ -43,16 +42,25 @@ struct Factors {
 
   std::vector<float> Product(const Int8Path& path, const float* bias, bool relu) const {
     std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // a column that nothing may touch
-    path.product(left_side, panel.data(), {c.data(), rows, columns, columns + 1}, bias, relu, panel.data());
+    const std::vector<std::uint8_t> values = Left(path.zero);
+    path.product({values.data(), scales.data(), rows, depth}, panel.data(), {c.data(), rows, columns, columns + 1},
+                 bias, relu, panel.data());
     return c;
   }
 
-  std::vector<std::uint8_t> values;
-  std::vector<float> scales, column_scales;
+  // The quantized rows; sets their scales.
+  std::vector<std::uint8_t> Left(std::uint8_t zero) const {
+    std::vector<std::uint8_t> values(static_cast<std::size_t>(rows * Int8Stride(depth)));
+    QuantizeRows({left.data(), rows, depth, depth}, zero, values.data(), scales.data());
+    return values;
+  }
+
+  std::vector<float> left;
+  mutable std::vector<float> scales;
+  std::vector<float> column_scales;
   std::vector<std::byte> panel;
   std::vector<std::int8_t> quantized;
-  std::int64_t rows, columns;
-  Int8Rows left_side;
+  std::int64_t rows, depth, columns;
 };
 
 TEST(Int8, IsTheExactSumOfTheIntegers) {
@@ -62,12 +70,13 @@ TEST(Int8, IsTheExactSumOfTheIntegers) {
         SCOPED_TRACE(testing::Message() << rows << " " << depth << " " << columns);
         const auto bias = Values(columns, 3);
         const Factors factors(rows, depth, columns, Values(rows * depth, 1), Values(columns * depth, 2));
+        const std::vector<std::uint8_t> values = factors.Left(128);
         std::vector<float> expected(static_cast<std::size_t>(rows * (columns + 1)), -7);
         for (std::int64_t row = 0; row < rows; ++row)
           for (std::int64_t column = 0; column < columns; ++column) {
             std::int32_t sum = 0;
             for (std::int64_t k = 0; k < depth; ++k)
-              sum += (factors.values[static_cast<std::size_t>(row * Int8Stride(depth) + k)] - 128) *
+              sum += (values[static_cast<std::size_t>(row * Int8Stride(depth) + k)] - 128) *
                      factors.quantized[static_cast<std::size_t>(column * depth + k)];
             expected[static_cast<std::size_t>(row * (columns + 1) + column)] = std::fma(
                 static_cast<float>(sum) * factors.scales[static_cast<std::size_t>(row)],
@@ -87,14 +96,16 @@ TEST(Int8, IsTheExactSumOfTheIntegers) {
 // Where the largest integers meet, sums of two products leave 16 bits.
 TEST(Int8, NoSumSaturates) {
   constexpr std::int64_t depth = 1024;
-  for (const float left : {-1.0F, 1.0F})
-    for (const float right : {-1.0F, 1.0F}) {
-      const Factors factors(5, depth, 64, std::vector<float>(5 * depth, left), std::vector<float>(64 * depth, right));
-      for (const Int8Path& path : Int8Paths()) {
-        const auto c = factors.Product(path, nullptr, false);
-        for (std::size_t i = 0; i < 64; ++i) ASSERT_NEAR(c[i], left * right * depth, 1e-3) << path.name;
+  for (const std::int64_t rows : {1, 2, 6})
+    for (const float left : {-1.0F, 1.0F})
+      for (const float right : {-1.0F, 1.0F}) {
+        const Factors factors(rows, depth, 64, std::vector<float>(static_cast<std::size_t>(rows * depth), left),
+                              std::vector<float>(64 * depth, right));
+        for (const Int8Path& path : Int8Paths()) {
+          const auto c = factors.Product(path, nullptr, false);
+          for (std::size_t i = 0; i < 64; ++i) ASSERT_NEAR(c[i], left * right * depth, 1e-3) << path.name;
+        }
       }
-    }
 }
 
 TEST(Int8, QuantizesToTheNearest) {
@@ -110,12 +121,15 @@ TEST(Int8, QuantizesToTheNearest) {
       ASSERT_LE(std::abs(scale * quantized[i] - values[i]), scale * 0.5001F);
       ASSERT_LE(std::abs(quantized[i]), 127);
     }
-    // Rows of a left-hand side hold the same integers, 128 larger, and zeros behind them.
-    std::vector<std::uint8_t> row(static_cast<std::size_t>(Int8Stride(count)));
-    float row_scale = 0;
-    QuantizeRows({values.data(), 1, count, count}, row.data(), &row_scale);
-    EXPECT_EQ(row_scale, scale);
-    for (std::size_t i = 0; i < row.size(); ++i) ASSERT_EQ(row[i], 128 + (i < values.size() ? quantized[i] : 0));
+    // Rows of a left-hand side hold the same integers, larger by what stands for zero, and that behind them.
+    for (const std::uint8_t zero : {std::uint8_t{0}, std::uint8_t{128}}) {
+      std::vector<std::uint8_t> row(static_cast<std::size_t>(Int8Stride(count)));
+      float row_scale = 0;
+      QuantizeRows({values.data(), 1, count, count}, zero, row.data(), &row_scale);
+      EXPECT_EQ(row_scale, scale);
+      for (std::size_t i = 0; i < row.size(); ++i)
+        ASSERT_EQ(row[i], static_cast<std::uint8_t>(zero + (i < values.size() ? quantized[i] : 0)));
+    }
   }
 }
 
