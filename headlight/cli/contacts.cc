@@ -10,8 +10,12 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/folding_model.h"
+#include "headlight/protein/alignment_table.h"
 #include "headlight/protein/sequences.h"
 #include "headlight/tasks/contact_predictor.h"
+#include "headlight/tasks/folder.h"
 
 namespace headlight {
 namespace {
@@ -43,8 +47,37 @@ std::vector<Contact> BestOf(const Tensor& contacts, std::int64_t separation) {
   return best;
 }
 
+void Write(const Options& options, const std::string& name, const Tensor& contacts) {
+  Json::Array rows;
+  for (const Contact& contact : BestOf(contacts, options.separation)) {
+    if (options.json)
+      rows.push_back(Json::Array{contact.first, contact.second, contact.probability});
+    else
+      WriteResult(fmt::format("{}\t{}\t{}\t{:.4f}\n", InRow(name), contact.first, contact.second, contact.probability));
+  }
+  if (options.json)
+    WriteResult(
+        Json(Json::Object{{"name", name}, {"residues", contacts.shape()[0]}, {"contacts", std::move(rows)}}).Line() +
+        "\n");
+  FlushResults();
+}
+
+// Of an alignment's query.
+void RunFolding(const Options& options) {
+  const class Folder folder = Loaded([&] { return Folder::Load(options.folder, {.compute = options.compute}); });
+  const bool piped = options.input == "-";  // and can be read but once
+  const std::string query =
+      piped ? "query" : AlignmentReader(options.input, {.query = {}, .most_rows = 1}).Next()->name;
+  const AlignmentTable table = ReadAlignmentTable(std::span(&options.input, 1));
+  Progress progress("blocks");
+  const PredictedStructure predicted =
+      folder.Predict(table, {.progress = [&](std::int64_t done, std::int64_t most) { progress.Show(done, most); }});
+  Write(options, query, predicted.contacts);
+}
+
 void Run(const Options& options) {
   CheckOutputs({}, {options.folder, options.input});
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == FoldingModel::kKind) return RunFolding(options);
   const ContactPredictor predictor =
       Loaded([&] { return ContactPredictor::Load(options.folder, {.compute = options.compute}); });
   FastaReader reader(Input(options.input));
@@ -52,23 +85,7 @@ void Run(const Options& options) {
   std::int64_t sequences = 0;
   while (const auto sequence = reader.Next()) {
     const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
-    const std::vector<Contact> contacts = BestOf(predictor.Predict(sequence->letters, place), options.separation);
-    Json::Array rows;
-    for (const Contact& contact : contacts) {
-      if (options.json)
-        rows.push_back(Json::Array{contact.first, contact.second, contact.probability});
-      else
-        WriteResult(fmt::format("{}\t{}\t{}\t{:.4f}\n", InRow(sequence->name), contact.first, contact.second,
-                                contact.probability));
-    }
-    if (options.json) {
-      WriteResult(Json(Json::Object{{"name", sequence->name},
-                                    {"residues", static_cast<std::int64_t>(sequence->letters.size())},
-                                    {"contacts", std::move(rows)}})
-                      .Line() +
-                  "\n");
-    }
-    FlushResults();
+    Write(options, sequence->name, predictor.Predict(sequence->letters, place));
     progress.ShowShare(++sequences, reader.share());
   }
 }
@@ -77,8 +94,10 @@ void Run(const Options& options) {
 
 void AddContacts(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "contacts", "Find the residues of proteins that touch", Run);
-  AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head");
-  command.add_option("FILE", options.input, "Sequences as FASTA, plain or gzip; - is standard input [-]");
+  AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head, of an AlphaFold or of an ESMFold");
+  command.add_option("FILE", options.input,
+                     "ESM-2: sequences as FASTA; others: an alignment as A3M, A2M, FASTA or Stockholm, whose first row "
+                     "is the query; plain or gzip; - is standard input [-]");
   AddNumber(command, "--separation", options.separation, AtLeast(1), "Residues that a pair lies apart, at least")
       ->capture_default_str();
   command.add_flag("--json", options.json, "Print one JSON object per sequence");
@@ -89,7 +108,8 @@ void AddContacts(CLI::App& program) {
       "many as the sequence has residues.\n\n"
       "Examples:\n"
       "  headlight contacts esm2_t33_650M_UR50D proteins.fasta\n"
-      "  headlight contacts esm2_t33_650M_UR50D query.fasta --separation 24 --json");
+      "  headlight contacts esm2_t33_650M_UR50D query.fasta --separation 24 --json\n"
+      "  headlight contacts alphafold query.a3m --separation 24");
 }
 
 }  // namespace headlight

@@ -5,6 +5,8 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/protein/alignment_table.h"
+#include "headlight/tasks/folder.h"
 #include "headlight/tasks/protein_testing.h"
 
 namespace headlight {
@@ -38,6 +40,25 @@ TEST_F(ContactsTest, PrintsTheMostProbablePairs) {
   }
   EXPECT_EQ(ParseJson(lines[1], "two").Find("contacts")->As<Json::Array>()->size(), 3U);
   EXPECT_THAT(Lines(RunProgram({"contacts", esm, fasta}).out), testing::SizeIs(3));
+}
+
+TEST_F(ContactsTest, OfAnAlignmentAreThoseOfItsQuery) {
+  const std::string alphafold = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
+  const std::string alignment = Write("a.a3m", ">wanted\nMKVLAEYTWGRD\n>other\nMKVLAEYSWGRD\n");
+  const Outcome outcome = RunProgram({"contacts", alphafold, alignment});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> lines = Lines(outcome.out);
+  ASSERT_EQ(lines.size(), 12U);
+  EXPECT_THAT(lines, testing::Each(testing::StartsWith("wanted\t")));
+  const PredictedStructure predicted = Folder::Load(alphafold).Predict(ReadAlignmentTable({&alignment, 1}));
+  double most = 0;
+  for (std::int64_t i = 0; i < 12; ++i)
+    for (std::int64_t j = i + 6; j < 12; ++j)
+      most = std::max<double>(most, predicted.contacts.matrix<float>().row(i)[j]);
+  EXPECT_THAT(lines.front(), testing::EndsWith(fmt::format("\t{:.4f}", most)));
+  const Outcome piped = RunProgram({"contacts", alphafold}, ReadFile(alignment));
+  EXPECT_THAT(Lines(piped.out), testing::Each(testing::StartsWith("query\t"))) << piped.err;
+  EXPECT_THAT(RefusalOf({"contacts", alphafold, Write("not.a3m", "MKVL\n")}), HasSubstr("not.a3m"));
 }
 
 TEST_F(ContactsTest, OtherCommandsReadProteins) {

@@ -10,6 +10,7 @@
 #include "headlight/cli/evaluate_captions.h"
 #include "headlight/cli/evaluate_drawings.h"
 #include "headlight/cli/evaluate_dual.h"
+#include "headlight/cli/evaluate_folding.h"
 #include "headlight/cli/evaluate_images.h"
 #include "headlight/cli/evaluate_options.h"
 #include "headlight/cli/evaluate_pairs.h"
@@ -23,6 +24,7 @@
 #include "headlight/nn/caption_model.h"
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
+#include "headlight/nn/folding_model.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/nn/picture_coder.h"
 #include "headlight/nn/picture_encoder.h"
@@ -52,6 +54,7 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
                         kind == PictureCoder::kKind;
   Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
         kind == RegionTextEncoder::kKind ? "questions"
+        : kind == FoldingModel::kKind    ? "structures"
         : pictures                       ? "pictures"
                                          : "texts",
         kind.starts_with("encoder") ? "an" : "a", kind);
@@ -86,6 +89,9 @@ void Run(const Options& options) {
   } else if (kind == RegionTextEncoder::kKind) {
     CheckOptions(options, kind, {"--boxes", "--detector", "--train"});
     EvaluateRegionTextEncoder(options);
+  } else if (kind == FoldingModel::kKind) {
+    CheckOptions(options, kind, {"--train"});
+    EvaluateFolding(options);
   } else if (kind == PictureEncoder::kKind) {
     CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"});
     EvaluatePictureEncoder(options);
@@ -134,7 +140,8 @@ void AddEvaluate(CLI::App& program) {
       .add_option(
           "--train", options.train,
           "Labelled pictures for --knn and --linear-probe [FILE]; questions, from which those of FILE are answered "
-          "without a picture, as a baseline; or the texts that a translator has learned to read, for scores of "
+          "without a picture, as a baseline; known structures, for baselines of a model that folds; or the texts that "
+          "a translator has learned to read, for scores of "
           "groups: by length, by the rarest word and by likeness to these texts")
       ->check(NotEmpty())
       ->type_name("FILE");
@@ -190,6 +197,10 @@ void AddEvaluate(CLI::App& program) {
       "  DALL-E                bits per code of pictures with texts, and the loss as in training\n"
       "  coders of pictures    the peak signal-to-noise ratio of decoded pictures, in dB, and how many codes they "
       "have\n"
+      "  structures            (AlphaFold, ESMFold) lDDT of the C alphas, TM-score, and the precision of the best "
+      "L/5\n                        contacts at least 24 residues apart (C betas within 8 angstrom); FILE as `train "
+      "folding`\n                        reads it. Baselines: contacts by the mutual information of alignments; with "
+      "--train the\n                        most typical of these chains, and their mean distances\n"
       "  encoder and decoder   BLEU and chrF as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L and -Lsum as the\n"
       "                        rouge-score package has them; FILE holds pairs as `train seq2seq` reads them\n"
       "The loss is the mean negative log-probability (natural logarithm) of the right answers, without label smoothing "
@@ -208,6 +219,7 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate blip captions_val2017.json --pictures val2017\n"
       "  headlight evaluate shapes held_out.tsv\n"
       "  headlight evaluate shapes/vae photos/\n"
+      "  headlight evaluate folding valid.tsv --train train.tsv\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
       "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer");
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headlight/cli/output.h"
+#include "headlight/cli/training_progress.h"
 
 namespace headlight {
 namespace {
@@ -41,8 +42,10 @@ void WriteEvaluated(const Evaluated& evaluated, bool json) {
     for (const auto& [name, value] : evaluated.members) object.Set(name, value);
     return WriteResult(object.Line() + "\n");
   }
-  std::string line = fmt::format("{} {:.2f}", InWords(report.score_name), report.score);
-  for (const auto& [name, value] : report.more_scores) line += fmt::format(", {} {:.2f}", InWords(name), value);
+  std::string line =
+      fmt::format("{} {:.{}f}", InWords(report.score_name), report.score, DigitsOfScore(report.score_name));
+  for (const auto& [name, value] : report.more_scores)
+    line += fmt::format(", {} {:.{}f}", InWords(name), value, DigitsOfScore(name));
   line += fmt::format(" of {} {}\nloss {:.4f} of {} {}\n", evaluated.count, InWords(evaluated.units), report.loss,
                       report.labels, evaluated.labels);
   for (const ValidationReport::Class& one : report.classes)

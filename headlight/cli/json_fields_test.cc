@@ -6,10 +6,12 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/protein/files/structure_files.h"
 #include "headlight/tasks/drawing_testing.h"
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/picture_testing.h"
 #include "headlight/tasks/protein_testing.h"
+#include "tests/folding_testing.h"
 
 namespace headlight {
 namespace {
@@ -146,6 +148,10 @@ TEST_F(JsonFields, OfEvaluationsAreDocumented) {
   const std::string coco = Write("coco.json", R"({"images": [{"id": 1, "file_name": "photos/cat/a.png"}],
                              "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 4, 4]}],
                              "categories": [{"id": 1, "name": "LABEL_0"}]})");
+  const std::string letters = "MARNDCQEGHILKFPSTWYVGSTFYWKRHDEAVL";
+  WriteFile(folder.File("made.cif"), WriteMmcif({"made", {MadeChain(letters, 1)}}));
+  Write("made.a3m", ">made\n" + letters + "\n>other\n" + std::string(letters.rbegin(), letters.rend()) + "\n");
+  const std::string chains = Write("chains.tsv", "made.cif\tA\tmade.a3m\n");
   const std::string encoders = kTestdata + "encoders/";
   const std::string text = Write("text", "A dog runs over a meadow.\nTwo men and a dog run.\nA man sleeps.\n");
   const std::pair<const char*, std::vector<std::string>> cases[] = {
@@ -167,6 +173,7 @@ TEST_F(JsonFields, OfEvaluationsAreDocumented) {
       {"captions",
        {kTestdata + "captions/vit_gpt2_text",
         Write("pairs.tsv", "photos/cat/a.png\ta dog\nphotos/cat/a.png\ttwo dogs\nphotos/dog/a.png\ttwo\n")}},
+      {"folding", {kTestdata + "alphafold/model", chains, "--train", chains}},
       {"contrastive", {clip, Write("pairs.tsv", "photos/cat/a.png\ta cat\nphotos/dog/a.png\ttwo dogs\n")}},
   };
   for (const auto& [task, arguments] : cases) {

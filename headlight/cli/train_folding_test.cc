@@ -76,6 +76,14 @@ TEST(TrainFolding, AModelIsTrainedAndGoesOn) {
   EXPECT_EQ(made->config().error_bins, 64);
   EXPECT_THAT(setting.Train(setting.Small("model", {})).err, HasSubstr("holds a training already"));
 
+  const Outcome evaluated = RunProgram({"evaluate", model, setting.index, "--train", setting.structures});
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  EXPECT_THAT(evaluated.out, AllOf(HasSubstr("lddt ca 0."), HasSubstr(" of 2 chains\nloss "),
+                                   HasSubstr(".cif, chain A for every chain: lddt ca 1.0000"),
+                                   HasSubstr("mean distances by types and places: lddt ca 1.0000")));
+  EXPECT_THAT(RunProgram({"evaluate", model, setting.index, "--knn", "1"}).err,
+              HasSubstr("--knn is not for this model, which is a model of protein structures"));
+
   const Outcome further = setting.Train({"--from", model, "--out", setting.folder.File("further"), "--fine-tuning",
                                          "--epochs", "1", "--batch-size", "3"});
   ASSERT_EQ(further.exit_code, 0) << further.err;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -24,11 +26,15 @@ std::string Fixed(double value, int digits) {
 
 }  // namespace
 
+int DigitsOfScore(std::string_view name) {
+  constexpr std::array kNotPerCent = {"loss", "lddt_ca", "tm_score", "contact_precision"};
+  return std::ranges::find(kNotPerCent, name) != kNotPerCent.end() ? 4 : 2;
+}
+
 std::string ScoreText(const std::string& name, double value) {
   if (name == "bits_per_byte") return fmt::format("{} bits per byte", Fixed(value, 4));
   if (name == "bits_per_pixel") return fmt::format("{} bits per pixel", Fixed(value, 4));
-  const bool of_1 = name == "loss" || name == "lddt_ca" || name == "tm_score";  // not per cent
-  return fmt::format("{} {}", name == "bleu" ? "BLEU" : name, Fixed(value, of_1 ? 4 : 2));
+  return fmt::format("{} {}", name == "bleu" ? "BLEU" : name, Fixed(value, DigitsOfScore(name)));
 }
 
 TrainingProgress::TrainingProgress(bool quiet, std::string labels)

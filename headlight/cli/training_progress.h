@@ -9,6 +9,10 @@
 
 namespace headlight {
 
+// The digits behind the point that a score is printed with: 2 of those in per cent, 4 of those from 0 to 1 and of
+// losses.
+int DigitsOfScore(std::string_view name);
+
 // A validation's score and its name, such as "BLEU 31.25".
 std::string ScoreText(const std::string& name, double value);
 

@@ -9,6 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/protein/contacts.h"
 
 namespace headlight {
 namespace {
@@ -40,6 +41,21 @@ std::vector<double> ErrorBins(std::int64_t bins) {
   return centres;
 }
 
+constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;  // of bins of distances, in angstrom
+
+double WidthOfDistances(std::int64_t bins) {
+  Check(bins >= 3, "{} bins of distances, where at least 3 are needed", bins);
+  return (kLastEdge - kFirstEdge) / static_cast<double>(bins - 2);
+}
+
+// The last one's as if it were as wide as the others.
+std::vector<double> EndsOfDistances(std::int64_t bins) {
+  std::vector<double> ends;
+  for (std::int64_t bin = 0; bin < bins; ++bin)
+    ends.push_back(kFirstEdge + static_cast<double>(bin) * WidthOfDistances(bins));
+  return ends;
+}
+
 }  // namespace
 
 std::vector<float> ExpectedLddt(const Matrix<const float>& logits) {
@@ -56,14 +72,18 @@ std::vector<float> ExpectedErrors(const Matrix<const float>& logits) {
 }
 
 std::vector<float> ExpectedDistances(const Matrix<const float>& logits) {
-  constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;
-  Check(logits.columns >= 3, "{} bins of distances, where at least 3 are needed", logits.columns);
-  const double width = (kLastEdge - kFirstEdge) / static_cast<double>(logits.columns - 2);
   std::vector<double> centres;
-  for (std::int64_t bin = 0; bin < logits.columns; ++bin)
-    centres.push_back(kFirstEdge + (static_cast<double>(bin) - 0.5) * width);
+  for (const double end : EndsOfDistances(logits.columns))
+    centres.push_back(end - WidthOfDistances(logits.columns) / 2);
   const std::vector<double> distances = Expectations(logits, centres);
   return {distances.begin(), distances.end()};
+}
+
+std::vector<float> ContactProbabilities(const Matrix<const float>& logits) {
+  std::vector<double> within;
+  for (const double end : EndsOfDistances(logits.columns)) within.push_back(end <= kContact ? 1 : 0);
+  const std::vector<double> probabilities = Expectations(logits, within);
+  return {probabilities.begin(), probabilities.end()};
 }
 
 double LargestExpectedError(std::int64_t bins) { return ErrorBins(bins).back(); }

@@ -28,7 +28,11 @@ HEADLIGHT_API double LargestExpectedError(std::int64_t bins);
 // bins.
 HEADLIGHT_API std::vector<float> ExpectedDistances(const Matrix<const float>& logits);
 
-// The expected TM-score of the whole chain, 0 to 1, of the same logits (equation 39).
+// The probability that each pair's C betas lie within 8 angstrom, [residues * residues], of the same logits: bins that
+// end beyond count as not.
+HEADLIGHT_API std::vector<float> ContactProbabilities(const Matrix<const float>& logits);
+
+// The expected TM-score of the whole chain, 0 to 1, of logits of errors (equation 39).
 HEADLIGHT_API double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues);
 
 // The predicted aligned error, [residues, residues] in angstrom: row i has the errors of all residues where the

@@ -40,5 +40,16 @@ TEST(PredictedError, ExpectsDistances) {
   EXPECT_THAT(ErrorOf([&] { ExpectedDistances({logits.data(), 4, 2, 2}); }), HasSubstr("2 bins of distances"));
 }
 
+// Of 64 bins those to 7.9375 angstrom are contacts: the first 19.
+TEST(PredictedError, TellsContacts) {
+  std::vector<float> logits(4 * 64);
+  logits[18] = logits[64 + 19] = logits[2 * 64] = 50;
+  const std::vector<float> touch = ContactProbabilities({logits.data(), 4, 64, 64});
+  EXPECT_NEAR(touch[0], 1, 1e-6);
+  EXPECT_NEAR(touch[1], 0, 1e-6);
+  EXPECT_NEAR(touch[2], 1, 1e-6);
+  EXPECT_NEAR(touch[3], 19.0 / 64, 1e-6);
+}
+
 }  // namespace
 }  // namespace headlight

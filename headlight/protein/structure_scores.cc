@@ -106,15 +106,10 @@ struct ComparedAtom {
   bool in_model = false, certain = true;  // that its name is no convention
 };
 
-constexpr double kInclusion = 15;
-constexpr std::array<double, 4> kThresholds = {0.5, 1, 2, 4};
-
 // How many of the thresholds the model keeps the distance within.
 int Kept(const ComparedAtom& a, const ComparedAtom& b, double distance) {
   if (!a.in_model || !b.in_model) return 0;
-  const double difference = std::abs(Distance(a.model, b.model) - distance);
-  return static_cast<int>(
-      std::count_if(kThresholds.begin(), kThresholds.end(), [&](double most) { return difference < most; }));
+  return KeptThresholds(std::abs(Distance(a.model, b.model) - distance));
 }
 
 // The residue with its ambiguous names exchanged.
@@ -187,7 +182,7 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
         for (const auto& others : residues) {
           for (const ComparedAtom& other : others) {
             const double distance = Distance(residues[r][a].reference, other.reference);
-            if (other.residue == r || !other.certain || distance >= kInclusion) continue;
+            if (other.residue == r || !other.certain || distance >= kLddtInclusion) continue;
             as_named += Kept(residues[r][a], other, distance);
             as_swapped += Kept(swapped[a], other, distance);
           }
@@ -203,7 +198,7 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
       for (const ComparedAtom& a : residues[r]) {
         for (const ComparedAtom& b : residues[s]) {
           const double distance = Distance(a.reference, b.reference);
-          if (distance >= kInclusion) continue;
+          if (distance >= kLddtInclusion) continue;
           const int within = Kept(a, b, distance);
           for (const std::size_t residue : {r, s}) {
             kept[residue] += within;
@@ -215,7 +210,7 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
   }
   LocalDistanceScore score;
   double all_kept = 0, all_distances = 0;
-  constexpr double kShares = kThresholds.size();
+  constexpr double kShares = kLddtThresholds.size();
   for (std::size_t r = 0; r < reference.size(); ++r) {
     all_kept += static_cast<double>(kept[r]) / kShares;
     all_distances += static_cast<double>(all[r]);

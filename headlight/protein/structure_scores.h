@@ -1,6 +1,7 @@
 // How alike two structures of one protein are.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,15 @@ struct LocalDistanceScore {
   double score = 0;                // 0 to 1, over all distances; of no distance at all 0
   std::vector<double> by_residue;  // of the distances of a residue's atoms; -1 where there is none
 };
+
+inline constexpr double kLddtInclusion = 15;                              // angstrom
+inline constexpr std::array<double, 4> kLddtThresholds = {0.5, 1, 2, 4};  // likewise
+
+// How many of the thresholds a difference of distances keeps within.
+inline int KeptThresholds(double difference) {
+  return static_cast<int>(
+      std::count_if(kLddtThresholds.begin(), kLddtThresholds.end(), [&](double most) { return difference < most; }));
+}
 
 // Of corresponding residues [residues]; over CA alone or over all atoms but OXT. In ASP, GLU, PHE and TYR, where the
 // names of some atoms are a convention, the model's names are those of the two namings by which the residue keeps more

@@ -146,6 +146,8 @@ PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOption
   if (!std::isfinite(predicted.mean_plddt) || (predicted.ptm && !std::isfinite(*predicted.ptm)))
     model_->parameters().FailNotFinite("its own estimate of errors");
   predicted.structure = StructureOf(outputs.structure.blocks.back().atoms, types, predicted.plddt);
+  predicted.contacts =
+      Tensor::From<float>(ContactProbabilities(outputs.distances.matrix<float>()), {residues, residues});
   predicted.single = outputs.single;
   predicted.pair = outputs.pair;
   return predicted;

@@ -48,6 +48,7 @@ struct PredictedStructure {
   Tensor errors;              // [residues, residues], as in protein/predicted_error.h; empty: the model predicts none
   double most_error = 0;      // of these, the largest that can be
   std::optional<double> ptm;  // the expected TM-score, 0 to 1, where the model predicts errors
+  Tensor contacts;            // [residues, residues]: the probability that two C betas lie within 8 angstrom
   Tensor single, pair;        // the representations, [residues, ...] and [residues * residues, ...]
   int passes = 0;             // that were computed
 };

@@ -12,6 +12,8 @@
 #include "headlight/base/error.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/protein/alignment_features.h"
+#include "headlight/protein/contacts.h"
+#include "headlight/protein/predicted_error.h"
 #include "headlight/protein/structure_scores.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
@@ -150,15 +152,15 @@ class Preparation {
 
 }  // namespace
 
-ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& valid, const FoldingLossWeights& weights,
-                                 const PassWatch& watch) {
+std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet& valid,
+                                       const FoldingLossWeights& weights, const PassWatch& watch) {
   Check(!valid.examples.empty(), "there is no chain to validate on");
   const FoldingPlan plan = model.plan();
   CheckTemplates(plan, valid);
   AlignmentSampling sampling = SamplingOf(plan);
   sampling.masked = 0;
+  std::vector<FoldedScores> scores;
   const auto count = std::ssize(valid.examples);
-  double lddt = 0, tm_score = 0, loss = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     if (watch.cancelled && watch.cancelled()) throw Cancelled();
     const ChainExample& example = valid.examples[static_cast<std::size_t>(i)];
@@ -168,19 +170,37 @@ ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& vali
     part.templates = TemplatesOf(example, FirstTemplates(std::ssize(example.templates), plan.templates), part);
     Context context;
     const auto [outputs, labels] = Fold(model, context, part);
-    loss += static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
+    FoldedScores& its = scores.emplace_back();
+    its.loss = static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
     const KnownAlphas known = KnownAlphasOf(example.residues, AtomsOf(outputs.structure));
-    lddt += ScoreLocalDistances(known.model, known.reference, /*all_atoms=*/false).score;
-    tm_score += ScoreSuperposed(CaOf(known.model), CaOf(known.reference), std::ssize(known.reference)).tm_score;
+    its.lddt_ca = ScoreLocalDistances(known.model, known.reference, /*all_atoms=*/false).score;
+    its.tm_score = ScoreSuperposed(CaOf(known.model), CaOf(known.reference), std::ssize(known.reference)).tm_score;
+    const std::vector<float> touch = ContactProbabilities(outputs.distances.matrix<float>());
+    const auto residues = std::ssize(example.residues);
+    its.contact_precision = ContactPrecision({touch.data(), residues, residues, residues}, example.residues);
     if (watch.progress) watch.progress(i + 1, count);
   }
-  const auto mean = [&](double sum) { return sum / static_cast<double>(count); };
+  return scores;
+}
+
+ValidationReport MeanScores(std::span<const FoldedScores> chains) {
+  FoldedScores sum;
+  double precision = 0, with_contacts = 0;
+  for (const FoldedScores& chain : chains) {
+    sum.loss += chain.loss;
+    sum.lddt_ca += chain.lddt_ca;
+    sum.tm_score += chain.tm_score;
+    precision += chain.contact_precision.value_or(0);
+    with_contacts += chain.contact_precision ? 1 : 0;
+  }
+  const auto count = static_cast<double>(chains.size());
   ValidationReport report;
-  report.loss = mean(loss);
-  report.labels = count;
+  report.loss = sum.loss / count;
+  report.labels = std::ssize(chains);
   report.score_name = "lddt_ca";
-  report.score = mean(lddt);
-  report.more_scores = {{"tm_score", mean(tm_score)}};
+  report.score = sum.lddt_ca / count;
+  report.more_scores = {{"tm_score", sum.tm_score / count},
+                        {"contact_precision", precision / std::max(with_contacts, 1.0)}};
   return report;
 }
 
@@ -199,9 +219,9 @@ TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const Chain
     return FoldingLoss(outputs, labels, weights, scale);
   };
   task.validate = [&model, &valid, weights = options.weights](const CancelCheck& cancelled) {
-    return ValidateFolding(model, valid, weights, cancelled);
+    return MeanScores(ScoreFolding(model, valid, weights, cancelled));
   };
-  task.scores = {"lddt_ca", "tm_score"};
+  task.scores = {"lddt_ca", "tm_score", "contact_precision"};
   return task;
 }
 

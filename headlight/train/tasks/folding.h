@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
@@ -24,14 +27,23 @@ struct FoldingTrainingOptions {
 // to the model's (FoldingPlan). Alignments are read when they are needed.
 //
 // A validation folds whole chains in all passes, without masks, with the first templates. Its scores are the means over
-// the chains of lddt_ca, the lDDT of the C alpha atoms, and tm_score, each from 0 to 1, against the atoms that are
-// known. Model and sets must outlive the task. Throws Error where a set has no chain, and for templates that the model
-// does not read.
+// the chains of FoldedScores. Model and sets must outlive the task. Throws Error where a set has no chain, and for
+// templates that the model does not read.
 HEADLIGHT_API TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const ChainSet& valid,
                                        const FoldingTrainingOptions& options);
 
-// That validation.
-HEADLIGHT_API ValidationReport ValidateFolding(const FoldingModel& model, const ChainSet& valid,
-                                               const FoldingLossWeights& weights, const PassWatch& watch = {});
+// Of one chain, from 0 to 1, against the atoms that are known.
+struct FoldedScores {
+  double lddt_ca = 0, tm_score = 0;         // of the C alphas
+  std::optional<double> contact_precision;  // of long-range contacts (protein/contacts.h), by the logits of distances
+  double loss = 0;
+};
+
+// That validation, chain by chain. Throws Error where there is no chain.
+HEADLIGHT_API std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet& valid,
+                                                     const FoldingLossWeights& weights, const PassWatch& watch = {});
+
+// Its means; of contact_precision over the chains that have one, 0 where none has.
+HEADLIGHT_API ValidationReport MeanScores(std::span<const FoldedScores> chains);
 
 }  // namespace headlight

@@ -1,0 +1,93 @@
+#include "headlight/cli/evaluate_folding.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/cli/evaluate_report.h"
+#include "headlight/cli/output.h"
+#include "headlight/cli/progress.h"
+#include "headlight/data/protein_chains.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/folding_model.h"
+#include "headlight/protein/alignment_table.h"
+#include "headlight/protein/contacts.h"
+#include "headlight/protein/files/structure_files.h"
+#include "headlight/train/folding_baselines.h"
+#include "headlight/train/tasks/folding.h"
+
+namespace headlight {
+namespace {
+
+// Adds the precision of the contacts that mutual information finds in the chains' alignments, and the model's in the
+// same chains.
+void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& scores, Evaluated& evaluated) {
+  double information = 0, model = 0;
+  std::int64_t aligned = 0;
+  Progress progress("alignments read");
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const ChainExample& chain = chains.examples[i];
+    if (chain.alignment.empty() || !scores[i].contact_precision) continue;
+    const AlignmentTable table =
+        ReadAlignmentTable(std::span(&chain.alignment, 1), {.alignment = {.query = chain.Letters()}});
+    const std::vector<float> map = CorrectedMutualInformation(table);
+    const std::int64_t residues = table.residues();
+    information += ContactPrecision({map.data(), residues, residues, residues}, chain.residues).value();
+    model += *scores[i].contact_precision;
+    progress.Show(++aligned, std::ssize(chains.examples));
+  }
+  if (aligned == 0) return;
+  const auto count = static_cast<double>(aligned);
+  evaluated.members.push_back({"aligned_chains", aligned});
+  evaluated.members.push_back({"aligned_contact_precision", model / count});
+  evaluated.members.push_back({"information_contact_precision", information / count});
+  evaluated.lines +=
+      fmt::format("contacts of {} chains with an alignment: precision {:.4f}; by mutual information {:.4f}\n", aligned,
+                  model / count, information / count);
+}
+
+// Adds the scores of what is known from the chains of `paths` without a model.
+void AddBaselines(const std::vector<std::string>& paths, const ChainSet& chains, Evaluated& evaluated) {
+  const ChainSet train = ReadChainSet(paths, ReadStructure);
+  const Prototype prototype = BestPrototype(train);
+  const BaselineScores typical = ScorePrototype(prototype, chains);
+  const BaselineScores distances = ScoreMeanDistances(MeanDistances(train), chains);
+  const Json::Object members = {{"prototype", prototype.name},
+                                {"prototype_lddt_ca", typical.lddt_ca},
+                                {"prototype_tm_score", typical.tm_score},
+                                {"distances_lddt_ca", distances.lddt_ca},
+                                {"distances_tm_score", distances.tm_score}};
+  evaluated.members.insert(evaluated.members.end(), members.begin(), members.end());
+  evaluated.lines += fmt::format(
+      "{} for every chain: lddt ca {:.4f}, tm score {:.4f}\n"
+      "mean distances by types and places: lddt ca {:.4f}, tm score {:.4f}\n",
+      InRow(prototype.name), typical.lddt_ca, typical.tm_score, distances.lddt_ca, distances.tm_score);
+}
+
+}  // namespace
+
+void EvaluateFolding(const EvaluateOptions& options) {
+  const auto model = Loaded([&] {
+    return LoadModel<FoldingModel>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
+  });
+  const ChainSet chains = ReadChainSet(options.files, ReadStructure);
+  std::vector<FoldedScores> scores;
+  {
+    Progress progress("chains folded");
+    scores =
+        ScoreFolding(*model, chains, {}, {{}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); }});
+  }
+  Evaluated evaluated = {.task = "folding",
+                         .report = MeanScores(scores),
+                         .units = "chains",
+                         .count = chains.examples.size(),
+                         .labels = "chains"};
+  CheckLoss(*model, evaluated.report.loss);
+  AddInformation(chains, scores, evaluated);
+  if (!options.train.empty()) AddBaselines(options.train, chains, evaluated);
+  WriteEvaluated(evaluated, options.json);
+}
+
+}  // namespace headlight
