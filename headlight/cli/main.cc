@@ -23,9 +23,12 @@ namespace {
 void LimitCpu() {
   const char* const limit = std::getenv("HEADLIGHT_CPU");
   if (limit == nullptr) return;
-  Check(limit == std::string_view("avx2"), "HEADLIGHT_CPU may be \"avx2\", to use no newer instructions, not \"{}\"",
+  const bool but_avx_vnni = limit == std::string_view("avx-vnni");
+  Check(but_avx_vnni || limit == std::string_view("avx2"),
+        "HEADLIGHT_CPU may be \"avx2\", to use no newer instructions, or \"avx-vnni\", to use these of them alone, not "
+        "\"{}\"",
         limit);
-  kernels::UseNoMoreThanAvx2();
+  kernels::UseNoMoreThanAvx2(but_avx_vnni);
 }
 
 int Run(int argc, char** argv) {

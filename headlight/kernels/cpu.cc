@@ -5,6 +5,10 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <atomic>
 #include <cstdint>
 
@@ -14,28 +18,39 @@
 namespace headlight::kernels {
 namespace {
 
-std::atomic<bool>& Avx512Allowed() {
-  static std::atomic<bool> allowed{true};
+struct Allowed {
+  std::atomic<bool> avx512{true}, avx_vnni{true};
+};
+Allowed& AllowedSets() {
+  static Allowed allowed;
   return allowed;
 }
 
 }  // namespace
 
-void UseNoMoreThanAvx2() {
-  Avx512Allowed() = false;
+void UseNoMoreThanAvx2(bool but_avx_vnni) {
+  AllowedSets().avx512 = false;
+  AllowedSets().avx_vnni = but_avx_vnni;
   hwy::DisableTargets(HWY_AVX2 - 1);  // the bits of better targets are lower
 }
 
-bool MayUseAvx512() { return Avx512Allowed(); }
+bool MayUseAvx512() { return AllowedSets().avx512; }
 
 #if defined(__x86_64__)
 bool MayUseVnni() {
   return MayUseAvx512() && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
+bool MayUseAvxVnni() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;  // leaf 7, subleaf 1: compilers do not know its name before GCC 13
+  constexpr unsigned kAvxVnni = 1U << 4;
+  return AllowedSets().avx_vnni && CpuHasAvx2() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
+         (eax & kAvxVnni) != 0;
+}
 bool CpuHasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 #else
 bool MayUseVnni() { return false; }
+bool MayUseAvxVnni() { return false; }
 bool CpuHasAvx2() { return false; }
 #endif
 

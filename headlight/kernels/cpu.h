@@ -7,13 +7,15 @@
 
 namespace headlight::kernels {
 
-// Disables instruction sets newer than AVX2, to measure a processor without them. To be called before any kernel.
-HEADLIGHT_API void UseNoMoreThanAvx2();
+// Disables instruction sets newer than AVX2, or all of them but AVX-VNNI, to measure a processor without them. To be
+// called before any kernel.
+HEADLIGHT_API void UseNoMoreThanAvx2(bool but_avx_vnni = false);
 
 HEADLIGHT_API bool MayUseAvx512();
 
-// True where the hand-written integer products may use AVX-512 with VNNI, or AVX2 with FMA.
+// True where the hand-written integer products may use AVX-512 with VNNI, AVX-VNNI, or AVX2 with FMA.
 bool MayUseVnni();
+bool MayUseAvxVnni();
 bool CpuHasAvx2();
 
 // The instruction sets on which results depend, as far as they may be used: Highway's targets as a hexadecimal

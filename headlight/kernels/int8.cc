@@ -59,6 +59,27 @@ void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, co
 
 #if defined(__x86_64__)
 
+// Products of some rows with a panel, by one instruction set: Tiles[i] computes i + 1 rows. Prefetches so many cache
+// lines from `next` on.
+using Tile = void (*)(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
+                      const float* row_scales, Matrix<float> c, const float* bias, bool relu, const std::byte* next,
+                      std::int64_t next_lines);
+using Tiles = std::array<Tile, kTileRows>;
+
+// Each tile prefetches its share of the panel `next`.
+void ProductByTiles(const Tiles& tiles, const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias,
+                    bool relu, const std::byte* next) {
+  const PanelView b(panel);
+  const std::int64_t stride = Int8Stride(a.depth);
+  const std::int64_t count = TilesOf(a.rows), lines = next == nullptr ? 0 : Int8PanelBytes(a.depth) / Lines::kBytes;
+  ForTiles(a.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
+    const std::int64_t first = lines * tile / count, last = lines * (tile + 1) / count;
+    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, stride / kQuad, b, a.scales + row,
+                                              c.Rows(row, rows), bias, relu, next + first * Lines::kBytes,
+                                              last - first);
+  });
+}
+
 #define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 
 HEADLIGHT_VNNI inline __mmask16 FirstLanes(std::int64_t count) {
@@ -119,74 +140,141 @@ HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::
 void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                  const std::byte* next) {
   // Six rows of four vectors of sums leave eight registers of 32 for the factors.
-  using VnniTileOf = void (*)(const std::uint8_t*, std::int64_t, std::int64_t, const PanelView&, const float*,
-                              Matrix<float>, const float*, bool, const std::byte*, std::int64_t);
-  static constexpr std::array<VnniTileOf, kTileRows> tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>,
-                                                              VnniTile<4>, VnniTile<5>, VnniTile<6>};
-  const PanelView b(panel);
-  const std::int64_t stride = Int8Stride(a.depth), quads = stride / kQuad;
-  const std::int64_t count = TilesOf(a.rows), lines = next == nullptr ? 0 : Int8PanelBytes(a.depth) / Lines::kBytes;
-  ForTiles(a.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
-    const std::int64_t first = lines * tile / count, last = lines * (tile + 1) / count;
-    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, quads, b, a.scales + row,
-                                              c.Rows(row, rows), bias, relu, next + first * Lines::kBytes,
-                                              last - first);
-  });
+  static constexpr Tiles tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>, VnniTile<4>, VnniTile<5>, VnniTile<6>};
+  ProductByTiles(tiles, a, panel, c, bias, relu, next);
 }
 
 #define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
 
+template <typename T>
+HEADLIGHT_AVX2 inline __m256i LoadBytes(const T* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+
+// Four values of a row, eight times.
+HEADLIGHT_AVX2 inline __m256i FourOf(const std::uint8_t* from) {
+  std::int32_t four;
+  std::memcpy(&four, from, sizeof(four));
+  return _mm256_set1_epi32(four);
+}
+
+// The prefetches of a pass over columns [begin, begin + columns) of a tile: their rows of c, and their share of the
+// lines from `next` on.
+const Lines* PrefetchesOf(LineList& ask, const std::uint8_t* a, std::int64_t quads, Matrix<float> c, std::int64_t begin,
+                          std::int64_t columns, const std::byte* next, std::int64_t next_lines) {
+  for (std::int64_t row = 0; row < c.rows; ++row) ask.AddRow(c.row(row) + begin, columns);
+  const std::int64_t first = next_lines * begin / c.columns, last = next_lines * (begin + columns) / c.columns;
+  ask.Add(next + first * Lines::kBytes, last - first);
+  return ask.Finish(a, quads);
+}
+
+template <int rows, int vectors>
+HEADLIGHT_AVX2 inline void StoreTile(const __m256i (&sums)[rows][vectors], const float* row_scales,
+                                     const float* column_scales, const float* bias, bool relu, Matrix<float> c) {
+#pragma GCC unroll 8
+  for (int row = 0; row < rows; ++row) {
+    alignas(32) std::int32_t all[vectors * 8];
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) _mm256_store_si256(reinterpret_cast<__m256i*>(all + v * 8), sums[row][v]);
+    FinishRow(all, c.columns, row_scales[row], column_scales, bias, relu, c.row(row));
+  }
+}
+
 // The byte product instruction saturates its pairwise sums at 16 bits. |b| * (a with b's sign) is at most 127 * 127, of
-// which two fit. With few rows the product is bound by reading the panel, which is fastest in memory order.
+// which two fit. With few rows the product is bound by reading the panel, which is fastest in memory order. Prefetches
+// the rows of c, and so many cache lines from `next` on.
 template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
-                             const float* row_scales, Matrix<float> c, const float* bias, bool relu) {
+                             const float* row_scales, Matrix<float> c, const float* bias, bool relu,
+                             const std::byte* next, std::int64_t next_lines) {
   constexpr int vectors = rows == 1 ? 8 : rows == 2 ? 4 : 2;  // of 8 columns
   const __m256i ones = _mm256_set1_epi16(1);
   for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
+    const std::int64_t columns = std::min<std::int64_t>(vectors * 8, c.columns - begin);
+    LineList ask;
+    const Lines* lines = PrefetchesOf(ask, a, quads, c, begin, columns, next, next_lines);
     __m256i sums[rows][vectors];
 #pragma GCC unroll 8
     for (auto& row : sums)
 #pragma GCC unroll 8
       for (__m256i& sum : row) sum = _mm256_setzero_si256();
     const std::int8_t* values = b.values + begin * kQuad;
-    for (std::int64_t quad = 0; quad < quads; ++quad, values += kQuadRow) {
+    const std::uint8_t* left = a;
+    for (const std::int8_t* const end = values + quads * kQuadRow; values != end; ++lines) {
+      const char* ahead = lines->first;
+      const std::int8_t* const until = values + std::min(end - values, lines->count * kQuadRow);
+      for (; values != until; values += kQuadRow, left += kQuad, ahead += lines->apart) {
+        _mm_prefetch(ahead, _MM_HINT_T0);
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; ++v) {
-        const __m256i right = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + v * 32));
-        const __m256i size = _mm256_abs_epi8(right);
+        for (int v = 0; v < vectors; ++v) {
+          const __m256i right = LoadBytes(values + v * 32);
+          const __m256i size = _mm256_abs_epi8(right);
 #pragma GCC unroll 8
-        for (int row = 0; row < rows; ++row) {
-          std::int32_t four;
-          std::memcpy(&four, a + row * a_stride + quad * kQuad, sizeof(four));
-          const __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(_mm256_set1_epi32(four), right));
-          sums[row][v] = _mm256_add_epi32(sums[row][v], _mm256_madd_epi16(pairs, ones));
+          for (int row = 0; row < rows; ++row) {
+            const __m256i four = FourOf(left + row * a_stride);
+            const __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(four, right));
+            sums[row][v] = _mm256_add_epi32(sums[row][v], _mm256_madd_epi16(pairs, ones));
+          }
         }
       }
     }
-#pragma GCC unroll 8
-    for (int row = 0; row < rows; ++row) {
-      alignas(32) std::int32_t all[vectors * 8];
-#pragma GCC unroll 8
-      for (int v = 0; v < vectors; ++v) _mm256_store_si256(reinterpret_cast<__m256i*>(all + v * 8), sums[row][v]);
-      FinishRow(all, std::min<std::int64_t>(vectors * 8, c.columns - begin), row_scales[row], b.scales + begin,
-                bias == nullptr ? nullptr : bias + begin, relu, c.row(row) + begin);
-    }
+    StoreTile(sums, row_scales, b.scales + begin, bias == nullptr ? nullptr : bias + begin, relu,
+              c.Columns(begin, columns));
   }
 }
 
 void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
-                 const std::byte*) {
-  using Tile = void (*)(const std::uint8_t*, std::int64_t, std::int64_t, const PanelView&, const float*, Matrix<float>,
-                        const float*, bool);
-  static constexpr std::array<Tile, kTileRows> tiles = {Avx2Tile<1>, Avx2Tile<2>, Avx2Tile<3>,
-                                                        Avx2Tile<4>, Avx2Tile<5>, Avx2Tile<6>};
-  const PanelView b(panel);
-  const std::int64_t stride = Int8Stride(a.depth);
-  ForTiles(a.rows, [&](std::int64_t, std::int64_t row, std::int64_t rows) {
-    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, stride / kQuad, b, a.scales + row,
-                                              c.Rows(row, rows), bias, relu);
-  });
+                 const std::byte* next) {
+  static constexpr Tiles tiles = {Avx2Tile<1>, Avx2Tile<2>, Avx2Tile<3>, Avx2Tile<4>, Avx2Tile<5>, Avx2Tile<6>};
+  ProductByTiles(tiles, a, panel, c, bias, relu, next);
+}
+
+#define HEADLIGHT_AVX_VNNI __attribute__((target("avxvnni,avx2,fma")))
+
+// As Avx2Tile, by the instruction that AVX-VNNI has for it, which neither saturates nor takes signed left-hand values.
+template <int rows>
+HEADLIGHT_AVX_VNNI void AvxVnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads,
+                                    const PanelView& b, const float* row_scales, Matrix<float> c, const float* bias,
+                                    bool relu, const std::byte* next, std::int64_t next_lines) {
+  constexpr int vectors = rows == 1 ? 8 : rows <= 3 ? 4 : 2;  // of 8 columns
+  for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
+    const std::int64_t columns = std::min<std::int64_t>(vectors * 8, c.columns - begin);
+    LineList ask;
+    const Lines* lines = PrefetchesOf(ask, a, quads, c, begin, columns, next, next_lines);
+    __m256i sums[rows][vectors];
+#pragma GCC unroll 8
+    for (auto& row : sums)
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v)
+        row[v] = _mm256_sub_epi32(_mm256_setzero_si256(), LoadBytes(b.offsets + begin + v * 8));
+    const std::int8_t* values = b.values + begin * kQuad;
+    const std::uint8_t* left = a;
+    for (const std::int8_t* const end = values + quads * kQuadRow; values != end; ++lines) {
+      const char* ahead = lines->first;
+      const std::int8_t* const until = values + std::min(end - values, lines->count * kQuadRow);
+      for (; values != until; values += kQuadRow, left += kQuad, ahead += lines->apart) {
+        _mm_prefetch(ahead, _MM_HINT_T0);
+        __m256i right[vectors];
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) right[v] = LoadBytes(values + v * 32);
+#pragma GCC unroll 8
+        for (int row = 0; row < rows; ++row) {
+          const __m256i four = FourOf(left + row * a_stride);
+#pragma GCC unroll 8
+          for (int v = 0; v < vectors; ++v) sums[row][v] = _mm256_dpbusd_avx_epi32(sums[row][v], four, right[v]);
+        }
+      }
+    }
+    StoreTile(sums, row_scales, b.scales + begin, bias == nullptr ? nullptr : bias + begin, relu,
+              c.Columns(begin, columns));
+  }
+}
+
+void AvxVnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
+                    const std::byte* next) {
+  static constexpr Tiles tiles = {AvxVnniTile<1>, AvxVnniTile<2>, AvxVnniTile<3>,
+                                  AvxVnniTile<4>, AvxVnniTile<5>, AvxVnniTile<6>};
+  ProductByTiles(tiles, a, panel, c, bias, relu, next);
 }
 
 #endif
@@ -319,6 +407,7 @@ const std::vector<Int8Path>& Int8Paths() {
     std::vector<Int8Path> found;
 #if defined(__x86_64__)
     if (MayUseVnni()) found.push_back({"AVX-512 VNNI", VnniProduct, 128});
+    if (MayUseAvxVnni()) found.push_back({"AVX-VNNI", AvxVnniProduct, 128});
     if (CpuHasAvx2()) found.push_back({"AVX2", Avx2Product, 0});
 #endif
     found.push_back({"plain", PlainProduct, 0});
