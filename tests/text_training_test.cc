@@ -15,6 +15,7 @@
 #include "headlight/models/gpt.h"
 #include "headlight/train/tasks/classification.h"
 #include "headlight/train/tasks/language_model.h"
+#include "headlight/train/tasks/mask_baselines.h"
 #include "headlight/train/tasks/masked_language_model.h"
 #include "headlight/train/tasks/question_answering.h"
 #include "headlight/train/tasks/tagging.h"
@@ -135,6 +136,22 @@ TEST(TextTraining, BitsPerMaskAreThoseOfMasksAlone) {
   EXPECT_EQ(report.more_scores[0].name, "bits_per_mask");
   EXPECT_NEAR(report.more_scores[0].value, std::log2(kVocabulary), 1e-5);
   EXPECT_NEAR(report.loss, std::log(kVocabulary), 1e-5);
+}
+
+// Of texts in which the left neighbour tells what stands between: frequencies do not, and neighbours do, but where they
+// are hidden too.
+TEST(TextTraining, CountsTellOfMasks) {
+  const std::vector<TextExample> train = Rings(400, 1), valid = Rings(200, 2);
+  const MaskingOptions masking{.share = 0.01, .mask_id = kMask, .special_ids = {kMask, kEnd}};  // one token of each
+  const MaskBaselines bits = ScoreMaskBaselines(train, valid, masking, kVocabulary);
+  EXPECT_GT(bits.by_frequency, 2);
+  EXPECT_LT(bits.by_neighbours, 0.5 * bits.by_frequency);
+  // Counted in texts of the same frequencies in another order they tell less.
+  std::vector<TextExample> sorted = train;
+  for (TextExample& text : sorted) std::ranges::sort(text.ids);
+  const MaskBaselines others = ScoreMaskBaselines(sorted, valid, masking, kVocabulary);
+  EXPECT_NEAR(others.by_frequency, bits.by_frequency, 0.1);
+  EXPECT_GT(others.by_neighbours, bits.by_neighbours + 0.3);
 }
 
 // Each token's tag is the step, at the first token B-; the last token of three has none. The answer is where 0 stands.

@@ -63,7 +63,7 @@ void CheckOptions(const Options& options, std::string_view kind, std::initialize
 void Run(const Options& options) {
   const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
   if (kind == TextEncoder::kKind) {
-    CheckOptions(options, kind, {});
+    CheckOptions(options, kind, {"--train"});
     EvaluateEncoder(options);
   } else if (kind == LanguageModel::kKind) {
     CheckOptions(options, kind, {"--end"});
@@ -140,7 +140,8 @@ void AddEvaluate(CLI::App& program) {
       .add_option(
           "--train", options.train,
           "Labelled pictures for --knn and --linear-probe [FILE]; questions, from which those of FILE are answered "
-          "without a picture, as a baseline; known structures, for baselines of a model that folds; or the texts that "
+          "without a picture, as a baseline; known structures, or texts for masked words, for baselines without a "
+          "model; or the texts that "
           "a translator has learned to read, for scores of "
           "groups: by length, by the rarest word and by likeness to these texts")
       ->check(NotEmpty())
@@ -176,7 +177,8 @@ void AddEvaluate(CLI::App& program) {
       "  classes of texts      accuracy and macro F1, and precision, recall and F1 of each class\n"
       "  classes of tokens     F1, precision and recall of spans, as conlleval and seqeval count, and accuracy\n"
       "  answers               SQuAD's F1 and exact match\n"
-      "  masked words          accuracy on 15% of the tokens, the same ones each time\n"
+      "  masked words          accuracy on 15% of the tokens, the same ones each time, and bits per mask; with "
+      "--train\n                        also bits by the frequencies there, and by both neighbours (a trigram)\n"
       "  language models       perplexity and bits per byte of texts, one a line; the token that ends a text is "
       "counted\n"
       "                        with --end only\n"

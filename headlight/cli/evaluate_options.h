@@ -23,7 +23,8 @@ struct EvaluateOptions {
   std::int64_t neighbours = 0;  // 0: not by neighbours
   bool linear_probe = false, pixels = false;
   // Of questions about pictures, too: those that the answers without a picture are taken from. Of translations: the
-  // texts that the model has learned to read. Of structures: known ones.
+  // texts that the model has learned to read. Of structures and of masked
+  // words: those that baselines are counted in.
   std::vector<std::string> train;
 
   // Of a model that reads regions: the files with their boxes, or the folder of a detector that finds them.

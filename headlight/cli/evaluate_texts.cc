@@ -14,6 +14,7 @@
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/generator.h"
 #include "headlight/train/tasks/classification.h"
+#include "headlight/train/tasks/mask_baselines.h"
 #include "headlight/train/tasks/masked_language_model.h"
 #include "headlight/train/tasks/question_answering.h"
 #include "headlight/train/tasks/tagging.h"
@@ -40,6 +41,8 @@ void EvaluateEncoder(const EvaluateOptions& options) {
     CheckLoss(model, evaluated.report.loss);
     WriteEvaluated(evaluated, options.json);
   };
+  Check(options.train.empty() || heads.masked_words, "{}: --train is for encoders with a head for masked words",
+        options.folder);
   if (heads.sequence_classes) {
     const TextExamples texts =
         ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
@@ -63,7 +66,16 @@ void EvaluateEncoder(const EvaluateOptions& options) {
     NoteWarnings(texts, options);
     ValidationReport report = ValidateMaskedWords(model, texts.texts, masking, watch);
     const auto masked = static_cast<std::size_t>(report.labels);
-    write({"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"});
+    Evaluated evaluated = {"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"};
+    if (!options.train.empty()) {
+      const TextExamples train = ReadTexts(options.train, encoder.tokenizer, longest, /*for_encoder=*/true);
+      const MaskBaselines bits = ScoreMaskBaselines(train.texts, texts.texts, masking, model.limits().vocabulary);
+      evaluated.lines = fmt::format("bits per mask {:.4f} by frequencies, {:.4f} by both neighbours\n",
+                                    bits.by_frequency, bits.by_neighbours);
+      evaluated.members = {{"frequency_bits_per_mask", bits.by_frequency},
+                           {"neighbour_bits_per_mask", bits.by_neighbours}};
+    }
+    write(evaluated);
   } else {
     Fail(
         "{}: this encoder has no head that could be evaluated: for classes of texts or tokens, answers or masked "

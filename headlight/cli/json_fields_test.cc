@@ -159,7 +159,7 @@ TEST_F(JsonFields, OfEvaluationsAreDocumented) {
       {"question-answering",
        {encoders + "answer",
         Write("q.jsonl", R"({"question": "who", "context": "Two men.", "answers": [{"text": "Two", "start": 0}]})")}},
-      {"masked-language-model", {encoders + "fill_mask", text}},
+      {"masked-language-model", {encoders + "fill_mask", text, "--train", text}},
       {"language-model", {gpt, text}},
       {"seq2seq", {model, Write("pairs", "Hund\tdog\n")}},
       {"seq2seq", {model, Write("pairs", "Hund\tdog\n"), "--rouge"}},

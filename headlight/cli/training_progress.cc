@@ -27,7 +27,7 @@ std::string Fixed(double value, int digits) {
 }  // namespace
 
 int DigitsOfScore(std::string_view name) {
-  constexpr std::array kNotPerCent = {"loss", "lddt_ca", "tm_score", "contact_precision"};
+  constexpr std::array kNotPerCent = {"loss", "lddt_ca", "tm_score", "contact_precision", "bits_per_mask"};
   return std::ranges::find(kNotPerCent, name) != kNotPerCent.end() ? 4 : 2;
 }
 

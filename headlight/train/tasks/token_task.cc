@@ -51,12 +51,14 @@ std::function<std::function<TrainingBatch()>(const BatchPosition& position)> Bat
   };
 }
 
+Random RandomOfValidation(std::int64_t example) { return Random(1, static_cast<std::uint64_t>(example)); }
+
 void ForBatches(const TokenExamples& examples, const PassWatch& watch,
                 const std::function<void(const TokenBatch& batch, std::size_t first)>& body) {
   TokenBatch batch;
   std::int64_t first = 0;
   for (std::int64_t i = 0; i < examples.size; ++i) {
-    Random random(1, static_cast<std::uint64_t>(i));
+    Random random = RandomOfValidation(i);
     examples.append(i, random, batch);
     if (std::max(batch.source_ids.size(), batch.target_inputs.size()) < kRowsOfValidation && i + 1 < examples.size)
       continue;

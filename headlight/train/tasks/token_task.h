@@ -31,6 +31,9 @@ TokenExamples ExamplesOf(const std::vector<TextExample>& texts, AppendText appen
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
     TokenExamples examples, const BatchOptions& options);
 
+// What is random about an example in each validation.
+Random RandomOfValidation(std::int64_t example);
+
 // Packs examples into batches, in their order and the same ones at each call; `first` is the number of a batch's first
 // example. Throws Cancelled.
 void ForBatches(const TokenExamples& examples, const PassWatch& watch,
