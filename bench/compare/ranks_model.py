@@ -34,10 +34,10 @@ def step(options, parameters, ranks):
         sending = 2 * options.bytes * parameters * (ranks - 1) / ranks / options.bandwidth + options.latency
         # An owner's messages, and those to the other owners.
         sending += 4 * pieces(parameters, ranks) / ranks * (ranks - 1) * options.overhead
-    shown = max(0.0, sending - (1 - options.late) * part * 2 / 3)
+    exposed = max(0.0, sending - (1 - options.late) * part * 2 / 3)
     short = 3 * (options.latency + (ranks - 1) * options.overhead) if ranks > 1 else 0.0
     update = 28 * parameters / options.memory / (ranks if options.shard_optimizer else 1)
-    return math.ceil(parts / ranks) * part + shown + short + update, shown
+    return math.ceil(parts / ranks) * part + exposed + short + update, exposed
 
 
 def main():
@@ -53,13 +53,13 @@ def main():
     parser.add_argument("--late", type=float, default=0.1, help="share of the parameters known at the end of the way back")
     parser.add_argument("--shard-optimizer", action="store_true")
     options = parser.parse_args()
-    print(f"{'ranks':>6}" + "".join(f"{f'{p / 1e6:.0f} M':>10}{'shown':>10}" for p in options.parameters))
+    print(f"{'ranks':>6}" + "".join(f"{f'{p / 1e6:.0f} M':>10}{'exposed':>10}" for p in options.parameters))
     one = {p: step(options, p, 1)[0] for p in options.parameters}
     for ranks in RANKS:
         row = f"{ranks:6}"
         for parameters in options.parameters:
-            seconds, shown = step(options, parameters, ranks)
-            row += f"{one[parameters] / ranks / seconds:10.0%}{shown / seconds:10.0%}"
+            seconds, exposed = step(options, parameters, ranks)
+            row += f"{one[parameters] / ranks / seconds:10.0%}{exposed / seconds:10.0%}"
         print(row)
 
 
