@@ -9,11 +9,13 @@
 #include <set>
 #include <vector>
 
+#include "headlight/autograd/tape.h"
 #include "headlight/base/test_support.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/t5.h"
 #include "headlight/train/tasks/denoising.h"
 #include "headlight/train/tasks/span_corruption.h"
+#include "headlight/train/tasks/teacher_forcing.h"
 #include "headlight/train/trainer.h"
 #include "tests/training_testing.h"
 
@@ -215,6 +217,29 @@ TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
     }
     EXPECT_EQ(task.validate({}).loss, task.validate({}).loss);  // the same spans each time
   }
+}
+
+// Two passes with the same dropout, which is none, agree; with other dropout they do not, and each learns.
+TEST(SequenceTasks, RDropComparesTwoPasses) {
+  BartConfig config = SmallBart()->config();
+  config.dropout = 0.2;
+  Bart model(config);
+  model.parameters().Initialise(5);
+  TokenBatch batch;
+  for (int text = 4; text < 8; ++text) AppendPair(Text(text), Text(text + 1), kEnd, kEnd, batch);
+  const auto loss = [&](bool training, double r_drop) {
+    Tape tape;
+    Context context;
+    context.tape = &tape;
+    context.training = training;
+    context.seed = 3;
+    return static_cast<double>(
+        TeacherForcedLoss(model, context, r_drop > 0 ? Twice(batch) : batch, 0.1, 1, r_drop).data<float>()[0]);
+  };
+  EXPECT_NEAR(loss(false, 5), loss(false, 0), 1e-4 * loss(false, 0));
+  const double apart = loss(true, 5) - loss(true, 1e-9);
+  EXPECT_GT(apart, 0.01);
+  EXPECT_NEAR(loss(true, 10) - loss(true, 1e-9), 2 * apart, 0.01 * apart);
 }
 
 TEST(SequenceTasks, PairsAreLearnedAndCounted) {

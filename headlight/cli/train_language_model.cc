@@ -15,7 +15,8 @@ namespace headlight {
 namespace {
 
 struct Options : TextTrainingOptions {
-  double label_smoothing = 0;
+  double label_smoothing = 0, r_drop = 0;
+  std::int64_t r_drop_after = 0;
 };
 
 GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& tokenizer) {
@@ -56,9 +57,12 @@ void Run(Options& options) {
     model = std::make_unique<Gpt>(Gpt2Of(options, tokenizer));
     model->parameters().Initialise(options.training.seed);
   }
-  const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, {options.batches, options.label_smoothing});
-  RunTextTraining(task, options, "language-model", "headlight generate", HashOfTexts(texts.train),
-                  Json::Object{{"label_smoothing", options.label_smoothing}}, progress);
+  const TrainingTask task = LanguageModelTask(
+      *model, texts, valid.bytes, {options.batches, options.label_smoothing, options.r_drop, options.r_drop_after});
+  Json of = Json::Object{{"label_smoothing", options.label_smoothing}};
+  SetRDrop(options.r_drop, options.r_drop_after, of);
+  RunTextTraining(task, options, "language-model", "headlight generate", HashOfTexts(texts.train), std::move(of),
+                  progress);
 }
 
 }  // namespace
@@ -68,6 +72,7 @@ void AddTrainLanguageModel(CLI::App& train) {
   const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
   AddLabelSmoothing(command, options->label_smoothing);
+  AddRDrop(command, options->r_drop, options->r_drop_after);
   command.footer(
       "\nA text longer than the model reads is cut into pieces. Files whose names end in .jsonl or .jsonl.gz are "
       "JSON\n"

@@ -31,9 +31,10 @@ struct Options : TextTrainingOptions {
   NewFamily family = NewFamily::bart;
   SpanOptions spans;
   NoiseOptions noise;
-  double label_smoothing = 0;
+  double label_smoothing = 0, r_drop = 0;
+  std::int64_t r_drop_after = 0;
 
-  TeacherForcingOptions teacher_forcing() const { return {batches, label_smoothing}; }
+  TeacherForcingOptions teacher_forcing() const { return {batches, label_smoothing, r_drop, r_drop_after}; }
 };
 
 const char* Name(Task task) {
@@ -198,6 +199,7 @@ void Run(Options& options) {
   else
     ReadBroken(options, folder, *model, progress, prepared);
   Json of = Json::Object{{"label_smoothing", options.label_smoothing}};
+  SetRDrop(options.r_drop, options.r_drop_after, of);
   if (options.task != Task::pairs) {
     const bool spans = options.task == Task::spans;
     of.Set("mask_share", spans ? options.spans.share : options.noise.share);
@@ -217,6 +219,7 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
   options->task = task;
   AddTextTrainingOptions(command, *options, texts);
   AddLabelSmoothing(command, options->label_smoothing);
+  AddRDrop(command, options->r_drop, options->r_drop_after);
   CLI::Option* longest = command.get_option("--positions")->description(positions);
   command.get_option("--batch-tokens")
       ->description("Tokens per batch: of the sources or of the targets, whichever are more");

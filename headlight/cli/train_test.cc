@@ -101,7 +101,18 @@ TEST_F(TrainTest, OptionsComeFromAFileAndAPreset) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"encoder_layers\": 2"));
-  EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"dropout\": 0.3"));
+  EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"dropout\": 0.2"));
+}
+
+TEST_F(TrainTest, TheDecoderHasItsOwnDepthAndRDropItsOwnLoss) {
+  ASSERT_EQ(RunProgram(Command({"--layers", "2"}, "train.de", "plain")).exit_code, 0);
+  ASSERT_EQ(RunProgram(Command({"--layers", "2", "--decoder-layers", "1", "--r-drop", "2"})).exit_code, 0);
+  EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"encoder_layers\": 2"));
+  EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"decoder_layers\": 1"));
+  EXPECT_NE(ReadFile(In("out/metrics.jsonl")), ReadFile(In("plain/metrics.jsonl")));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--layers", "2", "--decoder-layers", "1"})).err, HasSubstr("r_drop"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--layers", "2", "--r-drop", "2"})).err, HasSubstr("decoder_layers"));
+  EXPECT_THAT(Refusal({"--r-drop", "-1"}), HasSubstr("--r-drop"));
 }
 
 TEST_F(TrainTest, AKilledTrainingGoesOnAndEndsTheSame) {

@@ -23,24 +23,24 @@ const std::map<std::string, Preset> kPresets = {
     {"base", {}},
     // Multi30k and other corpora of a few ten thousand sentences; chosen on its validation set.
     {"multi30k",
-     {{"--layers", "4"},
-      {"--model-dim", "128"},
+     {{"--layers", "3"},
+      {"--model-dim", "256"},
       {"--heads", "4"},
-      {"--ffn-dim", "256"},
-      {"--dropout", "0.3"},
+      {"--ffn-dim", "512"},
+      {"--dropout", "0.2"},
       {"--attention-dropout", "0.1"},
       {"--schedule", "cosine"},
-      {"--warmup", "1500"},
-      {"--learning-rate", "0.004"},
+      {"--warmup", "1000"},
+      {"--learning-rate", "0.002"},
       {"--batch-tokens", "2500"},
-      {"--epochs", "48"}}},
+      {"--epochs", "24"}}},
 };
 
 struct Flags {
   TranslationTraining training;
   std::vector<std::string> train, valid;
   std::string preset;
-  int layers = 6;
+  int layers = 6, decoder_layers = 0;
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   double attention_dropout = -1;
@@ -56,7 +56,8 @@ void Run(Flags& flags) {
     t.valid_source = flags.valid[0];
     t.valid_target = flags.valid[1];
   }
-  t.model.encoder_layers = t.model.decoder_layers = flags.layers;
+  t.model.encoder_layers = flags.layers;
+  t.model.decoder_layers = flags.decoder_layers > 0 ? flags.decoder_layers : flags.layers;
   Check(t.model.model % flags.heads == 0, "--heads {} does not divide --model-dim {}", flags.heads, t.model.model);
   t.model.encoder_heads = t.model.decoder_heads = flags.heads;
   t.model.encoder_ffn = t.model.decoder_ffn = flags.ffn;
@@ -103,6 +104,8 @@ void AddTrainTranslation(CLI::App& train) {
     return AddNumber(*command, name, value, check, description)->capture_default_str()->group(group);
   };
   add("Model", "--layers", flags->layers, Between(1, 1024), "Layers of the encoder and of the decoder");
+  add("Model", "--decoder-layers", flags->decoder_layers, Between(1, 1024), "Layers of the decoder [as --layers]")
+      ->default_str("");
   add("Model", "--model-dim", t.model.model, AtLeast(1), "Size of embeddings and layers");
   add("Model", "--heads", flags->heads, AtLeast(1), "Attention heads");
   add("Model", "--ffn-dim", flags->ffn, AtLeast(1), "Inner size of the feed-forward network");
@@ -142,6 +145,7 @@ void AddTrainTranslation(CLI::App& train) {
   command->get_option("--warmup")
       ->description("Steps of linear warm-up to the peak [4000, or a tenth of at most 8000]");
   AddLabelSmoothing(*command, t.teacher_forcing.label_smoothing);
+  AddRDrop(*command, t.teacher_forcing.r_drop, t.teacher_forcing.r_drop_after);
   command->callback([command, preset, flags] {
     if (!preset->empty()) {
       for (const auto& [name, value] : kPresets.at(flags->preset)) {

@@ -143,6 +143,22 @@ void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
       ->group("Training");
 }
 
+void AddRDrop(CLI::App& command, double& weight, std::int64_t& after) {
+  AddNumber(command, "--r-drop", weight, NumberFrom(0),
+            "Pass over each batch twice, with other dropout, and add this times how far the predictions differ")
+      ->capture_default_str()
+      ->group("Training");
+  AddNumber(command, "--r-drop-after", after, AtLeast(0), "Epochs with one pass, before R-Drop begins")
+      ->capture_default_str()
+      ->group("Training");
+}
+
+void SetRDrop(double weight, std::int64_t after, Json& of) {
+  if (weight == 0) return;
+  of.Set("r_drop", weight);
+  of.Set("r_drop_after", after);
+}
+
 void CompleteTrainingOptions(TrainingOptions& training) {
   if (training.epochs == 0 && training.steps == 0 && training.minutes == 0) training.epochs = 20;
   CheckTrainingOptions(training);

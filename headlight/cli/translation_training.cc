@@ -75,23 +75,26 @@ TranslationValidation ReadValidation(const TranslationTraining& settings, const 
 
 Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
   const TransformerConfig& model = settings.model;
-  return Json::Object{{"corpus_hash", fmt::format("{:016x}", corpus.hash())},
-                      {"layers", model.encoder_layers},
-                      {"model_dim", model.model},
-                      {"heads", model.encoder_heads},
-                      {"ffn_dim", model.encoder_ffn},
-                      {"norm", model.norm == NormPlace::post ? "post" : "pre"},
-                      {"activation", static_cast<int>(model.activation)},
-                      {"dropout", model.dropout},
-                      {"attention_dropout", model.attention_dropout},
-                      {"tie_source_target", model.tie_source_target},
-                      {"tie_output", model.tie_output},
-                      {"positions", model.positions},
-                      {"vocabulary_size", settings.vocabulary.size},
-                      {"vocabulary", static_cast<int>(settings.vocabulary.algorithm)},
-                      {"bpe_dropout", settings.bpe_dropout},
-                      {"batch_tokens", settings.teacher_forcing.batches.batch_tokens},
-                      {"label_smoothing", settings.teacher_forcing.label_smoothing}};
+  Json of = Json::Object{{"corpus_hash", fmt::format("{:016x}", corpus.hash())},
+                         {"layers", model.encoder_layers},
+                         {"model_dim", model.model},
+                         {"heads", model.encoder_heads},
+                         {"ffn_dim", model.encoder_ffn},
+                         {"norm", model.norm == NormPlace::post ? "post" : "pre"},
+                         {"activation", static_cast<int>(model.activation)},
+                         {"dropout", model.dropout},
+                         {"attention_dropout", model.attention_dropout},
+                         {"tie_source_target", model.tie_source_target},
+                         {"tie_output", model.tie_output},
+                         {"positions", model.positions},
+                         {"vocabulary_size", settings.vocabulary.size},
+                         {"vocabulary", static_cast<int>(settings.vocabulary.algorithm)},
+                         {"bpe_dropout", settings.bpe_dropout},
+                         {"batch_tokens", settings.teacher_forcing.batches.batch_tokens},
+                         {"label_smoothing", settings.teacher_forcing.label_smoothing}};
+  if (model.decoder_layers != model.encoder_layers) of.Set("decoder_layers", model.decoder_layers);
+  SetRDrop(settings.teacher_forcing.r_drop, settings.teacher_forcing.r_drop_after, of);
+  return of;
 }
 
 void SaveModel(const Transformer& model, const MarianTokenizer& tokenizer, const std::string& folder) {

@@ -132,6 +132,18 @@ TEST_F(BatchStreamTest, PacksRowsForTeacherForcing) {
   EXPECT_EQ(batch.batches_in_epoch, 1);
 }
 
+TEST_F(BatchStreamTest, RepeatsTheTextsOfABatch) {
+  TokenBatch batch;
+  AppendPair(std::vector<std::int32_t>{5, 6, 7}, std::vector<std::int32_t>{8}, 1, 2, batch);
+  AppendPair(std::vector<std::int32_t>{9}, std::vector<std::int32_t>{10, 11}, 1, 2, batch);
+  const TokenBatch twice = Twice(batch);
+  EXPECT_EQ(twice.source_ids, (std::vector<std::int32_t>{5, 6, 7, 9, 5, 6, 7, 9}));
+  EXPECT_EQ(twice.target_inputs, (std::vector<std::int32_t>{1, 8, 1, 10, 11, 1, 8, 1, 10, 11}));
+  EXPECT_EQ(twice.source, (Sequences{{0, 3}, {3, 1}, {4, 3}, {7, 1}}));
+  EXPECT_EQ(twice.target, (Sequences{{0, 2}, {2, 3}, {5, 2}, {7, 3}}));
+  EXPECT_EQ(twice.labels, batch.labels);
+}
+
 TEST_F(BatchStreamTest, AnEpochHoldsEveryPairOnceWithinTheBound) {
   const Corpus corpus = Made(5000);
   for (const std::int64_t tokens : {1, 21, 100, 1000, 1000000}) {

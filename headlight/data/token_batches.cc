@@ -64,6 +64,24 @@ std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens)
   return split;
 }
 
+TokenBatch Twice(const TokenBatch& batch) {
+  TokenBatch twice = batch;
+  Append(twice.source_ids, batch.source_ids);
+  Append(twice.source_types, batch.source_types);
+  Append(twice.target_inputs, batch.target_inputs);
+  const auto repeat = [](Sequences& sequences, std::int32_t rows) {
+    const std::size_t texts = sequences.size();
+    for (std::size_t text = 0; text < texts; ++text) {
+      Sequence again = sequences[text];
+      again.begin += rows;
+      sequences.push_back(again);
+    }
+  };
+  repeat(twice.source, Size(batch.source_ids));
+  repeat(twice.target, Size(batch.target_inputs));
+  return twice;
+}
+
 std::int64_t LabelCount(const TokenBatch& batch) {
   return std::ranges::count_if(batch.labels, [](std::int32_t label) { return label >= 0; });
 }

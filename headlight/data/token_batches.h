@@ -36,6 +36,10 @@ HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<co
 // half of the source's where those are more, or of the source where no decoder reads the target.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
+// The batch's texts, then the same again, with the labels of the first: two passes of R-Drop in one.
+HEADLIGHT_API TokenBatch Twice(const TokenBatch& batch);
+inline bool IsTwice(const TokenBatch& batch) { return batch.target_inputs.size() > batch.labels.size(); }
+
 // How many labels of a batch are not negative.
 HEADLIGHT_API std::int64_t LabelCount(const TokenBatch& batch);
 

@@ -64,6 +64,72 @@ void CrossEntropyChunk(Matrix<const T> logits, const std::int32_t* labels, T smo
 
 HEADLIGHT_KERNEL(CrossEntropyChunk);
 
+template <typename T>
+void ConsistentCrossEntropyChunk(Matrix<T> x, Matrix<T> y, const std::int32_t* labels, T smoothing, T consistency,
+                                 T weight, double* losses) {
+  const hn::ScalableTag<T> d;
+  const std::int64_t vocab = x.columns;
+  for (std::int64_t row = 0; row < x.rows; ++row) {
+    T* const in_x = x.row(row);
+    T* const in_y = y.row(row);
+    const std::int32_t label = labels[row];
+    if (label < 0) {
+      losses[row] = 0;
+      std::fill_n(in_x, vocab, T{0});
+      std::fill_n(in_y, vocab, T{0});
+      continue;
+    }
+    const T highest_x = MaxOverLanes(d, vocab, in_x), highest_y = MaxOverLanes(d, vocab, in_y);
+    const auto max_x = hn::Set(d, highest_x), max_y = hn::Set(d, highest_y);
+    const double label_logits =
+        static_cast<double>(in_x[label] - highest_x) + static_cast<double>(in_y[label] - highest_y);
+    // Sums of exp(x), exp(y), of both times x - y, and of x + y; x and y relative to their maxima.
+    auto exp_y_sums = hn::Zero(d), x_products = hn::Zero(d), y_products = hn::Zero(d), logit_sums = hn::Zero(d);
+    const T exp_x_sum = SumOverLanes(d, vocab, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      const auto logit_x = hn::Sub(LoadLanes(d, in_x + column, lanes), max_x);
+      const auto logit_y = hn::Sub(LoadLanes(d, in_y + column, lanes), max_y);
+      const auto zero = hn::Zero(d), difference = hn::Sub(logit_x, logit_y);
+      const auto exp_x = WeightOf(d, logit_x), exp_y = KeepLanes(d, WeightOf(d, logit_y), lanes, zero);
+      exp_y_sums = hn::Add(exp_y_sums, exp_y);
+      x_products = hn::MulAdd(KeepLanes(d, exp_x, lanes, zero), difference, x_products);
+      y_products = hn::MulAdd(exp_y, difference, y_products);
+      logit_sums = hn::Add(logit_sums, KeepLanes(d, hn::Add(logit_x, logit_y), lanes, zero));
+      return exp_x;
+    });
+    const T exp_y_sum = hn::GetLane(hn::SumOfLanes(d, exp_y_sums));
+    const double log_x = std::log(static_cast<double>(exp_x_sum)), log_y = std::log(static_cast<double>(exp_y_sum));
+    const double x_to_y = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, x_products)) / exp_x_sum) - (log_x - log_y);
+    const double y_to_x = (log_x - log_y) - static_cast<double>(hn::GetLane(hn::SumOfLanes(d, y_products)) / exp_y_sum);
+    const double e = static_cast<double>(smoothing);
+    const double mean_logits =
+        static_cast<double>(hn::GetLane(hn::SumOfLanes(d, logit_sums))) / static_cast<double>(vocab);
+    losses[row] = (log_x + log_y - (1 - e) * label_logits - e * mean_logits) / 2 +
+                  static_cast<double>(consistency) / 4 * (x_to_y + y_to_x);
+    // With D = log(p / q): the gradient of KL(p || q) + KL(q || p) by x is p (D - KL(p || q) + 1) - q, that by y is
+    // q (-D - KL(q || p) + 1) - p.
+    const T half = weight / 2, quarter = weight * consistency / 4;
+    const auto factor = hn::Set(d, quarter), uniform = hn::Set(d, half * smoothing / static_cast<T>(vocab));
+    const auto inverse_x = hn::Set(d, 1 / exp_x_sum), inverse_y = hn::Set(d, 1 / exp_y_sum);
+    const auto offset_x = hn::Set(d, half + quarter * static_cast<T>(1 - x_to_y));
+    const auto offset_y = hn::Set(d, half + quarter * static_cast<T>(1 - y_to_x));
+    const auto log_ratio = hn::Set(d, static_cast<T>(log_x - log_y));
+    ForLanes(d, vocab, [&](std::int64_t column, auto lanes) HWY_ATTR {
+      const auto logit_x = hn::Sub(LoadLanes(d, in_x + column, lanes), max_x);
+      const auto logit_y = hn::Sub(LoadLanes(d, in_y + column, lanes), max_y);
+      const auto p = hn::Mul(WeightOf(d, logit_x), inverse_x), q = hn::Mul(WeightOf(d, logit_y), inverse_y);
+      const auto scaled = hn::Mul(factor, hn::Sub(hn::Sub(logit_x, logit_y), log_ratio));
+      const auto of_x = hn::MulSub(p, hn::Add(offset_x, scaled), hn::MulAdd(factor, q, uniform));
+      const auto of_y = hn::MulSub(q, hn::Sub(offset_y, scaled), hn::MulAdd(factor, p, uniform));
+      StoreLanes(of_x, d, in_x + column, lanes);
+      StoreLanes(of_y, d, in_y + column, lanes);
+    });
+    in_x[label] -= half * (1 - smoothing);
+    in_y[label] -= half * (1 - smoothing);
+  }
+}
+
+HEADLIGHT_KERNEL(ConsistentCrossEntropyChunk);
+
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
 HWY_AFTER_NAMESPACE();
@@ -73,16 +139,22 @@ namespace headlight::kernels {
 namespace {
 
 HEADLIGHT_EXPORT(CrossEntropyChunk);
+HEADLIGHT_EXPORT(ConsistentCrossEntropyChunk);
 
 template <typename T>
-void Run(Matrix<const T> logits, std::span<const std::int32_t> labels, double label_smoothing, double weight,
-         std::span<double> losses, Matrix<T> gradient) {
+void CheckRows(Matrix<const T> logits, std::span<const std::int32_t> labels, std::span<const double> losses) {
   Ensure(std::ssize(labels) == logits.rows && std::ssize(losses) == logits.rows,
          "CrossEntropyRows: {} rows of logits, {} labels, {} losses", logits.rows, labels.size(), losses.size());
   for (std::size_t row = 0; row < labels.size(); ++row) {
     Check(labels[row] < logits.columns, "cross-entropy: the label of row {} is {}, but there are {} classes", row,
           labels[row], logits.columns);
   }
+}
+
+template <typename T>
+void Run(Matrix<const T> logits, std::span<const std::int32_t> labels, double label_smoothing, double weight,
+         std::span<double> losses, Matrix<T> gradient) {
+  CheckRows<T>(logits, labels, losses);
   const Profiled profiled("cross-entropy", 0, BytesOf(logits, 2));
   const auto chunk = HEADLIGHT_DISPATCH(CrossEntropyChunk, T);
   ForRowChunks(logits.rows, logits.columns, [&](std::int64_t first, std::int64_t rows) {
@@ -105,9 +177,26 @@ void CrossEntropyRowsGradient(Matrix<T> logits, std::span<const std::int32_t> la
   Run<T>(logits, labels, label_smoothing, weight, losses, logits);
 }
 
-#define HEADLIGHT_CROSS_ENTROPY(T)                                                                           \
-  template void CrossEntropyRows(Matrix<const T>, std::span<const std::int32_t>, double, std::span<double>); \
-  template void CrossEntropyRowsGradient(Matrix<T>, std::span<const std::int32_t>, double, double, std::span<double>)
+template <typename T>
+void ConsistentCrossEntropyRowsGradient(Matrix<T> x, Matrix<T> y, std::span<const std::int32_t> labels,
+                                        double label_smoothing, double consistency, double weight,
+                                        std::span<double> losses) {
+  CheckRows<T>(x, labels, losses);
+  Ensure(y.rows == x.rows && y.columns == x.columns, "two passes of {} x {} and {} x {} logits", x.rows, x.columns,
+         y.rows, y.columns);
+  const Profiled profiled("cross-entropy", 0, BytesOf(x, 4));
+  const auto chunk = HEADLIGHT_DISPATCH(ConsistentCrossEntropyChunk, T);
+  ForRowChunks(x.rows, 2 * x.columns, [&](std::int64_t first, std::int64_t rows) {
+    chunk(x.Rows(first, rows), y.Rows(first, rows), labels.data() + first, static_cast<T>(label_smoothing),
+          static_cast<T>(consistency), static_cast<T>(weight), losses.data() + first);
+  });
+}
+
+#define HEADLIGHT_CROSS_ENTROPY(T)                                                                                     \
+  template void CrossEntropyRows(Matrix<const T>, std::span<const std::int32_t>, double, std::span<double>);           \
+  template void CrossEntropyRowsGradient(Matrix<T>, std::span<const std::int32_t>, double, double, std::span<double>); \
+  template void ConsistentCrossEntropyRowsGradient(Matrix<T>, Matrix<T>, std::span<const std::int32_t>, double,        \
+                                                   double, double, std::span<double>)
 HEADLIGHT_CROSS_ENTROPY(float);
 HEADLIGHT_CROSS_ENTROPY(double);
 #undef HEADLIGHT_CROSS_ENTROPY

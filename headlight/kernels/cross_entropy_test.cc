@@ -57,6 +57,34 @@ void CheckValues() {
 TEST(CrossEntropyRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(CrossEntropyRows, ValuesInDouble) { CheckValues<double>(); }
 
+TEST(ConsistentCrossEntropyRows, GradientsMatchFiniteDifferences) {
+  ForEveryTarget([] {
+    const RowCase shape{5, 23, 1, 1};
+    TestMatrix<double> x(shape, 1, 2), y(shape, 2, 2);
+    const std::vector<std::int32_t> labels = Labels(shape);
+    std::vector<double> losses(5);
+    const auto forward = [&] {
+      TestMatrix<double> copy_x = x, copy_y = y;
+      ConsistentCrossEntropyRowsGradient<double>(copy_x.view(), copy_y.view(), labels, 0.1, 5, 0.25, losses);
+      double sum = 0;
+      for (const double loss : losses) sum += 0.25 * loss;
+      return sum;
+    };
+    TestMatrix<double> gradient_x = x, gradient_y = y;
+    TestMatrix<float> narrow_x(shape, 1, 2), narrow_y(shape, 2, 2);
+    ConsistentCrossEntropyRowsGradient<double>(gradient_x.view(), gradient_y.view(), labels, 0.1, 5, 0.25, losses);
+    ConsistentCrossEntropyRowsGradient<float>(narrow_x.view(), narrow_y.view(), labels, 0.1, 5, 0.25, losses);
+    for (std::int64_t row = 0; row < shape.rows; ++row) {
+      for (std::int64_t i = 0; i < shape.columns; ++i) {
+        ASSERT_NEAR(gradient_x.at(row, i), Derivative(x.at(row, i), forward), 1e-8) << row << ", " << i;
+        ASSERT_NEAR(gradient_y.at(row, i), Derivative(y.at(row, i), forward), 1e-8) << row << ", " << i;
+        ASSERT_NEAR(narrow_x.at(row, i), gradient_x.at(row, i), 2e-6) << row << ", " << i;
+        ASSERT_NEAR(narrow_y.at(row, i), gradient_y.at(row, i), 2e-6) << row << ", " << i;
+      }
+    }
+  });
+}
+
 TEST(CrossEntropyRows, GradientsMatchFiniteDifferences) {
   ForEveryTarget([] {
     const RowCase shape{5, 23, 1, 1};

@@ -18,11 +18,12 @@ constexpr std::int64_t kBlockRows = 256;
 }  // namespace
 
 Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tensor& bias,
-                              std::span<const std::int32_t> labels, double label_smoothing, double scale) {
+                              std::span<const std::int32_t> labels, double label_smoothing, double scale,
+                              double r_drop) {
+  const std::int64_t passes = r_drop > 0 ? 2 : 1, all_rows = std::ssize(labels);
   const Tensor& w = weight.value;
   const Shape shape = weight.shape();
-  Check(shape.rank() == 2 && x.shape().rank() == 2 && x.columns() == shape[1] &&
-            static_cast<std::int64_t>(labels.size()) == x.rows(),
+  Check(shape.rank() == 2 && x.shape().rank() == 2 && x.columns() == shape[1] && passes * all_rows == x.rows(),
         "ProjectionCrossEntropy: x of shape {} does not fit a weight of shape {} and {} labels", ToString(x.shape()),
         ToString(shape), labels.size());
   Ensure(bias.node() == nullptr, "ProjectionCrossEntropy: its bias gets no gradient");
@@ -39,20 +40,30 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
     kernels::PackedMatrix<T> made;
     const kernels::PackedMatrix<T>& packed = PackedTransposed<T>(weight, made);
     const auto packed_back = x.node() != nullptr ? Packed<T>(weight) : kernels::PackedMatrix<T>();
-    for (std::int64_t begin = 0; begin < x.rows(); begin += kBlockRows) {
-      const std::int64_t rows = std::min(kBlockRows, x.rows() - begin);
-      const Matrix<T> block = scores.matrix<T>().Rows(0, rows), block_x = x.matrix<T>().Rows(begin, rows);
+    for (std::int64_t begin = 0; begin < all_rows; begin += kBlockRows / passes) {
+      const std::int64_t rows = std::min(kBlockRows / passes, all_rows - begin);
       const auto block_labels = labels.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
       const auto block_losses =
           std::span(losses).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows));
-      kernels::Gemm<T>(block_x, packed, block, bias.empty() ? nullptr : bias.data<T>());
-      if (!wants_gradient) {
-        kernels::CrossEntropyRows<T>(block, block_labels, label_smoothing, block_losses);
-        continue;
+      const auto block = [&](std::int64_t pass) { return scores.matrix<T>().Rows(pass * rows, rows); };
+      const auto rows_of = [&](const Tensor& all, std::int64_t pass) {
+        return all.matrix<T>().Rows(pass * all_rows + begin, rows);
+      };
+      for (std::int64_t pass = 0; pass < passes; ++pass)
+        kernels::Gemm<T>(rows_of(x, pass), packed, block(pass), bias.empty() ? nullptr : bias.data<T>());
+      if (r_drop > 0)
+        kernels::ConsistentCrossEntropyRowsGradient<T>(block(0), block(1), block_labels, label_smoothing, r_drop, scale,
+                                                       block_losses);
+      else if (wants_gradient)
+        kernels::CrossEntropyRowsGradient<T>(block(0), block_labels, label_smoothing, scale, block_losses);
+      else
+        kernels::CrossEntropyRows<T>(block(0), block_labels, label_smoothing, block_losses);
+      if (!wants_gradient) continue;
+      for (std::int64_t pass = 0; pass < passes; ++pass) {
+        if (x.node() != nullptr) kernels::Gemm<T>(block(pass), packed_back, rows_of(dx, pass));
+        if (w.node() != nullptr)
+          kernels::GemmTransposed<T>(block(pass), rows_of(x, pass), dw.matrix<T>(), weight.compute);
       }
-      kernels::CrossEntropyRowsGradient<T>(block, block_labels, label_smoothing, scale, block_losses);
-      if (x.node() != nullptr) kernels::Gemm<T>(block, packed_back, dx.matrix<T>().Rows(begin, rows));
-      if (w.node() != nullptr) kernels::GemmTransposed<T>(block, block_x, dw.matrix<T>(), weight.compute);
     }
     loss.data<T>()[0] = static_cast<T>(scale * std::accumulate(losses.begin(), losses.end(), 0.0));
   });

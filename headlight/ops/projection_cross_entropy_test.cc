@@ -21,6 +21,46 @@ TEST(ProjectionCrossEntropy, GradientsMatchFiniteDifferences) {
   }
 }
 
+TEST(ProjectionCrossEntropy, GradientsOfTwoPassesMatchFiniteDifferences) {
+  const std::vector<std::int32_t> labels = {2, -1, 0, 4};
+  for (const double smoothing : {0.0, 0.1}) {
+    const auto f = [&](const std::vector<Tensor>& in) {
+      return ProjectionCrossEntropy(in[0], Weight{in[1]}, RandomTensor({5}, 9), labels, smoothing, 0.3, 3);
+    };
+    EXPECT_EQ("", CheckGradients(f, {RandomTensor({8, 3}, 1), RandomTensor({5, 3}, 2)}));
+  }
+}
+
+// Two passes that agree have the loss of one; else the divergences of their predictions are added.
+TEST(ProjectionCrossEntropy, AddsTheDivergenceOfTwoPasses) {
+  constexpr std::int64_t rows = 300, vocab = 7;
+  const Tensor x = RandomTensor({2 * rows, 4}, 1), w = RandomTensor({vocab, 4}, 2);
+  std::vector<std::int32_t> labels(rows);
+  for (std::size_t row = 0; row < labels.size(); ++row) labels[row] = static_cast<std::int32_t>(row % 8) - 1;
+  std::vector<std::int32_t> both = labels;
+  both.insert(both.end(), labels.begin(), labels.end());
+  const auto predictions = [&](std::int64_t row) {
+    std::vector<double> weights(vocab);
+    double sum = 0;
+    for (std::int64_t word = 0; word < vocab; ++word) {
+      double score = 0;
+      for (std::int64_t i = 0; i < 4; ++i) score += x.matrix<double>().row(row)[i] * w.matrix<double>().row(word)[i];
+      sum += weights[static_cast<std::size_t>(word)] = std::exp(score);
+    }
+    for (double& weight : weights) weight /= sum;
+    return weights;
+  };
+  double divergence = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (labels[static_cast<std::size_t>(row)] < 0) continue;
+    const std::vector<double> p = predictions(row), q = predictions(rows + row);
+    for (std::size_t word = 0; word < p.size(); ++word) divergence += (p[word] - q[word]) * std::log(p[word] / q[word]);
+  }
+  const double plain = ProjectionCrossEntropy(x, Weight{w}, {}, both, 0.1, 0.5).data<double>()[0];
+  const double found = ProjectionCrossEntropy(x, Weight{w}, {}, labels, 0.1, 0.5, 3).data<double>()[0];
+  EXPECT_NEAR(found, plain / 2 + 0.5 * 3 / 4.0 * divergence, 1e-9 * found);
+}
+
 TEST(ProjectionCrossEntropy, GradientsInsideAFunction) {
   const std::vector<std::int32_t> labels = {2, -1, 0, 4}, others = {1, 3, 3, 0};
   const auto f = [&](const std::vector<Tensor>& in) {

@@ -9,7 +9,7 @@ namespace headlight {
 
 TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std::int64_t valid_bytes,
                                const TeacherForcingOptions& options) {
-  CheckLabelSmoothing(options.label_smoothing);
+  CheckTeacherForcing(options);
   const LanguageModel::Limits limits = model.limits();
   const bool ends = limits.end_id >= 0;
   for (const auto& [set, purpose] : {std::pair(&texts.train, "learn from"), std::pair(&texts.valid, "validate on")})
@@ -26,17 +26,17 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
     batch.target_inputs.insert(batch.target_inputs.end(), inputs.begin(), inputs.end());
     AppendRows(batch.labels, batch.target, labels);
   };
-  const auto loss = [&model](Context& context, const TokenBatch& batch, double smoothing, double scale) {
+  const auto loss = [&model](Context& context, const TokenBatch& batch, double smoothing, double scale, double r_drop) {
     return ops::ProjectionCrossEntropy(model.Decode(context, batch.target_inputs, batch.target),
                                        model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing,
-                                       scale);
+                                       scale, IsTwice(batch) ? r_drop : 0);
   };
   const auto validate = [loss, valid_bytes, valid = ExamplesOf(texts.valid, append)](const CancelCheck& cancelled) {
     double sum = 0;
     std::int64_t labels = 0;
     ForBatches(valid, cancelled, [&](const TokenBatch& batch, std::size_t) {
       Context context;
-      sum += static_cast<double>(loss(context, batch, 0, 1).template data<float>()[0]);
+      sum += static_cast<double>(loss(context, batch, 0, 1, 0).template data<float>()[0]);
       labels += LabelCount(batch);
     });
     ValidationReport report = LossReport(sum, labels);
@@ -45,10 +45,12 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
     return report;
   };
   return {.model = &model,
-          .batches = BatchesOf(ExamplesOf(texts.train, append), options.batches),
-          .loss = [loss, smoothing = options.label_smoothing](
-                      Context& context, const std::any& part,
-                      double scale) { return loss(context, std::any_cast<const TokenBatch&>(part), smoothing, scale); },
+          .batches = BatchesOf(ExamplesOf(texts.train, append), options),
+          .loss =
+              [loss, smoothing = options.label_smoothing, r_drop = options.r_drop](Context& context,
+                                                                                   const std::any& part, double scale) {
+                return loss(context, std::any_cast<const TokenBatch&>(part), smoothing, scale, r_drop);
+              },
           .validate = validate,
           .scores = valid_bytes > 0 ? std::vector<std::string>{"bits_per_byte"} : std::vector<std::string>{}};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <any>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -22,18 +23,43 @@ void CheckLabelSmoothing(double label_smoothing) {
         label_smoothing);
 }
 
+void CheckTeacherForcing(const TeacherForcingOptions& options) {
+  CheckLabelSmoothing(options.label_smoothing);
+  Check(options.r_drop >= 0 && std::isfinite(options.r_drop), "the weight of R-Drop cannot be negative, as {} is",
+        options.r_drop);
+  Check(options.r_drop_after >= 0, "R-Drop cannot begin after {} epochs", options.r_drop_after);
+}
+
+std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
+    TokenExamples examples, const TeacherForcingOptions& options) {
+  auto once = BatchesOf(std::move(examples), options.batches);
+  if (options.r_drop == 0) return once;
+  return [once = std::move(once), after = options.r_drop_after](const BatchPosition& position) {
+    return [next = once(position), epoch = position.epoch, after]() mutable {
+      TrainingBatch batch = next();
+      if (epoch >= after)
+        for (std::any& part : batch.parts) part = Twice(std::any_cast<const TokenBatch&>(part));
+      epoch = batch.next.epoch;
+      return batch;
+    };
+  };
+}
+
 Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const TokenBatch& batch, double label_smoothing,
-                         double scale) {
+                         double scale, double r_drop) {
   const Memory memory{model.Encode(context, batch.source_ids, batch.source), batch.source};
-  return TeacherForcedLoss(model, context, memory, batch, label_smoothing, scale);
+  return TeacherForcedLoss(model, context, memory, batch, label_smoothing, scale, r_drop);
 }
 
 Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, const Memory& memory,
-                         const TokenBatch& batch, double label_smoothing, double scale) {
+                         const TokenBatch& batch, double label_smoothing, double scale, double r_drop) {
   const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target, memory);
   const Tensor bias = model.OutputBias(context);
+  if (!IsTwice(batch)) r_drop = 0;
   if (bias.empty() || bias.node() == nullptr)
-    return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), bias, batch.labels, label_smoothing, scale);
+    return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), bias, batch.labels, label_smoothing, scale,
+                                       r_drop);
+  Ensure(r_drop == 0, "R-Drop of a model whose output bias learns");
   // Where a bias learns, the logits are stored.
   const Tensor logits = ops::Linear(hidden, model.OutputWeight(context), bias);
   if (label_smoothing == 0) return ops::CrossEntropy(logits, batch.labels, scale);
@@ -48,12 +74,14 @@ Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, cons
 
 TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,
                                 std::function<ValidationReport(const PassWatch& watch)> validate) {
-  CheckLabelSmoothing(options.label_smoothing);
+  CheckTeacherForcing(options);
   return {.model = &model,
-          .batches = BatchesOf(std::move(pairs), options.batches),
+          .batches = BatchesOf(std::move(pairs), options),
           .loss =
-              [&model, smoothing = options.label_smoothing](Context& context, const std::any& part, double scale) {
-                return TeacherForcedLoss(model, context, std::any_cast<const TokenBatch&>(part), smoothing, scale);
+              [&model, smoothing = options.label_smoothing, r_drop = options.r_drop](
+                  Context& context, const std::any& part, double scale) {
+                return TeacherForcedLoss(model, context, std::any_cast<const TokenBatch&>(part), smoothing, scale,
+                                         r_drop);
               },
           .validate = std::move(validate),
           .shares_validation = true};

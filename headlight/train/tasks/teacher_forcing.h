@@ -16,18 +16,31 @@ namespace headlight {
 struct TeacherForcingOptions {
   BatchOptions batches;
   double label_smoothing = 0.1;  // the share of the probability that is spread over all words
+  // The weight of the divergence between two passes with other dropout over each batch (ops::ProjectionCrossEntropy);
+  // 0: there is one pass, as there is in the first r_drop_after epochs.
+  double r_drop = 0;
+  std::int64_t r_drop_after = 0;
 };
 
 // Throws Error where it is not from 0 to below 1.
 void CheckLabelSmoothing(double label_smoothing);
 
-// [1]: `scale` times the sum of the losses of the batch's target tokens.
+// Throws Error where an option is impossible.
+void CheckTeacherForcing(const TeacherForcingOptions& options);
+
+// TrainingTask::batches of examples, whose parts are TokenBatch: where R-Drop has begun, `Twice` of one.
+HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
+    TokenExamples examples, const TeacherForcingOptions& options);
+
+// [1]: `scale` times the sum of the losses of the batch's target tokens. Where the batch is `Twice` of one, the
+// divergence between both halves is added, with the weight r_drop.
 HEADLIGHT_API Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const TokenBatch& batch,
-                                       double label_smoothing, double scale);
+                                       double label_smoothing, double scale, double r_drop = 0);
 
 // The same of targets whose sources an encoder has read: one entry of the memory for each.
 HEADLIGHT_API Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, const Memory& memory,
-                                       const TokenBatch& batch, double label_smoothing, double scale);
+                                       const TokenBatch& batch, double label_smoothing, double scale,
+                                       double r_drop = 0);
 
 // The task to learn pairs, with a validation.
 TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,
