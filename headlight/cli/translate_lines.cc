@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/line_batches.h"
@@ -23,6 +24,9 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+
+// From so many float32 weights on, which no cache of a small machine holds, a text alone waits for memory.
+constexpr std::int64_t kManyWeights = 8'000'000;
 
 // Keeps all weights in memory until Write: for a few hundred sentences. Does nothing with an empty path.
 class AttentionFile {
@@ -152,6 +156,15 @@ std::string Row(const Translation& translation, std::int64_t line, const Transla
   return row + '\n';
 }
 
+// Whether --draft would write the same texts faster, were each translated alone.
+bool DraftHelps(const Translator& translator, const LineTranslation& options) {
+  const TranslateOptions& asked = options.translate;
+  const bool greedy = asked.beam_size == 1 && !asked.sample && !asked.temperature && !asked.top_k && !asked.top_p &&
+                      !asked.repetition_penalty && !asked.no_repeat_ngram_size;
+  return greedy && !options.load.draft && options.load.compute.value_or(Compute::float32) == Compute::float32 &&
+         translator.model().parameters().count() >= kManyWeights;
+}
+
 void Warn(const Translation& best, const std::string& place, std::int64_t positions, const LineTranslation& options) {
   if (best.parts > 1)
     Note("{}: {} tokens, of which the model reads {} at once: translated in {} parts{}", place, best.tokens, positions,
@@ -181,7 +194,9 @@ void TranslateLines(const LineTranslation& options) {
   TargetPrefixes prefixes(options);
   // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
+  std::int64_t alone = 0;  // lines that were translated alone
   const auto rows = [&](const LineBatch& batch) {
+    if (batch.lines.size() == 1) ++alone;
     for (std::size_t i = 0; options.summarize && i < batch.lines.size(); ++i)
       CheckReadAtOnce(translator, batch.lines[i], translate, batch.name_of(i));
     prefixes.Read(batch, translate);
@@ -202,6 +217,8 @@ void TranslateLines(const LineTranslation& options) {
                                            rows, translate.n_best > 1 ? "" : "\n");
   prefixes.CheckAllRead(options.input, count.lines);
   attention.Write();
+  if (alone > 1 && alone == count.lines && DraftHelps(translator, options))
+    Note("each line came, and was translated, alone: --draft gives the same text faster with a model of this size");
 }
 
 }  // namespace headlight

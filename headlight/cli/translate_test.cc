@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-using testing::HasSubstr;
+using testing::HasSubstr, testing::Not;
 
 struct TranslateTest : ProgramTest {
   const Translator translator = Translator::Load(model);
@@ -38,6 +38,38 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
   EXPECT_EQ(RunProgram({"translate", model, "--beam-size", "1", "--draft"}, input).out,
             RunProgram({"translate", model, "--beam-size", "1"}, input).out);
   EXPECT_THAT(RefusalOf({"translate", model, "--draft", "--compute", "int8"}), HasSubstr("not in int8"));
+}
+
+// To a program that gives line after line and waits for each translation.
+TEST_F(TranslateTest, SuggestsADraftWhereLinesComeAlone) {
+  const std::string large = folder.File("large");
+  std::filesystem::create_directory(large);
+  SaveTinyModel(large, 40, 4, std::int64_t{1} << 16);
+  const auto notes = [&](std::vector<std::string> arguments) {
+    int to_program[2], from_program[2], errors[2];
+    EXPECT_EQ(pipe2(to_program, O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(from_program, O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(errors, O_CLOEXEC), 0);
+    arguments.insert(arguments.begin(), "translate");
+    arguments.insert(arguments.end(), {"--max-length", "4"});
+    const pid_t process = StartProgram(arguments, to_program[0], from_program[1], errors[1]);
+    for (const int end : {to_program[0], from_program[1], errors[1]}) close(end);
+    for (int line = 0; line < 2; ++line) {
+      EXPECT_EQ(write(to_program[1], "Ein Hund.\n", 10), 10);
+      ReadLine(from_program[0]);
+    }
+    close(to_program[1]);
+    std::string all;
+    for (std::string line; !(line = ReadLine(errors[0])).empty();) all += line;
+    EXPECT_EQ(AwaitProgram(process), 0);
+    close(from_program[0]);
+    close(errors[0]);
+    return all;
+  };
+  EXPECT_THAT(notes({large, "--beam-size", "1", "--compute", "float32"}), HasSubstr("--draft gives the same text"));
+  EXPECT_THAT(notes({large, "--beam-size", "1", "--draft"}), Not(HasSubstr("--draft")));
+  EXPECT_THAT(notes({large}), Not(HasSubstr("--draft")));
+  EXPECT_THAT(notes({model, "--beam-size", "1"}), Not(HasSubstr("--draft")));
 }
 
 TEST_F(TranslateTest, AnswersEachLineBeforeTheNext) {

@@ -24,7 +24,8 @@ inline constexpr std::array<std::string_view, 6> kSentences = {
     "Two children play, they laugh.", "Gestern hat der Mann ein Buch gelesen!", "Yesterday the man read a book!"};
 
 // Saves it into `folder`, which exists. It reads at most `positions` - 1 tokens.
-inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4) {
+inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4,
+                          std::int64_t ffn = 24) {
   auto sentence = kSentences.begin();
   const MarianTokenizer tokenizer = TrainVocabulary(
       [&](std::string_view& line) {
@@ -40,7 +41,7 @@ inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40
   config.encoder_layers = 2;
   config.decoder_layers = 3;
   config.encoder_heads = config.decoder_heads = 2;
-  config.encoder_ffn = config.decoder_ffn = 24;
+  config.encoder_ffn = config.decoder_ffn = ffn;
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   config.positions = positions;
   config.start_id = config.pad_id = tokenizer.pad();
