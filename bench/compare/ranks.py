@@ -3,7 +3,8 @@ both end with the same bits, and prints how fast each was, and how much of the s
 
 With --pytorch the same model is trained by PyTorch's DistributedDataParallel over gloo, too, as N ranks of one thread
 and as one process, in batches of as many tokens. With --rate or --delay the ranks are on hosts of their own, network
-namespaces that are joined by a bridge with this rate and delay (as root, with iproute2; delays need the kernel's netem).
+namespaces that are joined by a bridge with this rate and delay (as root, with iproute2). Where the kernel has no netem,
+a process of its own delays what they send (delayed_network.py).
 """
 
 import argparse
@@ -23,6 +24,7 @@ import headlight_training
 from measured import run
 
 WORKER = Path(__file__).with_name("torch_worker.py")
+RELAY = Path(__file__).with_name("delayed_network.py")
 
 
 def arguments():
@@ -42,6 +44,22 @@ def ip(*words):
     subprocess.run(["ip", *map(str, words)], check=True)
 
 
+def number(text, units):
+    """Of "1gbit" or "0.1ms", as tc has them."""
+    amount, unit = re.fullmatch(r"([0-9.]+)([a-z]+)", text).groups()
+    return float(amount) * units[unit]
+
+
+def relay(options, names):
+    """The process that joins the hosts where the kernel cannot."""
+    delay = number(options.delay, {"s": 1, "ms": 1e-3, "us": 1e-6})
+    rate = number(options.rate, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}) if options.rate else 0
+    process = subprocess.Popen([sys.executable, RELAY, str(delay), str(rate), *names], stdout=subprocess.PIPE)
+    if not process.stdout.readline():
+        sys.exit("ranks: the kernel has no netem, and the hosts cannot be joined by a process either")
+    return process
+
+
 @contextlib.contextmanager
 def hosts(options, work):
     """The start of a command on all ranks, each on a host of its own where a network is asked for."""
@@ -51,21 +69,27 @@ def hosts(options, work):
         return
     names = [f"headlight-bench-{rank}" for rank in range(options.ranks)]
     addresses = [f"10.203.78.{rank + 1}" for rank in range(options.ranks)]
+    joining = None
     try:
         ip("netns", "add", "headlight-bench-net")
         ip("-n", "headlight-bench-net", "link", "add", "bridge", "up", "type", "bridge")
-        for rank, (name, address) in enumerate(zip(names, addresses)):
+        for name in names:
             ip("netns", "add", name)
-            ip("-n", name, "link", "add", "hl0", "type", "veth", "peer", "name", f"to{rank}", "netns", "headlight-bench-net")
-            ip("-n", "headlight-bench-net", "link", "set", f"to{rank}", "master", "bridge", "up")
-            ip("-n", name, "addr", "add", f"{address}/24", "dev", "hl0")
             ip("-n", name, "link", "set", "lo", "up")
-            ip("-n", name, "link", "set", "hl0", "up")
-            shaped = ["netem", *(["delay", options.delay] if options.delay else []), *(["rate", options.rate] if options.rate else [])]
-            if not options.delay:  # which needs no netem
-                shaped = ["tbf", "rate", options.rate, "burst", "1mb", "latency", "50ms"]
-            if subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "hl0", "root", *shaped], check=False).returncode != 0:
-                sys.exit(f"ranks: tc cannot set {' '.join(shaped)}; delays need a kernel with netem")
+        shaped = ["netem", "delay", options.delay, *(["rate", options.rate] if options.rate else [])]
+        if not options.delay:  # which needs no netem
+            shaped = ["tbf", "rate", options.rate, "burst", "1mb", "latency", "50ms"]
+        elif subprocess.run(["tc", "-n", "headlight-bench-net", "qdisc", "add", "dev", "lo", "root", *shaped],
+                            stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            joining = relay(options, names)
+        for rank, (name, address) in enumerate(zip(names, addresses)):
+            if not joining:
+                ip("-n", name, "link", "add", "hl0", "type", "veth",
+                   "peer", "name", f"to{rank}", "netns", "headlight-bench-net")
+                ip("-n", "headlight-bench-net", "link", "set", f"to{rank}", "master", "bridge", "up")
+                ip("-n", name, "link", "set", "hl0", "up")
+                subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "hl0", "root", *shaped], check=True)
+            ip("-n", name, "addr", "add", f"{address}/24", "dev", "hl0")
         agent = Path(work) / "agent"
         spaces = "".join(f"{address}) space={name} ;;\n" for name, address in zip(names, addresses))
         agent.write_text(f"#!/bin/sh\ncase $1 in\n{spaces}esac\nshift\n"
@@ -74,6 +98,8 @@ def hosts(options, work):
         yield ["ip", "netns", "exec", names[0], *start, "--mca", "plm_rsh_agent", agent, "--mca", "oob_tcp_if_include", "hl0",
                "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "hl0", "--map-by", "node", "--host", ",".join(addresses)]
     finally:
+        if joining:
+            joining.kill()
         for name in [*names, "headlight-bench-net"]:
             subprocess.run(["ip", "netns", "del", name], check=False)
 
