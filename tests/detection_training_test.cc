@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <any>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
   Detr model(SmallDetr(16));
   model.parameters().Initialise(seed);
   const TrainingTask task =
-      DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
+      DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes), SceneSizeReader(kScenes),
                     {.batches = {.batch_tokens = 4, .seed = seed}, .augment = BoxAugmentation::none});
   Optimizer optimizer({.beta2 = 0.999, .epsilon = 1e-8, .clip_norm = 0.1}, model.parameters());
   model.parameters().PrepareTraining();
@@ -59,13 +60,13 @@ TEST(DetectionTraining, ResumesWithTheSamePictures) {
   const DetectionSet set = Scenes(0, 5, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
-  const TrainingTask task =
-      DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes), {.batches = {.batch_tokens = 2}});
+  const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
+                                          SceneSizeReader(kScenes), {.batches = {.batch_tokens = 2}});
   const auto loss_of = [&](const TrainingBatch& batch) {
     double sum = 0;
     for (const std::any& part : batch.parts) {
       Context context;
-      sum += static_cast<double>(task.loss(context, part, 1).data<float>()[0]);
+      sum += static_cast<double>(task.loss(context, Made(part), 1).data<float>()[0]);
     }
     return sum;
   };
@@ -81,6 +82,39 @@ TEST(DetectionTraining, ResumesWithTheSamePictures) {
   EXPECT_NE(losses[0], losses[3]);
   const auto resumed = task.batches(after_third);
   for (int i = 3; i < 6; ++i) EXPECT_EQ(loss_of(resumed()), losses[static_cast<std::size_t>(i)]);
+}
+
+TEST(DetectionTraining, PicturesAreDecodedWithTheirPartAlone) {
+  constexpr SceneOptions scenes = {.height = 96, .width = 128};
+  const DetectionSet set = Scenes(0, 12, scenes);
+  Detr model(SmallDetr(16));
+  model.parameters().Initialise(1);
+  std::atomic<std::size_t> decoded = 0;
+  const PictureReader read = [&, draw = SceneReader(scenes)](const std::string& path) {
+    ++decoded;
+    return draw(path);
+  };
+  const TrainingTask task = DetectionTask(model, SceneProcessor(512), set, set, read, SceneSizeReader(scenes),
+                                          {.batches = {.batch_tokens = 12}});
+  EXPECT_TRUE(task.makes_parts);
+  const TrainingBatch batch = task.batches({})();
+  EXPECT_EQ(decoded, 0U);
+  EXPECT_GT(batch.parts.size(), 2U);
+  std::vector<DetectionPart> parts;
+  std::vector<TrueObjects> objects;
+  for (const std::any& part : batch.parts) {
+    const std::size_t before = decoded;
+    const DetectionPart& made = parts.emplace_back(std::any_cast<DetectionPart>(Made(part)));
+    EXPECT_EQ(decoded, before + made.pictures.size());
+    EXPECT_EQ(made.objects.size(), made.pictures.size());
+    objects.insert(objects.end(), made.objects.begin(), made.objects.end());
+  }
+  EXPECT_EQ(decoded, 12U);
+  const DetectionLossSums sums = DetectionLossSums::Of(objects, model.limits().queries, model.loss());
+  for (const DetectionPart& part : parts) {
+    EXPECT_EQ(part.sums.boxes, sums.boxes);
+    EXPECT_EQ(part.sums.weights, sums.weights);
+  }
 }
 
 // Cells 4 x 3, with a large box over the left half and a small one in it.
@@ -139,7 +173,9 @@ TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
   const auto error = [&](const DetectionSet& train) {
-    return ErrorOf([&] { DetectionTask(model, SceneProcessor(64), train, set, SceneReader(kScenes), {}); });
+    return ErrorOf([&] {
+      DetectionTask(model, SceneProcessor(64), train, set, SceneReader(kScenes), SceneSizeReader(kScenes), {});
+    });
   };
   EXPECT_EQ(error(set), "");
   EXPECT_THAT(error({}), testing::HasSubstr("there is no picture to learn from"));

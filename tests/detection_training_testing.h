@@ -25,6 +25,10 @@ inline PictureReader SceneReader(const SceneOptions& options) {
   return [options](const std::string& path) { return DrawScene(1, std::stoull(path), options).picture; };
 }
 
+inline PictureSizeReader SceneSizeReader(const SceneOptions& options) {
+  return [size = PictureSize{options.height, options.width}](const std::string&) { return size; };
+}
+
 inline PictureProcessor SceneProcessor(std::int64_t side) {
   PictureProcessor processor;
   processor.resize = {.kind = ResizeRule::Kind::shortest, .edge = side, .longest = 2 * side};

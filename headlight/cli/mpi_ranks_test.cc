@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "headlight/cli/rank_run_testing.h"
+#include "headlight/demo/scene_files.h"
 
 namespace headlight {
 namespace {
@@ -18,7 +20,16 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-using MpiRanksTest = RankTrainingTest;
+class MpiRanksTest : public RankTrainingTest {
+ protected:
+  // command(out) trains the same model as one process and as three ranks.
+  void ExpectOneModel(const std::function<std::vector<std::string>(const std::string& out)>& command) const {
+    MustRun(command("one"));
+    RankRun run(3, {command("three")});
+    ASSERT_EQ(run.End(), 0) << run.Printed();
+    EXPECT_TRUE(ReadFile(In("one/model.safetensors")) == ReadFile(In("three/model.safetensors")));
+  }
+};
 
 TEST_F(MpiRanksTest, AnyNumberOfRanksTrainsTheSameModel) {
   MustRun(Command("one", {"--steps", "6"}));
@@ -102,10 +113,30 @@ TEST_F(MpiRanksTest, PicturesTrainTheSameModel) {
                                     "--accumulation",
                                     "2"};
   };
-  MustRun(command("one"));
-  RankRun run(3, {command("three")});
-  ASSERT_EQ(run.End(), 0) << run.Printed();
-  EXPECT_TRUE(ReadFile(In("one/model.safetensors")) == ReadFile(In("three/model.safetensors")));
+  ExpectOneModel(command);
+}
+
+// With boxes a part of a batch must know how many there are in the others, whose pictures it does not decode.
+TEST_F(MpiRanksTest, PicturesWithBoxesTrainTheSameModel) {
+  WriteScenes(In("scenes"), 16, 1, {.height = 48, .width = 64, .fewest = 1, .most = 4});
+  WriteScenes(In("others"), 2, 2, {.height = 48, .width = 64, .fewest = 1, .most = 4});
+  ExpectOneModel([&](const std::string& out) {
+    return std::vector<std::string>{"train",        "detection",
+                                    "--train",      In("scenes/annotations.json"),
+                                    "--valid",      In("others/annotations.json"),
+                                    "--out",        In(out),
+                                    "--preset",     "small-scenes",
+                                    "--augment",    "scale",
+                                    "--image-size", "384",
+                                    "--layers",     "1",
+                                    "--model-dim",  "16",
+                                    "--heads",      "2",
+                                    "--ffn-dim",    "16",
+                                    "--queries",    "4",
+                                    "--batch-size", "16",
+                                    "--steps",      "2",
+                                    "--threads",    "1"};
+  });
 }
 
 TEST_F(MpiRanksTest, ARankThatIsKilledEndsTheRunWhichResumesOnAnotherNumber) {

@@ -181,11 +181,12 @@ void Run(Options& options) {
   const PictureProcessor processor = ReadPictureProcessor(JsonView(config, "preprocessor_config.json"));
   const TrainingTask task = DetectionTask(
       *model, processor, train, valid, [](const std::string& path) { return ReadPicture(path, MostPixels()); },
+      [](const std::string& path) { return ReadPictureSize(path, MostPixels()); },
       {.batches = options.batches, .augment = options.augment, .cell_weight = options.cell_weight});
   if (!options.show_augmented.empty()) {
     const TrainingBatch batch = task.batches({})();
     WriteFile(options.show_augmented,
-              AugmentedPage(std::any_cast<const DetectionPart&>(batch.parts.front()), processor, labels));
+              AugmentedPage(std::any_cast<DetectionPart>(Made(batch.parts.front())), processor, labels));
     progress.Note(fmt::format("{}: a page of pictures as the model sees them", options.show_augmented));
   }
   const Json* const size = config.Find("size");

@@ -1,7 +1,9 @@
-// Augmentation of pictures together with their boxes, for detection.
+// Augmentation of pictures together with their boxes, for detection. A change is drawn for a picture's size alone, so
+// that its boxes are known before its pixels.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -12,15 +14,22 @@
 
 namespace headlight {
 
-struct BoxedPicture {
-  Picture picture;
-  std::vector<LabelledBox> boxes;
+// Of a picture and its boxes: flipped left to right, resized and cut to a region, and resized to `size`.
+struct BoxedChange {
+  struct Cut {
+    PictureSize size;
+    Region region;  // of the picture of that size
+  };
+  bool flip = false;
+  std::optional<Cut> cut = {};
+  PictureSize size;
 };
 
-// Boxes are clipped to the region, and those of which nothing is left are dropped; their areas are the boxes' then.
-HEADLIGHT_API BoxedPicture CropBoxed(const BoxedPicture& boxed, const Region& region);
-HEADLIGHT_API BoxedPicture FlipBoxed(const BoxedPicture& boxed);
-HEADLIGHT_API BoxedPicture ResizeBoxed(const BoxedPicture& boxed, std::int64_t height, std::int64_t width);
+HEADLIGHT_API Picture Changed(const Picture& picture, const BoxedChange& change);
+// The boxes of a picture of size `from`. They are clipped to the region, and those of which nothing is left are
+// dropped; their areas are the boxes' then.
+HEADLIGHT_API std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, PictureSize from,
+                                               const BoxedChange& change);
 
 // DETR's (Carion et al., "End-to-End Object Detection with Transformers", 2020, section 4): flipped with probability
 // 1/2; then, with probability 1/2, resized so that the shorter side is one of `first_sides` and cropped to sides of
@@ -32,6 +41,6 @@ struct ScaleAndCrop {
   std::vector<std::int64_t> sides = {480, 512, 544, 576, 608, 640, 672, 704, 736, 768, 800};
   std::int64_t longest = 1333;
 };
-HEADLIGHT_API BoxedPicture RandomScaleAndCrop(const BoxedPicture& boxed, const ScaleAndCrop& options, Random& random);
+HEADLIGHT_API BoxedChange RandomScaleAndCrop(PictureSize picture, const ScaleAndCrop& options, Random& random);
 
 }  // namespace headlight

@@ -154,14 +154,15 @@ TEST(RandomCrops, HasTwoLargeOnesAndSmallOnes) {
 
 TEST(BoxedPictures, KeepTheirBoxesInPlace) {
   // A white box on black: it must lie where the white pixels are.
-  BoxedPicture boxed{{.height = 40, .width = 60, .pixels = std::vector<std::uint8_t>(40 * 60 * 3)},
-                     {{.box = {10, 5, 30, 25}, .label = 3, .area = 400}, {.box = {50, 30, 60, 40}, .area = 100}}};
-  for (std::int64_t y = 5; y < 25; ++y) std::fill_n(boxed.picture.row(y) + 30, 60, std::uint8_t{255});
-  const auto white = [](const Picture& picture) {
+  Picture picture{.height = 40, .width = 60, .pixels = std::vector<std::uint8_t>(40 * 60 * 3)};
+  const std::vector<LabelledBox> boxes = {{.box = {10, 5, 30, 25}, .label = 3, .area = 400},
+                                          {.box = {50, 30, 60, 40}, .area = 100}};
+  for (std::int64_t y = 5; y < 25; ++y) std::fill_n(picture.row(y) + 30, 60, std::uint8_t{255});
+  const auto white = [](const Picture& shown) {
     Box box{1e9, 1e9, 0, 0};
-    for (std::int64_t y = 0; y < picture.height; ++y)
-      for (std::int64_t x = 0; x < picture.width; ++x)
-        if (picture.row(y)[3 * x] > 127) {
+    for (std::int64_t y = 0; y < shown.height; ++y)
+      for (std::int64_t x = 0; x < shown.width; ++x)
+        if (shown.row(y)[3 * x] > 127) {
           box.left = std::min(box.left, static_cast<double>(x));
           box.top = std::min(box.top, static_cast<double>(y));
           box.right = std::max(box.right, static_cast<double>(x + 1));
@@ -169,26 +170,32 @@ TEST(BoxedPictures, KeepTheirBoxesInPlace) {
         }
     return box;
   };
-  EXPECT_EQ(white(boxed.picture), boxed.boxes[0].box);
-  const BoxedPicture flipped = FlipBoxed(boxed);
-  EXPECT_EQ(white(flipped.picture), flipped.boxes[0].box);
-  const BoxedPicture cropped = CropBoxed(boxed, {10, 20, 20, 30});
-  ASSERT_EQ(cropped.boxes.size(), 1U);  // the other is lost
-  EXPECT_EQ(white(cropped.picture), cropped.boxes[0].box);
-  EXPECT_EQ(cropped.boxes[0].area, 150);
-  EXPECT_EQ(cropped.boxes[0].label, 3);
-  const BoxedPicture resized = ResizeBoxed(boxed, 80, 180);
-  EXPECT_EQ(resized.boxes[0].box, (Box{30, 10, 90, 50}));
-  EXPECT_EQ(resized.boxes[0].area, 2400);
-  EXPECT_EQ(white(resized.picture), resized.boxes[0].box);
+  EXPECT_EQ(white(picture), boxes[0].box);
+  const auto changed = [&](const BoxedChange& change) { return Changed(boxes, {40, 60}, change); };
+  const BoxedChange flip{.flip = true, .size = {40, 60}};
+  EXPECT_EQ(white(Changed(picture, flip)), changed(flip)[0].box);
+  const BoxedChange crop{.cut = BoxedChange::Cut{{40, 60}, {10, 20, 20, 30}}, .size = {20, 30}};
+  const std::vector<LabelledBox> cropped = changed(crop);
+  ASSERT_EQ(cropped.size(), 1U);  // the other is lost
+  EXPECT_EQ(white(Changed(picture, crop)), cropped[0].box);
+  EXPECT_EQ(cropped[0].area, 150);
+  EXPECT_EQ(cropped[0].label, 3);
+  const BoxedChange resize{.size = {80, 180}};
+  EXPECT_EQ(changed(resize)[0].box, (Box{30, 10, 90, 50}));
+  EXPECT_EQ(changed(resize)[0].area, 2400);
+  EXPECT_EQ(white(Changed(picture, resize)), changed(resize)[0].box);
   Random random(2);
   for (int i = 0; i < 20; ++i) {
-    const BoxedPicture changed = RandomScaleAndCrop(
-        boxed, {.first_sides = {60, 80}, .least_crop = 50, .most_crop = 70, .sides = {48, 64}, .longest = 90}, random);
-    const auto [shorter, longer] = std::minmax(changed.picture.height, changed.picture.width);
+    const BoxedChange change = RandomScaleAndCrop(
+        {40, 60}, {.first_sides = {60, 80}, .least_crop = 50, .most_crop = 70, .sides = {48, 64}, .longest = 90},
+        random);
+    const Picture shown = Changed(picture, change);
+    EXPECT_EQ((PictureSize{shown.height, shown.width}), change.size);
+    const auto [shorter, longer] = std::minmax(shown.height, shown.width);
     EXPECT_TRUE(shorter == 48 || shorter == 64 || longer == 90) << shorter << " x " << longer;
-    if (changed.boxes.empty() || changed.boxes[0].label != 3) continue;
-    const Box found = white(changed.picture), box = changed.boxes[0].box;
+    const std::vector<LabelledBox> left = changed(change);
+    if (left.empty() || left[0].label != 3) continue;
+    const Box found = white(shown), box = left[0].box;
     for (double difference :
          {found.left - box.left, found.top - box.top, found.right - box.right, found.bottom - box.bottom})
       EXPECT_LE(std::abs(difference), 1.5);

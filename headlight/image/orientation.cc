@@ -62,6 +62,8 @@ std::optional<std::uint32_t> XmpOrientation(std::string_view xmp) {
   return std::nullopt;
 }
 
+bool Transposed(int orientation) { return orientation >= 5; }  // rows have become columns
+
 }  // namespace
 
 bool IsExif(std::string_view exif) {
@@ -82,14 +84,18 @@ int OrientationOf(std::string_view exif, std::string_view xmp, const std::string
   return orientation && *orientation >= 1 && *orientation <= 8 ? static_cast<int>(*orientation) : 1;
 }
 
+PictureSize UprightSize(PictureSize stored, int orientation) {
+  return Transposed(orientation) ? PictureSize{stored.width, stored.height} : stored;
+}
+
 Picture Upright(Picture picture, int orientation) {
   if (orientation == 1) return picture;
-  const bool transposed = orientation >= 5;  // rows have become columns
+  const bool transposed = Transposed(orientation);
   // Where the stored first row and first column are to be seen: at the bottom, at the right.
   const bool from_bottom = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
-  Picture seen{.height = transposed ? picture.width : picture.height,
-               .width = transposed ? picture.height : picture.width};
+  const PictureSize size = UprightSize({picture.height, picture.width}, orientation);
+  Picture seen{.height = size.height, .width = size.width};
   seen.pixels.resize(picture.pixels.size());
   for (std::int64_t y = 0; y < seen.height; ++y) {
     std::uint8_t* out = seen.row(y);

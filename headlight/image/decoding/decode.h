@@ -21,6 +21,10 @@ constexpr std::int64_t kMostPixels = 100'000'000;
 HEADLIGHT_API Picture DecodePicture(std::span<const std::byte> file, const std::string& name,
                                     std::int64_t most_pixels = kMostPixels);
 HEADLIGHT_API Picture ReadPicture(const std::string& path, std::int64_t most_pixels = kMostPixels);
+// That picture's size, without its pixels, which may be damaged: most of the file is not read.
+HEADLIGHT_API PictureSize DecodePictureSize(std::span<const std::byte> file, const std::string& name,
+                                            std::int64_t most_pixels = kMostPixels);
+HEADLIGHT_API PictureSize ReadPictureSize(const std::string& path, std::int64_t most_pixels = kMostPixels);
 // One of ListPictures; errors begin with its name. Standard input is read to its end, and so is empty the next time.
 HEADLIGHT_API Picture ReadPicture(const PictureSource& source, std::int64_t most_pixels = kMostPixels);
 

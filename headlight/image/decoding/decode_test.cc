@@ -30,6 +30,7 @@ TEST(DecodePicture, ReadsWhatPillowReads) {
     SCOPED_TRACE(name);
     if (width == "refused") {
       EXPECT_THAT(ErrorOf([&] { ReadPicture(kFolder + name); }), testing::StartsWith(kFolder + name + ": "));
+      ErrorOf([&] { ReadPictureSize(kFolder + name); });  // which may be whole
       continue;
     }
     std::int64_t height = 0;
@@ -38,6 +39,7 @@ TEST(DecodePicture, ReadsWhatPillowReads) {
     const Picture picture = ReadPicture(kFolder + name);
     ASSERT_EQ(picture.width, std::stoll(width));
     ASSERT_EQ(picture.height, height);
+    EXPECT_EQ(ReadPictureSize(kFolder + name), (PictureSize{height, picture.width}));
     if (std::filesystem::exists(kFolder + name + ".rgb")) {
       const std::string expected = ReadFile(kFolder + name + ".rgb");
       ASSERT_EQ(expected.size(), picture.pixels.size());
@@ -67,7 +69,14 @@ TEST(DecodePicture, AnyTruncationAndAnyFlippedByteIsReadOrRefused) {
                            "lossy.webp", "animated.webp"}) {
     const std::string whole = ReadFile(kFolder + name);
     const auto read = [&](const std::string& file) {
-      return ErrorOf([&] { DecodePicture(Bytes(file), name, 10'000); });
+      Picture picture;
+      const std::string error = ErrorOf([&] { picture = DecodePicture(Bytes(file), name, 10'000); });
+      PictureSize size;
+      const std::string error_of_size = ErrorOf([&] { size = DecodePictureSize(Bytes(file), name, 10'000); });
+      if (error.empty()) {
+        EXPECT_EQ(size, (PictureSize{picture.height, picture.width})) << error_of_size;
+      }
+      return error;
     };
     for (std::size_t size = 0; size < whole.size(); ++size) read(whole.substr(0, size));
     for (std::size_t at = 0; at < whole.size(); ++at) {

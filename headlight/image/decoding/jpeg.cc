@@ -111,14 +111,15 @@ bool ReadPixels(Jpeg& jpeg, Picture& picture, std::span<std::uint8_t> cmyk) {
 
 }  // namespace
 
-StoredPicture DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels) {
+StoredPicture DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
+                         bool pixels) {
   Jpeg jpeg;
   const struct Closer {
     Jpeg& jpeg;
     ~Closer() { jpeg_destroy_decompress(&jpeg.info); }
   } closer{jpeg};
   if (!ReadHeader(jpeg, file)) FailToRead(jpeg, name);
-  StoredPicture stored{.picture = NewPicture(jpeg.info.image_height, jpeg.info.image_width, name, most_pixels)};
+  StoredPicture stored{.picture = NewPicture(jpeg.info.image_height, jpeg.info.image_width, name, most_pixels, pixels)};
   for (auto marker = jpeg.info.marker_list; marker != nullptr; marker = marker->next) {
     constexpr std::string_view exif("Exif\0\0", 6), xmp("http://ns.adobe.com/xap/1.0/\0", 29);
     const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
@@ -126,6 +127,7 @@ StoredPicture DecodeJpeg(std::span<const std::byte> file, const std::string& nam
     if (data.starts_with(xmp)) stored.xmp = data.substr(xmp.size());
   }
   if (!IsExif(stored.exif)) stored.exif.clear();  // frequent in JPEG files; every viewer ignores it
+  if (!pixels) return stored;
   std::vector<std::uint8_t> cmyk(jpeg.info.num_components == 4 ? std::size_t{jpeg.info.image_width} * 4 : 0);
   if (!ReadPixels(jpeg, stored.picture, cmyk)) FailToRead(jpeg, name);
   return stored;

@@ -1,4 +1,6 @@
 // Feeds arbitrary bytes to the decoders of pictures.
+#include <cstdlib>
+
 #include "headlight/base/error.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/resize.h"
@@ -6,7 +8,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headlight;
   try {
-    const Picture picture = DecodePicture(std::as_bytes(std::span(data, size)), "fuzz", 1'000'000);
+    const auto file = std::as_bytes(std::span(data, size));
+    const PictureSize expected = DecodePictureSize(file, "fuzz", 1'000'000);
+    const Picture picture = DecodePicture(file, "fuzz", 1'000'000);
+    if (PictureSize{picture.height, picture.width} != expected) std::abort();
     Resize(picture, 7, 5, ResizeFilter::bicubic);
   } catch (const Error&) {
   }

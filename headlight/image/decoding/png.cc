@@ -40,23 +40,25 @@ void Read(png_structp png, png_bytep to, std::size_t count) {
 
 // Checks the sums of the chunks before the pixels. libpng is then told to check none: those of the pixels, which are
 // also summed by zlib, are wrong in files that every viewer shows. Refuses an animation whose second picture lacks its
-// frame, which libpng does not read.
-void CheckChunks(std::span<const std::byte> file, const std::string& name) {
+// frame, which libpng does not read. True where metadata may follow the pixels.
+bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
   const auto number = [&](std::size_t at) {
     return std::uint32_t{bytes[at]} << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
   };
-  bool pixels = false;
+  bool pixels = false, metadata = false;
   for (std::size_t at = 8; file.size() - at >= 12;) {  // length, type, data, sum
     const std::size_t length = number(at);
     const std::string_view type(reinterpret_cast<const char*>(bytes + at + 4), 4);
-    if (length > file.size() - at - 12 || (pixels && type == "fcTL")) return;
+    if (length > file.size() - at - 12 || (pixels && type == "fcTL")) return true;
     pixels = pixels || type == "IDAT";
+    metadata = metadata || (pixels && (type == "eXIf" || type == "tEXt" || type == "zTXt" || type == "iTXt"));
     Check(pixels || crc32(0, bytes + at + 4, static_cast<uInt>(length + 4)) == number(at + 8 + length),
           "{}: a PNG file that cannot be read: the checksum of its chunk at byte {} is wrong", name, at);
     Check(type != "fdAT", "{}: a PNG file that cannot be read: a picture of its animation has no frame", name);
     at += length + 12;
   }
+  return metadata;
 }
 
 // The functions with setjmp have no variables with destructors, which a longjmp would not run. They return false where
@@ -168,8 +170,9 @@ void ReadMetadata(const Png& png, StoredPicture& stored) {
 
 }  // namespace
 
-StoredPicture DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels) {
-  CheckChunks(file, name);
+StoredPicture DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
+                        bool pixels) {
+  const bool whole = CheckChunks(file, name) || pixels;
   Png png;
   png.rest = file;
   png.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &png, Leave, [](png_structp, png_const_charp) {});
@@ -180,7 +183,11 @@ StoredPicture DecodePng(std::span<const std::byte> file, const std::string& name
   };
   check(ReadHeader(png));
   const std::int64_t height = png_get_image_height(png.png, png.info), width = png_get_image_width(png.png, png.info);
-  StoredPicture stored{.picture = NewPicture(height, width, name, most_pixels)};
+  StoredPicture stored{.picture = NewPicture(height, width, name, most_pixels, whole)};
+  if (!whole) {
+    ReadMetadata(png, stored);
+    return stored;
+  }
   Picture& picture = stored.picture;
   const int bytes = BytesPerPixel(png);
   check(Begin(png));

@@ -21,14 +21,17 @@ std::string Chunk(const WebPDemuxer* file, const char* type) {
 
 }  // namespace
 
-StoredPicture DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels) {
+StoredPicture DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
+                         bool pixels) {
   const WebPData data{reinterpret_cast<const std::uint8_t*>(file.data()), file.size()};
   const std::unique_ptr<WebPDemuxer, decltype(&WebPDemuxDelete)> parts(WebPDemux(&data), WebPDemuxDelete);
   Check(parts != nullptr, "{}: a WebP file that cannot be read: it is damaged or ends early", name);
-  StoredPicture stored{.picture = NewPicture(WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_HEIGHT),
-                                             WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_WIDTH), name, most_pixels),
-                       .exif = Chunk(parts.get(), "EXIF"),
-                       .xmp = Chunk(parts.get(), "XMP ")};
+  StoredPicture stored{
+      .picture = NewPicture(WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_HEIGHT),
+                            WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_WIDTH), name, most_pixels, pixels),
+      .exif = Chunk(parts.get(), "EXIF"),
+      .xmp = Chunk(parts.get(), "XMP ")};
+  if (!pixels) return stored;
   WebPAnimDecoderOptions options;
   WebPAnimDecoderOptionsInit(&options);  // a still picture is an animation of one frame
   const std::unique_ptr<WebPAnimDecoder, decltype(&WebPAnimDecoderDelete)> decoder(WebPAnimDecoderNew(&data, &options),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -20,15 +22,15 @@ namespace {
 constexpr std::int64_t kPixelsOfPart = 1 << 20;
 
 // As shares of the picture, without crowds and what lies outside of it.
-TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, std::int64_t height, std::int64_t width) {
+TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, PictureSize size) {
   TrueObjects objects;
   for (const LabelledBox& one : boxes) {
     if (one.crowd) continue;
     const auto share = [](double side, std::int64_t whole) {
       return std::clamp(side / static_cast<double>(whole), 0.0, 1.0);
     };
-    const double left = share(one.box.left, width), right = share(one.box.right, width);
-    const double top = share(one.box.top, height), bottom = share(one.box.bottom, height);
+    const double left = share(one.box.left, size.width), right = share(one.box.right, size.width);
+    const double top = share(one.box.top, size.height), bottom = share(one.box.bottom, size.height);
     if (right <= left || bottom <= top) continue;
     objects.labels.push_back(one.label);
     objects.boxes.push_back({(left + right) / 2, (top + bottom) / 2, right - left, bottom - top});
@@ -48,60 +50,93 @@ ScaleAndCrop SizesFor(const ResizeRule& rule) {
   return sizes;
 }
 
+// The sizes of a set's pictures. Each is read once: a rank needs those of whole batches, and would otherwise open the
+// files of others' pictures in every epoch.
+class PictureSizes {
+ public:
+  PictureSizes(const DetectionSet& set, PictureSizeReader read)
+      : set_(set), read_(std::move(read)), known_(set.examples.size()) {}
+
+  // From any thread.
+  PictureSize operator[](std::size_t example) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (known_[example].height > 0) return known_[example];
+    }
+    const PictureSize size = read_(set_.examples[example].picture);
+    const std::lock_guard lock(mutex_);
+    return known_[example] = size;
+  }
+
+ private:
+  const DetectionSet& set_;
+  PictureSizeReader read_;
+  std::mutex mutex_;
+  std::vector<PictureSize> known_;
+};
+
+// The batch of a plan. Its parts and the sums of its objects follow from the pictures' sizes, so that a rank decodes
+// the pictures of its own parts alone.
 class Preparation {
  public:
   Preparation(const ObjectDetector& model, const PictureProcessor& processor, const DetectionSet& set,
-              PictureReader read, const DetectionTrainingOptions& options)
-      : model_(model), processor_(processor), set_(set), read_(std::move(read)), options_(options) {}
+              PictureReader read, PictureSizeReader read_size, const DetectionTrainingOptions& options)
+      : model_(model),
+        processor_(processor),
+        set_(set),
+        read_(std::move(read)),
+        sizes_(std::make_shared<PictureSizes>(set, std::move(read_size))),
+        options_(options) {}
 
   TrainingBatch operator()(const BatchPlan& plan) const {
-    const std::size_t count = plan.examples.size();
-    std::vector<Tensor> pictures(count);
-    std::vector<TrueObjects> objects(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const BoxedPicture boxed = Prepared(plan, plan.examples[i]);
-      pictures[i] = processor_.Values(boxed.picture);
-      objects[i] = ObjectsOf(boxed.boxes, boxed.picture.height, boxed.picture.width);
+    std::vector<TrueObjects> objects;
+    std::vector<BoxedChange> changes;
+    for (const std::uint32_t example : plan.examples) {
+      const PictureSize size = (*sizes_)[example];
+      const BoxedChange& change = changes.emplace_back(ChangeOf(plan, example, size));
+      objects.push_back(ObjectsOf(Changed(set_.examples[example].boxes, size, change), change.size));
     }
-    const DetectionLossSums sums = DetectionLossSums::Of(objects, model_.limits().queries, model_.loss());
     TrainingBatch batch;
     batch.labels = std::ssize(plan.examples);
-    DetectionPart part;
-    std::int64_t pixels = 0;
-    const auto finish = [&] {
-      part.sums = sums;
-      part.batch_pictures = batch.labels;
-      batch.parts.emplace_back(std::exchange(part, {}));
-      pixels = 0;
-    };
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t own = pictures[i].elements() / 3;
-      if (!part.pictures.empty() && pixels + own > kPixelsOfPart) finish();
-      pixels += own;
-      part.pictures.push_back(std::move(pictures[i]));
-      part.objects.push_back(std::move(objects[i]));
+    const DetectionPart begun = {.pictures = {},
+                                 .objects = {},
+                                 .sums = DetectionLossSums::Of(objects, model_.limits().queries, model_.loss()),
+                                 .batch_pictures = batch.labels};
+    for (std::size_t begin = 0, end = 0; begin < objects.size(); begin = end) {
+      DetectionPart part = begun;
+      std::vector<std::pair<std::uint32_t, BoxedChange>> pictures;
+      for (std::int64_t pixels = 0; end < objects.size(); ++end) {
+        pixels += changes[end].size.height * changes[end].size.width;
+        if (end > begin && pixels > kPixelsOfPart) break;
+        pictures.emplace_back(plan.examples[end], changes[end]);
+        part.objects.push_back(std::move(objects[end]));
+      }
+      batch.parts.emplace_back(MakePart([self = *this, part = std::move(part), pictures = std::move(pictures)] {
+        DetectionPart made = part;
+        for (const auto& [example, change] : pictures)
+          made.pictures.push_back(
+              self.processor_.Values(Changed(self.read_(self.set_.examples[example].picture), change)));
+        return made;
+      }));
     }
-    finish();
     return batch;
   }
 
  private:
-  // The example's picture at the size of the model's input, with its boxes.
-  BoxedPicture Prepared(const BatchPlan& plan, std::uint32_t index) const {
-    const DetectionExample& example = set_.examples[index];
-    BoxedPicture boxed = {read_(example.picture), example.boxes};
-    Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, index);
+  // What is done to the example's picture, down to the size of the model's input.
+  BoxedChange ChangeOf(const BatchPlan& plan, std::uint32_t example, PictureSize picture) const {
+    Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
     if (options_.augment == BoxAugmentation::scale && processor_.resize.kind == ResizeRule::Kind::shortest)
-      return RandomScaleAndCrop(boxed, SizesFor(processor_.resize), random);
-    if (options_.augment != BoxAugmentation::none && random.Below(2) == 0) boxed = FlipBoxed(boxed);
-    const PictureSize size = ResizedSize(processor_.resize, {boxed.picture.height, boxed.picture.width});
-    return ResizeBoxed(boxed, size.height, size.width);
+      return RandomScaleAndCrop(picture, SizesFor(processor_.resize), random);
+    return {.flip = options_.augment != BoxAugmentation::none && random.Below(2) == 0,
+            .size = ResizedSize(processor_.resize, picture)};
   }
 
   const ObjectDetector& model_;
   PictureProcessor processor_;
   const DetectionSet& set_;
   PictureReader read_;
+  std::shared_ptr<PictureSizes> sizes_;
   DetectionTrainingOptions options_;
 };
 
@@ -183,7 +218,7 @@ DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const Picture
     for (std::size_t i = 0; i < pictures.size(); ++i) {
       const DetectionExample& example = valid.examples[static_cast<std::size_t>(begin) + i];
       const auto [height, width] = sizes[i];
-      const std::vector<TrueObjects> objects = {ObjectsOf(example.boxes, height, width)};
+      const std::vector<TrueObjects> objects = {ObjectsOf(example.boxes, sizes[i])};
       Context context;
       const DetectedPictures found = model.Detect(context, {&pictures[i], 1}, {}, /*all_layers=*/true);
       const std::int64_t queries = model.limits().queries;
@@ -209,15 +244,15 @@ DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const Picture
 }
 
 TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& processor, const DetectionSet& train,
-                           const DetectionSet& valid, const PictureReader& read,
+                           const DetectionSet& valid, const PictureReader& read, const PictureSizeReader& read_size,
                            const DetectionTrainingOptions& options) {
   CheckSet(model, train, "learn from");
   CheckSet(model, valid, "validate on");
   CheckProcessor(processor);
   TrainingTask task;
   task.model = &model;
-  task.batches =
-      PreparedBatches(std::ssize(train.examples), options.batches, Preparation(model, processor, train, read, options));
+  task.batches = PreparedBatches(std::ssize(train.examples), options.batches,
+                                 Preparation(model, processor, train, read, read_size, options));
   task.loss = [&model, cell_weight = options.cell_weight](Context& context, const std::any& part, double scale) {
     const auto& [pictures, objects, sums, batch_pictures] = std::any_cast<const DetectionPart&>(part);
     const DetectedPictures found = model.Detect(context, pictures, {}, /*all_layers=*/true);
@@ -230,6 +265,7 @@ TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& proces
     return EvaluateDetection(model, processor, valid, read, cancelled).report;
   };
   task.scores = {"ap", "ap50", "ap75"};
+  task.makes_parts = true;
   return task;
 }
 

@@ -51,13 +51,17 @@ struct DetectionPart {
 
 // Reads a picture's file: ReadPicture of image/decoding/decode.h.
 using PictureReader = std::function<Picture(const std::string& path)>;
+// The size of the picture that a PictureReader reads: ReadPictureSize there.
+using PictureSizeReader = std::function<PictureSize(const std::string& path)>;
 
 // The loss is that of every layer of the decoder (nn/detection_loss.h), of a batch divided by its pictures' number. A
 // validation's score is COCO's AP, beside it the AP at an IoU of 0.5 and 0.75, in per cent. Model and sets must
-// outlive the task. Throws Error where a set has no picture, and for a class that the model does not have.
+// outlive the task, and both readers are called from several threads. Throws Error where a set has no picture, and for
+// a class that the model does not have.
 HEADLIGHT_API TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& processor,
                                          const DetectionSet& train, const DetectionSet& valid,
-                                         const PictureReader& read, const DetectionTrainingOptions& options);
+                                         const PictureReader& read, const PictureSizeReader& read_size,
+                                         const DetectionTrainingOptions& options);
 
 // That validation, and all scores of it.
 struct DetectionEvaluation {
