@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -140,7 +141,7 @@ TEST_P(Contrastive, ComputesAPartAgainWithTheSameDropout) {
 double LossOf(const TrainingTask& task, std::int64_t epoch) {
   const TrainingBatch batch = task.batches({.epoch = epoch})();
   Context context;
-  return task.loss(context, batch.parts.at(0), 1.0 / static_cast<double>(batch.labels)).data<float>()[0];
+  return task.loss(context, Made(batch.parts.at(0)), 1.0 / static_cast<double>(batch.labels)).data<float>()[0];
 }
 
 TEST_P(Contrastive, DrawsTextsAndRegions) {
@@ -199,6 +200,25 @@ TEST(ContrastiveTemperature, StaysBelowItsBound) {
   scale = 7;
   task.after_step(1, 2);
   EXPECT_NEAR(std::exp(scale), 100, 1e-3);
+}
+
+TEST(ContrastiveTask, DecodesABatchWithItsPartAlone) {
+  const Pairs pairs;
+  std::atomic<int> decoded = 0;
+  const DecodeBytes decode = [&](std::span<const std::byte> file, const std::string& name) {
+    ++decoded;
+    return DecodePicture(file, name);
+  };
+  const PictureTextSet set(ListPictureTexts({pairs.folder.File("pairs.tsv")}), decode, {}, /*memory=*/0);
+  decoded = 0;
+  Tiny tiny("clip");
+  const TrainingTask task =
+      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_tokens = 12}});
+  EXPECT_TRUE(task.makes_parts);
+  const TrainingBatch batch = task.batches({})();
+  EXPECT_EQ(decoded, 0);
+  Made(batch.parts.at(0));
+  EXPECT_EQ(decoded, 12);
 }
 
 TEST(ContrastiveTask, NamesWhatCannotBe) {

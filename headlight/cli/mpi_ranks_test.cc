@@ -12,6 +12,7 @@
 
 #include "headlight/cli/rank_run_testing.h"
 #include "headlight/demo/scene_files.h"
+#include "headlight/image/decoding/encode.h"
 
 namespace headlight {
 namespace {
@@ -136,6 +137,56 @@ TEST_F(MpiRanksTest, PicturesWithBoxesTrainTheSameModel) {
                                     "--batch-size", "16",
                                     "--steps",      "2",
                                     "--threads",    "1"};
+  });
+}
+
+// Each rank decodes those of its own batches.
+TEST_F(MpiRanksTest, PicturesWithTextsTrainTheSameModel) {
+  std::string lines, captions;
+  for (int i = 0; i < 24; ++i) {
+    Picture picture{.height = 8, .width = 8};
+    for (int byte = 0; byte < 3 * 64; ++byte) picture.pixels.push_back(static_cast<std::uint8_t>(i * byte % 251));
+    WritePng(In(fmt::format("{}.png", i)), picture);
+    captions += fmt::format("A picture of {} dogs and {} cats\n", i % 5, i / 5);
+    lines += fmt::format("{}.png\tA picture of {} dogs and {} cats\n", i, i % 5, i / 5);
+  }
+  WriteFile(In("pairs.tsv"), lines);
+  WriteFile(In("captions.txt"), captions);
+  MustRun({"train", "tokenizer", "--algorithm", "wordpiece", "--vocabulary-size", "80", "--out", In("words"),
+           In("captions.txt")});
+  ExpectOneModel([&](const std::string& out) {
+    return std::vector<std::string>{"train",
+                                    "contrastive",
+                                    "--train",
+                                    In("pairs.tsv"),
+                                    "--validate-split",
+                                    "0.3",
+                                    "--out",
+                                    In(out),
+                                    "--tokenizer",
+                                    In("words"),
+                                    "--model-dim",
+                                    "12",
+                                    "--heads",
+                                    "2",
+                                    "--layers",
+                                    "1",
+                                    "--image-size",
+                                    "8",
+                                    "--patch-size",
+                                    "4",
+                                    "--positions",
+                                    "16",
+                                    "--batch-size",
+                                    "4",
+                                    "--random-resized-crop",
+                                    "0.5",
+                                    "--accumulation",
+                                    "3",
+                                    "--steps",
+                                    "3",
+                                    "--threads",
+                                    "1"};
   });
 }
 

@@ -93,6 +93,15 @@ class Preparation {
   }
 
   TrainingBatch operator()(const BatchPlan& plan) const {
+    TrainingBatch batch;
+    batch.labels = std::ssize(plan.examples);
+    // One part, as all pairs are compared; a rank decodes those of its own batches alone.
+    batch.parts.emplace_back(MakePart([self = *this, plan] { return self.Part(plan); }));
+    return batch;
+  }
+
+ private:
+  PairBatch Part(const BatchPlan& plan) const {
     PairBatch pairs;
     for (const std::uint32_t example : plan.examples) {
       Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
@@ -102,13 +111,9 @@ class Preparation {
       pairs.pictures.push_back(
           processor_.Values(augmentation_.share ? Augment(picture, augmentation_, random) : processor_.Fit(picture)));
     }
-    TrainingBatch batch;
-    batch.labels = std::ssize(pairs.texts);
-    batch.parts.emplace_back(std::move(pairs));
-    return batch;
+    return pairs;
   }
 
- private:
   PictureProcessor processor_;
   const PictureTextSet& pairs_;
   ContrastiveOptions options_;
@@ -175,6 +180,7 @@ TrainingTask ContrastiveTask(DualEncoder& model, const PictureProcessor& process
     return ValidatePairs(model, processor, texts, valid, cancelled);
   };
   task.scores = {"recall", "text_recall", "picture_recall"};
+  task.makes_parts = true;
   if (model.limits().scores == DualEncoder::Scores::softmax)
     task.after_step = [&model](std::int64_t, std::int64_t) {
       const Tensor& scale = model.logit_scale()->value;
