@@ -18,6 +18,6 @@ HEADLIGHT_API int OrientationOf(std::string_view exif, std::string_view xmp, con
 
 // The picture as it is to be seen, from one that was stored with this orientation.
 HEADLIGHT_API Picture Upright(Picture picture, int orientation);
-PictureSize UprightSize(PictureSize stored, int orientation);
+HEADLIGHT_API PictureSize UprightSize(PictureSize stored, int orientation);
 
 }  // namespace headlight
