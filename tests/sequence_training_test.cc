@@ -219,7 +219,7 @@ TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
   }
 }
 
-// Two passes with the same dropout, which is none, agree; with other dropout they do not, and each learns.
+// Two passes without dropout agree; with different dropout masks they do not.
 TEST(SequenceTasks, RDropComparesTwoPasses) {
   BartConfig config = SmallBart()->config();
   config.dropout = 0.2;
@@ -240,6 +240,21 @@ TEST(SequenceTasks, RDropComparesTwoPasses) {
   const double apart = loss(true, 5) - loss(true, 1e-9);
   EXPECT_GT(apart, 0.01);
   EXPECT_NEAR(loss(true, 10) - loss(true, 1e-9), 2 * apart, 0.01 * apart);
+}
+
+TEST(SequenceTasks, RDropStartsAfterItsEpochs) {
+  const auto bart = SmallBart();
+  const TextSets texts = Texts();
+  TeacherForcingOptions options = kTeacherForcing;
+  options.r_drop = 5;
+  options.r_drop_after = 1;
+  const TrainingTask task = DenoisingTask(*bart, texts, {{}, {kEnd}}, {.mask_id = kMask}, options);
+  TokenStream stream(task, {});
+  do EXPECT_FALSE(IsTwice(stream.Next()));
+  while (stream.last.next.epoch == 0);
+  EXPECT_TRUE(IsTwice(stream.Next()));
+  TokenStream resumed(task, {.epoch = 1, .batch = 0});
+  EXPECT_TRUE(IsTwice(resumed.Next()));
 }
 
 TEST(SequenceTasks, PairsAreLearnedAndCounted) {

@@ -144,11 +144,12 @@ void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
 }
 
 void AddRDrop(CLI::App& command, double& weight, std::int64_t& after) {
-  AddNumber(command, "--r-drop", weight, NumberFrom(0),
-            "Pass over each batch twice, with other dropout, and add this times how far the predictions differ")
+  AddNumber(
+      command, "--r-drop", weight, NumberFrom(0),
+      "Weight of the divergence between two passes over each batch with different dropout masks (R-Drop); 0: one pass")
       ->capture_default_str()
       ->group("Training");
-  AddNumber(command, "--r-drop-after", after, AtLeast(0), "Epochs with one pass, before R-Drop begins")
+  AddNumber(command, "--r-drop-after", after, AtLeast(0), "Epochs before R-Drop starts")
       ->capture_default_str()
       ->group("Training");
 }

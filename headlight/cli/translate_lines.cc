@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 
-// From so many float32 weights on, which no cache of a small machine holds, a text alone waits for memory.
+// Float32 weights that exceed the caches of small machines: decoding a single text is then bound by memory bandwidth.
 constexpr std::int64_t kManyWeights = 8'000'000;
 
 // Keeps all weights in memory until Write: for a few hundred sentences. Does nothing with an empty path.
@@ -156,7 +156,7 @@ std::string Row(const Translation& translation, std::int64_t line, const Transla
   return row + '\n';
 }
 
-// Whether --draft would write the same texts faster, were each translated alone.
+// True if --draft would translate lines that come one at a time faster, to the same text.
 bool DraftHelps(const Translator& translator, const LineTranslation& options) {
   const TranslateOptions& asked = options.translate;
   const bool greedy = asked.beam_size == 1 && !asked.sample && !asked.temperature && !asked.top_k && !asked.top_p &&
@@ -194,7 +194,7 @@ void TranslateLines(const LineTranslation& options) {
   TargetPrefixes prefixes(options);
   // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
-  std::int64_t alone = 0;  // lines that were translated alone
+  std::int64_t alone = 0;  // lines that were a batch of their own
   const auto rows = [&](const LineBatch& batch) {
     if (batch.lines.size() == 1) ++alone;
     for (std::size_t i = 0; options.summarize && i < batch.lines.size(); ++i)
@@ -218,7 +218,7 @@ void TranslateLines(const LineTranslation& options) {
   prefixes.CheckAllRead(options.input, count.lines);
   attention.Write();
   if (alone > 1 && alone == count.lines && DraftHelps(translator, options))
-    Note("each line came, and was translated, alone: --draft gives the same text faster with a model of this size");
+    Note("lines were translated one at a time: --draft writes the same text faster with a model of this size");
 }
 
 }  // namespace headlight

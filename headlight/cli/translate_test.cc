@@ -66,7 +66,7 @@ TEST_F(TranslateTest, SuggestsADraftWhereLinesComeAlone) {
     close(errors[0]);
     return all;
   };
-  EXPECT_THAT(notes({large, "--beam-size", "1", "--compute", "float32"}), HasSubstr("--draft gives the same text"));
+  EXPECT_THAT(notes({large, "--beam-size", "1", "--compute", "float32"}), HasSubstr("--draft writes the same text"));
   EXPECT_THAT(notes({large, "--beam-size", "1", "--draft"}), Not(HasSubstr("--draft")));
   EXPECT_THAT(notes({large}), Not(HasSubstr("--draft")));
   EXPECT_THAT(notes({model, "--beam-size", "1"}), Not(HasSubstr("--draft")));

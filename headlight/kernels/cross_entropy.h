@@ -22,7 +22,7 @@ void CrossEntropyRowsGradient(Matrix<T> logits, std::span<const std::int32_t> la
                               double weight, std::span<double> losses);
 
 // R-Drop (Liang et al., "R-Drop: Regularized Dropout for Neural Networks", 2021, equations 2 to 4): x and y are the
-// logits of two passes with other dropout over the same rows, p and q their softmax.
+// logits of two passes with different dropout masks over the same rows, p and q their softmax.
 // losses[row] = (loss of x + loss of y) / 2 + consistency / 4 * (KL(p || q) + KL(q || p)), the losses being those of
 // CrossEntropyRows; the logits, which must be finite, are overwritten by the gradients of weight * losses[row].
 template <typename T>

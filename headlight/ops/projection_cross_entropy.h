@@ -15,9 +15,9 @@ namespace headlight::ops {
 // target being 1 - label_smoothing on the label plus label_smoothing / vocab on every word (Vaswani et al., 2017,
 // section 5.4). x [rows, model], weight [vocab, model], bias of vocab numbers or empty (it gets no gradient); a row
 // whose label is negative does not count. With r_drop above 0, x [2 * rows, model] has the rows of two passes with
-// other dropout, and the loss of a row is the mean of both and r_drop / 4 times the sum of the two divergences between
-// what they predict (Liang et al., "R-Drop: Regularized Dropout for Neural Networks", 2021, equation 4 halved).
-// Throws Error where shapes do not fit or a label is not below vocab.
+// different dropout masks, and the loss of a row is the mean of both plus r_drop / 4 times the symmetric
+// Kullback-Leibler divergence of their predictions (Liang et al., "R-Drop: Regularized Dropout for Neural Networks",
+// 2021, equation 4 halved). Throws Error where shapes do not fit or a label is not below vocab.
 HEADLIGHT_API Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tensor& bias,
                                             std::span<const std::int32_t> labels, double label_smoothing, double scale,
                                             double r_drop = 0);

@@ -231,12 +231,9 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
     std::optional<LastPart> last;
     if (rank_sum && i + 1 == dealt[rank + 1]) last.emplace(i, tree, gradients, *rank_sum);
     PartOutcome outcome;
-    // Until the walk back is over, which reads it again where blocks are recomputed.
-    std::any made;
-    const std::any& given = parts[static_cast<std::size_t>(i)];
-    const bool is_made = std::any_cast<MakePart>(&given) == nullptr;
-    if (!is_made) made = Made(given);
-    const std::any& part = is_made ? given : made;
+    std::any made;  // kept until the backward pass is over, which reads it again where blocks are recomputed
+    const std::any* part = &parts[static_cast<std::size_t>(i)];
+    if (std::any_cast<MakePart>(part) != nullptr) part = &(made = Made(*part));
     if (!options.sums.empty()) options.sums.Fill(0);
     {
       Tape tape;
@@ -245,7 +242,7 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
       context.training = true;
       context.seed = MixBits(MixBits(options.seed) + static_cast<std::uint64_t>(i) + 1);
       context.statistics = &outcome.statistics;
-      const Tensor part_loss = loss(context, part, 1 / static_cast<double>(options.labels));
+      const Tensor part_loss = loss(context, *part, 1 / static_cast<double>(options.labels));
       outcome.loss = static_cast<double>(part_loss.data<float>()[0]);
       std::function<void(const Tensor&)> known;
       if (last && options.clip_part_norm == 0) known = [&](const Tensor& gradient) { last->Complete(gradient); };

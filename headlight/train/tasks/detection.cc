@@ -123,7 +123,7 @@ class Preparation {
   }
 
  private:
-  // What is done to the example's picture, down to the size of the model's input.
+  // The example's augmentation and its resizing to the model's input.
   BoxedChange ChangeOf(const BatchPlan& plan, std::uint32_t example, PictureSize picture) const {
     Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
     if (options_.augment == BoxAugmentation::scale && processor_.resize.kind == ResizeRule::Kind::shortest)

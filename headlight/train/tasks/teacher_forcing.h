@@ -16,8 +16,8 @@ namespace headlight {
 struct TeacherForcingOptions {
   BatchOptions batches;
   double label_smoothing = 0.1;  // the share of the probability that is spread over all words
-  // The weight of the divergence between two passes with other dropout over each batch (ops::ProjectionCrossEntropy);
-  // 0: there is one pass, as there is in the first r_drop_after epochs.
+  // The weight of the divergence between two passes with different dropout masks over each batch
+  // (ops::ProjectionCrossEntropy); 0: there is one pass, as there is in the first r_drop_after epochs.
   double r_drop = 0;
   std::int64_t r_drop_after = 0;
 };
