@@ -15,8 +15,7 @@ namespace headlight {
 namespace {
 
 struct Options : TextTrainingOptions {
-  double label_smoothing = 0, r_drop = 0;
-  std::int64_t r_drop_after = 0;
+  TeacherForcingOptions teacher_forcing{.batches = {}, .label_smoothing = 0};  // whose batches are `batches`
 };
 
 GptConfig Gpt2Of(const TextTrainingOptions& options, const PipelineTokenizer& tokenizer) {
@@ -57,10 +56,10 @@ void Run(Options& options) {
     model = std::make_unique<Gpt>(Gpt2Of(options, tokenizer));
     model->parameters().Initialise(options.training.seed);
   }
-  const TrainingTask task = LanguageModelTask(
-      *model, texts, valid.bytes, {options.batches, options.label_smoothing, options.r_drop, options.r_drop_after});
-  Json of = Json::Object{{"label_smoothing", options.label_smoothing}};
-  SetRDrop(options.r_drop, options.r_drop_after, of);
+  options.teacher_forcing.batches = options.batches;
+  const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, options.teacher_forcing);
+  Json of = Json::Object{{"label_smoothing", options.teacher_forcing.label_smoothing}};
+  SetRDrop(options.teacher_forcing, of);
   RunTextTraining(task, options, "language-model", "headlight generate", HashOfTexts(texts.train), std::move(of),
                   progress);
 }
@@ -71,8 +70,8 @@ void AddTrainLanguageModel(CLI::App& train) {
   CLI::App& command = *train.add_subcommand("language-model", "Train a language model (from scratch a GPT-2)");
   const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
-  AddLabelSmoothing(command, options->label_smoothing);
-  AddRDrop(command, options->r_drop, options->r_drop_after);
+  AddLabelSmoothing(command, options->teacher_forcing.label_smoothing);
+  AddRDrop(command, options->teacher_forcing);
   command.footer(
       "\nA text longer than the model reads is cut into pieces. Files whose names end in .jsonl or .jsonl.gz are "
       "JSON\n"

@@ -31,10 +31,7 @@ struct Options : TextTrainingOptions {
   NewFamily family = NewFamily::bart;
   SpanOptions spans;
   NoiseOptions noise;
-  double label_smoothing = 0, r_drop = 0;
-  std::int64_t r_drop_after = 0;
-
-  TeacherForcingOptions teacher_forcing() const { return {batches, label_smoothing, r_drop, r_drop_after}; }
+  TeacherForcingOptions teacher_forcing{.batches = {}, .label_smoothing = 0};  // whose batches are `batches`
 };
 
 const char* Name(Task task) {
@@ -127,7 +124,7 @@ void ReadPairs(const Options& options, const std::shared_ptr<const Tokenizer>& t
   sets.valid = read(options.validation(), options.validated(), &sets.valid_sources);
   sets.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->Decode(ids); };
   prepared.hash = HashOfSequences(sets.train);
-  prepared.task = SequenceTask(model, sets, options.teacher_forcing());
+  prepared.task = SequenceTask(model, sets, options.teacher_forcing);
 }
 
 // <extra_id_0> and on.
@@ -175,17 +172,18 @@ void ReadBroken(const Options& options, const std::string& folder, EncoderDecode
   if (options.task == Task::spans) {
     SpanOptions spans = options.spans;
     spans.sentinels = SentinelsOf(tokenizer, folder);
-    prepared.task = SpanCorruptionTask(model, prepared.texts, around, spans, options.teacher_forcing());
+    prepared.task = SpanCorruptionTask(model, prepared.texts, around, spans, options.teacher_forcing);
   } else {
     NoiseOptions noise = options.noise;
     noise.mask_id = TokenOf(tokenizer, folder, "mask", {"<mask>", "[MASK]"});
     noise.sentence_ends = SentenceEndsOf(tokenizer);
-    prepared.task = DenoisingTask(model, prepared.texts, around, noise, options.teacher_forcing());
+    prepared.task = DenoisingTask(model, prepared.texts, around, noise, options.teacher_forcing);
   }
 }
 
 void Run(Options& options) {
   const TrainingFolder training = BeginTextTraining(options);
+  options.teacher_forcing.batches = options.batches;
   const std::string& folder = options.folder();
   const std::shared_ptr<const Tokenizer> tokenizer = LoadTokenizer(folder);
   const std::unique_ptr<EncoderDecoder> model = MakeModel(options);
@@ -198,8 +196,8 @@ void Run(Options& options) {
     ReadPairs(options, tokenizer, *model, progress, prepared);
   else
     ReadBroken(options, folder, *model, progress, prepared);
-  Json of = Json::Object{{"label_smoothing", options.label_smoothing}};
-  SetRDrop(options.r_drop, options.r_drop_after, of);
+  Json of = Json::Object{{"label_smoothing", options.teacher_forcing.label_smoothing}};
+  SetRDrop(options.teacher_forcing, of);
   if (options.task != Task::pairs) {
     const bool spans = options.task == Task::spans;
     of.Set("mask_share", spans ? options.spans.share : options.noise.share);
@@ -218,8 +216,8 @@ void AddTask(CLI::App& train, Task task, const char* description, const char* te
   auto options = std::make_shared<Options>();
   options->task = task;
   AddTextTrainingOptions(command, *options, texts);
-  AddLabelSmoothing(command, options->label_smoothing);
-  AddRDrop(command, options->r_drop, options->r_drop_after);
+  AddLabelSmoothing(command, options->teacher_forcing.label_smoothing);
+  AddRDrop(command, options->teacher_forcing);
   CLI::Option* longest = command.get_option("--positions")->description(positions);
   command.get_option("--batch-tokens")
       ->description("Tokens per batch: of the sources or of the targets, whichever are more");

@@ -145,7 +145,7 @@ void AddTrainTranslation(CLI::App& train) {
   command->get_option("--warmup")
       ->description("Steps of linear warm-up to the peak [4000, or a tenth of at most 8000]");
   AddLabelSmoothing(*command, t.teacher_forcing.label_smoothing);
-  AddRDrop(*command, t.teacher_forcing.r_drop, t.teacher_forcing.r_drop_after);
+  AddRDrop(*command, t.teacher_forcing);
   command->callback([command, preset, flags] {
     if (!preset->empty()) {
       for (const auto& [name, value] : kPresets.at(flags->preset)) {

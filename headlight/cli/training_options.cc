@@ -143,21 +143,21 @@ void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
       ->group("Training");
 }
 
-void AddRDrop(CLI::App& command, double& weight, std::int64_t& after) {
+void AddRDrop(CLI::App& command, TeacherForcingOptions& options) {
   AddNumber(
-      command, "--r-drop", weight, NumberFrom(0),
+      command, "--r-drop", options.r_drop, NumberFrom(0),
       "Weight of the divergence between two passes over each batch with different dropout masks (R-Drop); 0: one pass")
       ->capture_default_str()
       ->group("Training");
-  AddNumber(command, "--r-drop-after", after, AtLeast(0), "Epochs before R-Drop starts")
+  AddNumber(command, "--r-drop-after", options.r_drop_after, AtLeast(0), "Epochs before R-Drop starts")
       ->capture_default_str()
       ->group("Training");
 }
 
-void SetRDrop(double weight, std::int64_t after, Json& of) {
-  if (weight == 0) return;
-  of.Set("r_drop", weight);
-  of.Set("r_drop_after", after);
+void SetRDrop(const TeacherForcingOptions& options, Json& of) {
+  if (options.r_drop == 0) return;
+  of.Set("r_drop", options.r_drop);
+  of.Set("r_drop_after", options.r_drop_after);
 }
 
 void CompleteTrainingOptions(TrainingOptions& training) {

@@ -6,6 +6,7 @@
 
 #include "headlight/cli/choice.h"
 #include "headlight/data/text_share.h"
+#include "headlight/train/tasks/teacher_forcing.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight {
@@ -29,9 +30,9 @@ void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std:
 
 // For the tasks that predict words.
 void AddLabelSmoothing(CLI::App& command, double& label_smoothing);
-void AddRDrop(CLI::App& command, double& weight, std::int64_t& after);
-// Adds those of them that are set to what a training is.
-void SetRDrop(double weight, std::int64_t after, Json& of);
+void AddRDrop(CLI::App& command, TeacherForcingOptions& options);
+// Where R-Drop is used, adds its settings to those that a resumed training must share.
+void SetRDrop(const TeacherForcingOptions& options, Json& of);
 
 // Sets an end where none is given. Throws Error for options that exclude each other.
 void CompleteTrainingOptions(TrainingOptions& training);

@@ -93,7 +93,7 @@ Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
                          {"batch_tokens", settings.teacher_forcing.batches.batch_tokens},
                          {"label_smoothing", settings.teacher_forcing.label_smoothing}};
   if (model.decoder_layers != model.encoder_layers) of.Set("decoder_layers", model.decoder_layers);
-  SetRDrop(settings.teacher_forcing.r_drop, settings.teacher_forcing.r_drop_after, of);
+  SetRDrop(settings.teacher_forcing, of);
   return of;
 }
 
