@@ -34,7 +34,8 @@ alignas(64) constexpr auto kPaired = [] {
 }();
 
 // Rows row and row + 1, or the last one and zeros, filled up with zeros to so many columns, a multiple of 16.
-HEADLIGHT_BF16 void RoundPair(Matrix<const float> source, std::int64_t row, std::int64_t columns, std::uint16_t* to) {
+HEADLIGHT_BF16 __attribute__((always_inline)) inline void RoundPair(const Matrix<const float>& source, std::int64_t row,
+                                                                    std::int64_t columns, std::uint16_t* to) {
   const __m512i paired = _mm512_load_si512(kPaired.data());
   const bool is_last = row + 1 == source.rows;
   const float *first = source.row(row), *second = is_last ? first : source.row(row + 1);
@@ -143,10 +144,11 @@ constexpr std::int64_t kTilePair = 2 * kTileRoom;  // numbers
 
 struct Packing {
   using Number = std::uint16_t;
-  static constexpr std::int64_t kDepth = 384, kTogether = 4;
+  static constexpr std::int64_t kDepth = 320, kTogether = 8;
   static constexpr std::int64_t TileSize(std::int64_t depth) { return Bfloat16Pairs(depth) * kTilePair; }
 
-  static void PackTiles(Matrix<const float> a, std::int64_t first, std::int64_t tile_size, std::uint16_t* to) {
+  HEADLIGHT_BF16 static void PackTiles(Matrix<const float> a, std::int64_t first, std::int64_t tile_size,
+                                       std::uint16_t* to) {
     alignas(64) std::uint16_t rounded[kTogether / 2][2 * kBlockRows + kTilePair];
     for (std::int64_t row = 0; row < a.rows; row += 2) RoundPair(a, row, (a.columns + 15) / 16 * 16, rounded[row / 2]);
     ForTiles(a.columns, [&](std::int64_t tile, std::int64_t column, std::int64_t) {
@@ -178,7 +180,7 @@ struct Packing {
 
 }  // namespace
 
-void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel) {
+HEADLIGHT_BF16 void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel) {
   if (!transposed) {
     for (std::int64_t row = 0; row < source.rows; row += 2, panel += kBfloat16Pair) {
       Prefetch(source, row + kRowsAhead, 2);

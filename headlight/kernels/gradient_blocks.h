@@ -1,11 +1,10 @@
-// c += a^T b, the gradient of a weight, in blocks of c whose packed factors fit in the second-level cache: a as tiles,
-// b as panels (kernels/panel_product.h). The factors of the next block are prefetched during the products and packed in
-// shares between tiles.
+// c += a^T b, the gradient of a weight: each thread sums a part of c over the whole depth, from panels of b that fit in
+// the second-level cache beside tiles of a (kernels/panel_product.h). The factors that follow are prefetched during the
+// products and packed in shares between tiles.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <utility>
 
@@ -17,8 +16,30 @@
 
 namespace headlight::kernels {
 
-// (Blocks of 128 rows were 10% slower with bfloat16; those of 256 did not divide evenly between two threads.)
-inline constexpr std::int64_t kBlockRows = 192, kBlockPanels = 4;
+// Rows of c whose tiles are packed together, and the most panels of a part.
+inline constexpr std::int64_t kBlockRows = 192, kPartPanels = 6;
+
+// How c is cut into parts.
+struct GradientCut {
+  std::int64_t down, across;
+};
+
+// The cut for which the least is packed: a once for each part across, b once for each part down. Each thread gets as
+// many parts as another, or several.
+inline GradientCut CutOf(std::int64_t rows, std::int64_t panels, std::int64_t threads) {
+  GradientCut best = {TilesOf(rows), panels};
+  std::int64_t least = -1;  // columns packed
+  for (std::int64_t across = (panels + kPartPanels - 1) / kPartPanels; across <= panels; ++across) {
+    std::int64_t down = 1;
+    while (down < TilesOf(rows) && across * down % threads != 0 && across * down < 4 * threads) ++down;
+    if (across * down % threads != 0 && across * down < 4 * threads) continue;
+    const std::int64_t packed = across * rows + down * panels * kPanelColumns;
+    if (least >= 0 && least <= packed) continue;
+    best = {down, across};
+    least = packed;
+  }
+  return best;
+}
 
 // The rows of b and of a to be packed next.
 template <typename T>
@@ -34,51 +55,61 @@ Matrix<const T> InMemory(const UnfoldedPart<T>&) {
   return {};
 }
 
-// b is a Matrix<const T>, or an UnfoldedPart<T>. Packing describes the packed layout:
+// Rows in `count` shares of about the same size, each but the last a multiple of `together`.
+template <class Rows>
+struct RowShares {
+  Rows rows;
+  std::int64_t count, together, taken = 0, end = 0;
+
+  // The next share's first row, and the share.
+  std::pair<std::int64_t, Rows> Next() {
+    const std::int64_t groups = (rows.rows + together - 1) / together, begin = end;
+    end = std::min(groups * ++taken / count * together, rows.rows);
+    return {begin, rows.Rows(begin, end - begin)};
+  }
+};
+
+// c += a^T b on this thread, c of at most kPartPanels panels. b is a Matrix<const T>, or an UnfoldedPart<T>. Packing
+// describes the packed layout:
 //
 //   Number                                   the packed type of an element
-//   kDepth                                   rows of a and b in a block
+//   kDepth                                   rows of a and b whose products are added to c at a time
 //   TileSize(depth)                          numbers in a tile
 //   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns,
 //   kTogether                                at most this many at once, from a multiple of it on
 //   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
 //   Multiply(tile, panel, depth, c, next)    c += their product; prefetches `next`
-//
-// Blocks of the depth are added in ascending order: the sums are the same for any number of threads.
 template <class Packing, typename T, class Right>
-void AddTransposedInBlocks(Matrix<const T> a, Right b, Matrix<T> c) {
-  struct Block {
-    Matrix<const T> a;
-    Right b;
-    Matrix<T> c;
-
-    std::int64_t panels() const { return (c.columns + kPanelColumns - 1) / kPanelColumns; }
-    Right Panel(std::int64_t index) const {
-      const std::int64_t column = index * kPanelColumns;
-      return b.Columns(column, std::min(kPanelColumns, b.columns - column));
-    }
-  };
+void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   const std::int64_t panels = (c.columns + kPanelColumns - 1) / kPanelColumns;
-  std::int64_t down = (c.rows + kBlockRows - 1) / kBlockRows;
-  const std::int64_t block_panels = std::clamp<std::int64_t>(down * panels / Threads(), 1, kBlockPanels);
-  const std::int64_t across = (panels + block_panels - 1) / block_panels;
-  // With few blocks per thread, each thread should have the same number.
-  while (down * across < 4 * Threads() && down * across % Threads() != 0 && down < TilesOf(c.rows)) ++down;
-  const std::int64_t pieces = (a.rows + Packing::kDepth - 1) / Packing::kDepth;  // of the depth
-  const auto block = [&](std::int64_t index) -> Block {                          // all pieces of one after another
-    const std::int64_t first = index % pieces * Packing::kDepth, depth = std::min(Packing::kDepth, a.rows - first);
-    index /= pieces;
-    const std::int64_t row = index / across * c.rows / down, rows = (index / across + 1) * c.rows / down - row;
-    const std::int64_t column = index % across * panels / across * kPanelColumns;
-    const std::int64_t columns = std::min((index % across + 1) * panels / across * kPanelColumns, c.columns) - column;
-    return {a.Rows(first, depth).Columns(row, rows), b.Rows(first, depth).Columns(column, columns),
-            c.Rows(row, rows).Columns(column, columns)};
+  const std::int64_t blocks = (c.rows + kBlockRows - 1) / kBlockRows;
+  const std::int64_t steps = (a.rows + Packing::kDepth - 1) / Packing::kDepth * blocks;  // the blocks of each depth
+  const auto piece = [&](const auto& rows, std::int64_t step) {
+    const std::int64_t first = step / blocks * Packing::kDepth;
+    return rows.Rows(first, std::min(Packing::kDepth, rows.rows - first));
   };
-  const auto share = [](const auto& rows, std::int64_t index, std::int64_t count) {
-    const std::int64_t groups = (rows.rows + Packing::kTogether - 1) / Packing::kTogether;
-    const std::int64_t begin = groups * index / count * Packing::kTogether;
-    const std::int64_t end = std::min(groups * (index + 1) / count * Packing::kTogether, rows.rows);
-    return std::pair(begin, rows.Rows(begin, end - begin));
+  const auto block_row = [&](std::int64_t block) { return c.rows * block / blocks; };
+  const auto block_of = [&](std::int64_t step) -> Matrix<const T> {
+    if (step == steps) return {};
+    const std::int64_t row = block_row(step % blocks);
+    return piece(a, step).Columns(row, block_row(step % blocks + 1) - row);
+  };
+  const auto panel_of = [&](std::int64_t step, std::int64_t panel) -> Right {
+    if (step >= steps) return {};
+    const std::int64_t column = panel * kPanelColumns;
+    return piece(b, step).Columns(column, std::min(kPanelColumns, b.columns - column));
+  };
+
+  struct Factors;
+  constexpr std::int64_t panel_size = Packing::kDepth * kPanelColumns;
+  constexpr std::int64_t tiles_size = TilesOf(kBlockRows) * Packing::TileSize(Packing::kDepth);
+  auto* const memory = KeptScratch<Factors, typename Packing::Number>((kPartPanels + 1) * panel_size + 2 * tiles_size);
+  // A panel of the next depth takes the place of the one before it, which has been read.
+  const auto panel_at = [&](std::int64_t step, std::int64_t panel) {
+    return memory + (step / blocks * panels + panel) % (panels + 1) * panel_size;
+  };
+  const auto tiles_at = [&](std::int64_t step) {
+    return memory + (kPartPanels + 1) * panel_size + step % 2 * tiles_size;
   };
   const auto pack_tiles = [](Matrix<const T> rows, std::int64_t first, std::int64_t tile_size, auto* to) {
     for (std::int64_t row = 0; row < rows.rows; row += Packing::kTogether) {
@@ -87,40 +118,44 @@ void AddTransposedInBlocks(Matrix<const T> a, Right b, Matrix<T> c) {
     }
   };
 
-  std::atomic<std::int64_t> taken = 0;
-  const std::int64_t end = down * across * pieces;
-  const auto take = [&] { return std::min(taken++ * pieces, end); };
-  ParallelFor(Threads(), [&](std::int64_t) {
-    struct Factors;
-    constexpr std::int64_t panel_size = Packing::kDepth * kPanelColumns;
-    constexpr std::int64_t tiles_size = TilesOf(kBlockRows) * Packing::TileSize(Packing::kDepth);
-    auto* panel = KeptScratch<Factors, typename Packing::Number>(2 * panel_size + 2 * tiles_size);
-    auto *next_panel = panel + panel_size, *tiles = panel + 2 * panel_size, *next_tiles = tiles + tiles_size;
-    std::int64_t index = take();
-    if (index == end) return;
-    Block now = block(index);
-    pack_tiles(now.a, 0, Packing::TileSize(now.a.rows), tiles);
-    Packing::PackPanel(now.Panel(0), 0, panel);
-    while (index != end) {
-      index = (index + 1) % pieces != 0 ? index + 1 : take();
-      const Block next = index == end ? Block{} : block(index);
-      const std::int64_t depth = now.a.rows, count = TilesOf(now.c.rows);
-      for (std::int64_t p = 0; p < now.panels(); ++p) {
-        const Right next_b = p + 1 < now.panels() ? now.Panel(p + 1) : next.Panel(0);
-        const Matrix<T> its_c = now.c.Columns(p * kPanelColumns, now.Panel(p).columns);
-        ForTiles(now.c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
-          const auto [first_of_b, some_b] = share(next_b, tile, count);
-          const auto [first_of_a, some_a] = share(next.a, p * count + tile, now.panels() * count);
-          Packing::Multiply(tiles + tile * Packing::TileSize(depth), panel, depth, its_c.Rows(row, rows),
-                            ToPack<T>{InMemory(some_b), some_a});
-          Packing::PackPanel(some_b, first_of_b, next_panel);
-          pack_tiles(some_a, first_of_a, Packing::TileSize(next.a.rows), next_tiles);
-        });
-        std::swap(panel, next_panel);
-      }
-      std::swap(tiles, next_tiles);
-      now = next;
+  for (std::int64_t panel = 0; panel < panels; ++panel) Packing::PackPanel(panel_of(0, panel), 0, panel_at(0, panel));
+  pack_tiles(block_of(0), 0, Packing::TileSize(block_of(0).rows), tiles_at(0));
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const std::int64_t depth = block_of(step).rows, first_row = block_row(step % blocks);
+    const Matrix<T> block_c = c.Rows(first_row, block_row(step % blocks + 1) - first_row);
+    const std::int64_t tiles = TilesOf(block_c.rows);
+    const bool last_of_depth = (step + 1) % blocks == 0;
+    RowShares<Matrix<const T>> next_a{block_of(step + 1), panels * tiles, Packing::kTogether};
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      RowShares<Right> next_b{last_of_depth ? panel_of(step + 1, panel) : Right{}, tiles, Packing::kTogether};
+      const std::int64_t column = panel * kPanelColumns;
+      const Matrix<T> panel_c = block_c.Columns(column, std::min(kPanelColumns, c.columns - column));
+      const auto *const its_panel = panel_at(step, panel), *const its_tiles = tiles_at(step);
+      auto *const next_panel = panel_at(step + 1, panel), *const next_tiles = tiles_at(step + 1);
+      ForTiles(block_c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
+        const auto [first_of_b, some_b] = next_b.Next();
+        const auto [first_of_a, some_a] = next_a.Next();
+        Packing::Multiply(its_tiles + tile * Packing::TileSize(depth), its_panel, depth, panel_c.Rows(row, rows),
+                          ToPack<T>{InMemory(some_b), some_a});
+        Packing::PackPanel(some_b, first_of_b, next_panel);
+        pack_tiles(some_a, first_of_a, Packing::TileSize(next_a.rows.rows), next_tiles);
+      });
     }
+  }
+}
+
+// c += a^T b. The sums of each kDepth rows are added in ascending order: the same for any number of threads.
+template <class Packing, typename T, class Right>
+void AddTransposedInBlocks(Matrix<const T> a, Right b, Matrix<T> c) {
+  if (a.rows == 0 || c.rows == 0 || c.columns == 0) return;
+  const std::int64_t panels = (c.columns + kPanelColumns - 1) / kPanelColumns;
+  const auto [down, across] = CutOf(c.rows, panels, Threads());
+  ParallelFor(down * across, [&, down = down, across = across](std::int64_t part) {
+    const std::int64_t row = part / across * c.rows / down, rows = (part / across + 1) * c.rows / down - row;
+    const std::int64_t column = part % across * panels / across * kPanelColumns;
+    const std::int64_t columns = std::min((part % across + 1) * panels / across * kPanelColumns, c.columns) - column;
+    AddTransposedPart<Packing>(a.Columns(row, rows), b.Columns(column, columns),
+                               c.Rows(row, rows).Columns(column, columns));
   });
 }
 

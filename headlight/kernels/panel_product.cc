@@ -187,7 +187,7 @@ namespace {
 template <typename T>
 struct Packing {
   using Number = T;
-  static constexpr std::int64_t kDepth = 256, kTogether = 4;
+  static constexpr std::int64_t kDepth = 256, kTogether = 8;
   static constexpr std::int64_t TileSize(std::int64_t depth) { return depth * kTileRoom; }
 
   static void PackTiles(Matrix<const T> a, std::int64_t first, std::int64_t tile_size, T* to) {
