@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,46 @@ const void* AddressOf(const Tensor& tensor) {
   const void* address = nullptr;
   Dispatch(tensor.dtype(), [&]<typename T>(T) { address = tensor.data<T>(); });
   return address;
+}
+
+// The columns of `whole` whose elements `view` holds, or none where it is not a view of columns.
+std::optional<Node::GivenColumns> ColumnsOf(const Tensor& view, const Tensor& whole, const Node* of) {
+  if (view.elements() == whole.elements()) return Node::GivenColumns{0, whole.columns(), of};
+  if (view.rows() != whole.rows() || view.stride() != whole.stride()) return std::nullopt;
+  std::int64_t begin = 0;
+  Dispatch(whole.dtype(), [&]<typename T>(T) { begin = view.data<T>() - whole.data<T>(); });
+  return Node::GivenColumns{begin, begin + view.columns(), of};
+}
+
+// Sets the columns of a gradient to 0 that no slot of a view overwrites.
+void FillRest(Node& node) {
+  std::ranges::sort(node.given, {}, &Node::GivenColumns::begin);
+  std::int64_t begin = 0;
+  for (const Node::GivenColumns& given : node.given) {
+    if (begin < given.begin) node.gradient.ViewColumns(begin, given.begin - begin).Fill(0);
+    begin = given.end;
+  }
+  if (begin < node.gradient.columns()) node.gradient.ViewColumns(begin, node.gradient.columns() - begin).Fill(0);
+  node.given.clear();
+}
+
+// The slot of a view, where nothing else has arrived at the columns that it is of.
+std::optional<Tensor> UntouchedColumns(Node& view) {
+  Node& whole = *view.viewed;
+  if (whole.viewed != nullptr || !whole.backward || (!whole.gradient.empty() && whole.given.empty()))
+    return std::nullopt;
+  if (whole.gradient.empty()) whole.gradient = Tensor::Empty(whole.shape, whole.dtype);
+  whole.exclusive = true;
+  const Tensor own = view.view(whole.gradient);
+  const std::optional<Node::GivenColumns> columns = ColumnsOf(own, whole.gradient, &view);
+  const bool untouched = columns && std::ranges::none_of(whole.given, [&](const Node::GivenColumns& given) {
+                           return given.begin < columns->end && columns->begin < given.end;
+                         });
+  if (!untouched && whole.given.empty()) whole.gradient.Fill(0);
+  if (!untouched) return std::nullopt;
+  whole.given.push_back(*columns);
+  view.overwritten = true;
+  return own;
 }
 
 }  // namespace
@@ -72,6 +113,7 @@ void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& g
         for (const Tensor& gradient : std::exchange(passed, {})) complete(gradient);
     }
     if (!node->backward) continue;
+    if (!node->given.empty()) FillRest(*node);
     if (!node->gradient.empty()) node->backward(node->gradient);
     node->backward = nullptr;  // releases what was saved
     node->gradient = {};
@@ -111,7 +153,14 @@ Tensor RecordView(const Tensor& view, const Tensor& x, std::function<Tensor(cons
 
 GradientSlot SlotFor(Node* node) {
   if (node->viewed != nullptr) {
+    if (const std::optional<Tensor> own = UntouchedColumns(*node)) return {*own, false};
     return {node->view(SumSlotFor(node->viewed)), true};
+  }
+  if (!node->given.empty()) {
+    const bool open = node->gradient.SharesStorage() &&
+                      std::ranges::any_of(node->given, [](const auto& given) { return given.view->overwritten; });
+    Ensure(!open, "two slots of one gradient are open, one overwrites");
+    FillRest(*node);
   }
   if (node->gradient.empty()) {
     node->gradient = Tensor::Empty(node->shape, node->dtype);
@@ -141,7 +190,12 @@ void Accumulate(Node* node, const Tensor& gradient) {
     node->gradient = node->backward ? gradient.Detached() : gradient.Clone();  // shared until something is added
     return;
   }
-  AddInPlace(SumSlotFor(node), gradient);
+  const GradientSlot slot = SlotFor(node);
+  if (slot.accumulate)
+    AddInPlace(slot.tensor, gradient);
+  else
+    slot.tensor.CopyFrom(gradient);
+  node->overwritten = false;
 }
 
 }  // namespace headlight

@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/tensor/tensor.h"
@@ -32,6 +33,12 @@ struct Node {
   bool overwritten = false;  // whether the last slot was one that overwrites
   Node* viewed = nullptr;    // set where this is a view of `viewed`
   std::function<Tensor(const Tensor&)> view;  // from the gradient of `viewed` to this one's
+  // The columns of `gradient` that slots of views overwrite, as long as the others hold nothing yet.
+  struct GivenColumns {
+    std::int64_t begin, end;
+    const Node* view;
+  };
+  std::vector<GivenColumns> given;
 };
 
 class HEADLIGHT_API Tape {

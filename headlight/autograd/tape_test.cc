@@ -29,6 +29,11 @@ Tensor Add(const Tensor& a, const Tensor& b) {
   });
 }
 
+Tensor Columns(const Tensor& x, std::int64_t begin, std::int64_t count) {
+  return RecordView(x.ViewColumns(begin, count), x,
+                    [begin, count](const Tensor& dx) { return dx.ViewColumns(begin, count); });
+}
+
 TEST(GradientCheck, AcceptsTheTruth) {
   EXPECT_EQ("", CheckGradients([](const auto& in) { return Square(in[0]); }, {RandomTensor({2, 3}, 1)}));
 }
@@ -50,11 +55,8 @@ TEST(Tape, GradientsOfSeveralUsesAddWithoutDisturbingEachOther) {
 
 TEST(Tape, AViewsGradientIsAViewOfTheWhole) {
   const auto f = [](const std::vector<Tensor>& in) {
-    const auto columns = [](const Tensor& x, std::int64_t begin) {
-      return RecordView(x.ViewColumns(begin, 1), x, [begin](const Tensor& dx) { return dx.ViewColumns(begin, 1); });
-    };
     const Tensor x = Square(in[0]);
-    return Add(Square(columns(x, 0)), columns(x, 2));
+    return Add(Square(Columns(x, 0, 1)), Columns(x, 2, 1));
   };
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 3)}));
 }
@@ -63,19 +65,44 @@ TEST(Tape, AViewsGradientIsAViewOfTheWhole) {
 TEST(Tape, SlotsOfViewsOfOneNodeMayBeOpenTogether) {
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor x = Square(in[0]);
-    const auto columns = [&](std::int64_t begin) {
-      return RecordView(x.ViewColumns(begin, 1), x, [begin](const Tensor& dx) { return dx.ViewColumns(begin, 1); });
-    };
-    const Tensor a = columns(0), b = columns(1);
+    const Tensor a = Columns(x, 0, 1), b = Columns(x, 1, 1);
     const Tensor sum = Add(a.Detached(), b.Detached());
     return Record(sum, {&a, &b}, [a = a.node(), b = b.node()](const Tensor& dy) {
       const GradientSlot to[] = {SlotFor(a), SlotFor(b)};
       for (const GradientSlot& slot : to)
-        for (std::int64_t row = 0; row < dy.rows(); ++row)
-          slot.tensor.matrix<double>().row(row)[0] += dy.matrix<double>().row(row)[0];
+        for (std::int64_t row = 0; row < dy.rows(); ++row) {
+          double& place = slot.tensor.matrix<double>().row(row)[0];
+          place = dy.matrix<double>().row(row)[0] + (slot.accumulate ? place : 0);
+        }
     });
   };
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 4)}));
+}
+
+// Views that overlap, columns that no view has, and the whole used before them and after.
+TEST(Tape, GradientsOfViewsAndOfTheWholeAdd) {
+  for (const bool whole_first : {false, true}) {
+    const auto f = [&](const std::vector<Tensor>& in) {
+      const Tensor x = Square(in[0]);
+      Tensor whole = whole_first ? Square(x) : Tensor();
+      const Tensor parts = Add(Add(Square(Columns(x, 0, 2)), Columns(x, 3, 2)), Square(Columns(x, 1, 2)));
+      if (!whole_first) whole = Square(x);
+      return Add(parts, Columns(whole, 2, 2));
+    };
+    EXPECT_EQ("", CheckGradients(f, {RandomTensor({3, 6}, 5)}));
+  }
+}
+
+// A view's slot that overwrites must be closed before anything is added to the whole.
+TEST(Tape, RefusesTheWholesSlotWhileAViewsIsOpen) {
+  Tape tape;
+  const Tensor x = Square(tape.Watch(Tensor::From<double>({3, 4}, {1, 2})));
+  const Tensor view = Columns(x, 0, 1);
+  const Tensor y =
+      Record(Tensor::From<double>({3}, {1}), {&x, &view}, [x = x.node(), view = view.node()](const Tensor&) {
+        const GradientSlot first = SlotFor(view), second = SlotFor(x);
+      });
+  EXPECT_THROW(tape.Backward(y), Error);
 }
 
 TEST(Tape, RefusesTwoOpenSlotsOfWhichOneOverwrites) {

@@ -1,7 +1,9 @@
 #include "headlight/tensor/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "headlight/base/parallel.h"
 #include "headlight/base/storage.h"
 
 namespace headlight {
@@ -120,6 +122,13 @@ void Tensor::Fill(double value) const {
   if (elements() == 0) return;
   const auto fill = [&]<typename T>(T) {
     const Matrix<T> view = matrix<T>();
+    if (contiguous()) {
+      constexpr std::int64_t block = 1 << 18;  // elements: repays waking a thread
+      ParallelFor((elements() + block - 1) / block, [&](std::int64_t index) {
+        std::fill_n(view.data + index * block, std::min(block, elements() - index * block), static_cast<T>(value));
+      });
+      return;
+    }
     for (std::int64_t row = 0; row < view.rows; ++row)
       std::fill(view.row(row), view.row(row) + view.columns, static_cast<T>(value));
   };
