@@ -2,8 +2,8 @@
 each was.
 
 The weights are those of one folder: of a MarianMT, T5 or BART model. Both get the same ids and write translations of
-the same fixed length; in float32 the tokens must agree. CTranslate2 runs as one worker with all threads and as one
-worker per thread, whichever is faster.
+the same fixed length; in float32 the tokens must agree. CTranslate2 runs as one worker with all threads, and as one worker
+per thread or, with one sentence at a time, one with one thread, whichever is faster.
 """
 
 import argparse
@@ -116,7 +116,7 @@ def worker(job):
 
     translator = ctranslate2.Translator(
         job["model"], device="cpu", compute_type=job["compute"], inter_threads=job["workers"],
-        intra_threads=job["threads"] // job["workers"])
+        intra_threads=job["threads"])
     with open(job["tokens"]) as file:
         sentences = [[f"w{word}" for word in json.loads(line)["source"]] for line in file]
     batches = [sentences[begin:begin + job["batch"]] for begin in range(0, len(sentences), job["batch"])]
@@ -161,9 +161,10 @@ def main():
                          + (["--draft"] if options.draft and compute != "int8" and batch == beam == 1 else []))
             return json.loads(output)
 
-        def theirs(batch, beam, compute, workers, tokens):
+        def theirs(batch, beam, compute, layout, tokens):
+            workers, threads = layout
             job = {"model": str(work / "ctranslate2"), "compute": compute, "workers": workers, "batch": batch,
-                   "threads": options.threads, "beam": beam, "length": length, "tokens": str(tokens),
+                   "threads": threads, "beam": beam, "length": length, "tokens": str(tokens),
                    "seconds": options.seconds}
             return json.loads(run([sys.executable, __file__, "--worker", json.dumps(job)]))
 
@@ -183,19 +184,19 @@ def main():
                     ours(batch, beam, compute, min(repetitions, 16), tokens)
                     with open(tokens) as file:
                         written = [json.loads(line)["target"] for line in file]
-                    layouts = {workers: theirs(batch, beam, peer, workers, tokens)
-                               for workers in ([1] if batch == 1 else [1, options.threads])}
-                    workers = max(layouts, key=lambda count: layouts[count]["tokens_per_second"])
-                    pairs = list(zip(written, layouts[workers]["targets"]))
+                    first_turns = {layout: theirs(batch, beam, peer, layout, tokens)
+                                   for layout in [(1, options.threads), (1, 1) if batch == 1 else (options.threads, 1)]}
+                    layout = max(first_turns, key=lambda key: first_turns[key]["tokens_per_second"])
+                    pairs = list(zip(written, first_turns[layout]["targets"]))
                     same = sum(mine == other for mine, other in pairs) / len(pairs)
                     mine, others = [], []
                     for _ in range(options.repeats):
                         mine.append(ours(batch, beam, compute, repetitions, work / "more.jsonl")
                                     ["target_tokens_per_second"])
-                        others.append(theirs(batch, beam, peer, workers, tokens)["tokens_per_second"])
+                        others.append(theirs(batch, beam, peer, layout, tokens)["tokens_per_second"])
                     a, b = statistics.median(mine), statistics.median(others)
-                    print(f"{batch:5} {beam:4} {compute:>9} {a:8.0f} {peer:>9} {b:8.0f} ({workers} x "
-                          f"{options.threads // workers}) {a / b:6.2f}  {same:.0%}", flush=True)
+                    print(f"{batch:5} {beam:4} {compute:>9} {a:8.0f} {peer:>9} {b:8.0f} ({layout[0]} x "
+                          f"{layout[1]}) {a / b:6.2f}  {same:.0%}", flush=True)
                     if compute == "float32" and same < 0.99:
                         sys.exit("ctranslate2_translating: the two do not compute the same thing")
 

@@ -138,7 +138,7 @@ class MpiHostsTest : public RankTrainingTest {
     EXPECT_NE(run.End(), 0);
     const std::string printed = run.Printed();
     EXPECT_THAT(printed, ContainsRegex(line));
-    EXPECT_EQ(printed.find("headlight: "), printed.rfind("headlight: ")) << printed;
+    EXPECT_EQ(printed.find("\nheadlight: "), printed.rfind("\nheadlight: ")) << printed;
   }
 
   // Resumed on three ranks it ends with the bits of a training that was never interrupted.

@@ -45,7 +45,7 @@ const std::map<std::string, OptionValues> kPresets = {{"small-scenes",
                                                         {"--augment", "flip"},
                                                         {"--batch-size", "16"},
                                                         {"--learning-rate", "0.0007"},
-                                                        {"--epochs", "50"}}}};
+                                                        {"--epochs", "36"}}}};
 
 struct Options : ModelTrainingOptions {
   // The paper's, unless given.

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Writes text with typing errors, to evaluate how well a model translates what people type: `add_typos.py test.de > typos.de`
+
+In the given share of the words of four letters or more, two neighbouring letters after the first are swapped, or one is
+left out, doubled or replaced by another letter of the text, each as often. The same file and options give the same errors.
+"""
+
+import argparse
+import random
+import re
+
+
+def mistyped(word, letters, generator):
+    at = generator.randrange(1, len(word) - 1)
+    kind = generator.randrange(4)
+    if kind == 0:
+        return word[:at] + word[at + 1] + word[at] + word[at + 2:]
+    if kind == 1:
+        return word[:at] + word[at + 1:]
+    if kind == 2:
+        return word[:at] + word[at] + word[at:]
+    return word[:at] + generator.choice(letters) + word[at + 1:]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("text", help="a file of one sentence per line")
+    parser.add_argument("--share", type=float, default=0.1, help="share of the words that get an error [0.1]")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    generator = random.Random(options.seed)
+    with open(options.text, encoding="utf-8") as file:
+        text = file.read()
+    letters = sorted(set(re.findall(r"[^\W\d_]", text.lower())))
+
+    def maybe(match):
+        return mistyped(match[0], letters, generator) if generator.random() < options.share else match[0]
+
+    print(re.sub(r"[^\W\d_]{4,}", maybe, text), end="")
+
+
+if __name__ == "__main__":
+    main()
