@@ -78,7 +78,7 @@ struct RowShares {
 //   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns,
 //   kTogether                                at most this many at once, from a multiple of it on
 //   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
-//   Multiply(tile, panel, depth, c, next)    c += their product; prefetches `next`
+//   Multiply(tile, panel, depth, c, next)    c += their product; prefetches the rows that are next
 template <class Packing, typename T, class Right>
 void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   const std::int64_t panels = (c.columns + kPanelColumns - 1) / kPanelColumns;
