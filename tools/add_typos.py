@@ -11,15 +11,12 @@ import re
 
 
 def mistyped(word, letters, generator):
-    at = generator.randrange(1, len(word) - 1)
-    kind = generator.randrange(4)
-    if kind == 0:
-        return word[:at] + word[at + 1] + word[at] + word[at + 2:]
-    if kind == 1:
-        return word[:at] + word[at + 1:]
-    if kind == 2:
-        return word[:at] + word[at] + word[at:]
-    return word[:at] + generator.choice(letters) + word[at + 1:]
+    typed = word
+    while typed == word:  # two equal letters are swapped, or a letter is replaced by itself
+        at = generator.randrange(1, len(word) - 1)
+        typed = generator.choice([word[:at] + word[at + 1] + word[at] + word[at + 2:], word[:at] + word[at + 1:],
+                                  word[:at] + word[at] + word[at:], word[:at] + generator.choice(letters) + word[at + 1:]])
+    return typed
 
 
 def main():

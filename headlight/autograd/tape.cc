@@ -32,13 +32,14 @@ const void* AddressOf(const Tensor& tensor) {
   return address;
 }
 
-// The columns of `whole` whose elements `view` holds, or none where it is not a view of columns.
-std::optional<Node::GivenColumns> ColumnsOf(const Tensor& view, const Tensor& whole, const Node* of) {
-  if (view.elements() == whole.elements()) return Node::GivenColumns{0, whole.columns(), of};
-  if (view.rows() != whole.rows() || view.stride() != whole.stride()) return std::nullopt;
+// The columns of the gradient `whole` whose elements the gradient `own` of a view holds, or none where it is not a view
+// of columns.
+std::optional<Node::GivenColumns> ColumnsOf(const Tensor& own, const Tensor& whole, const Node& view) {
+  if (own.elements() == whole.elements()) return Node::GivenColumns{0, whole.columns(), &view};
+  if (own.rows() != whole.rows() || own.stride() != whole.stride()) return std::nullopt;
   std::int64_t begin = 0;
-  Dispatch(whole.dtype(), [&]<typename T>(T) { begin = view.data<T>() - whole.data<T>(); });
-  return Node::GivenColumns{begin, begin + view.columns(), of};
+  Dispatch(whole.dtype(), [&]<typename T>(T) { begin = own.data<T>() - whole.data<T>(); });
+  return Node::GivenColumns{begin, begin + own.columns(), &view};
 }
 
 // Sets the columns of a gradient to 0 that no slot of a view overwrites.
@@ -61,7 +62,7 @@ std::optional<Tensor> UntouchedColumns(Node& view) {
   if (whole.gradient.empty()) whole.gradient = Tensor::Empty(whole.shape, whole.dtype);
   whole.exclusive = true;
   const Tensor own = view.view(whole.gradient);
-  const std::optional<Node::GivenColumns> columns = ColumnsOf(own, whole.gradient, &view);
+  const std::optional<Node::GivenColumns> columns = ColumnsOf(own, whole.gradient, view);
   const bool untouched = columns && std::ranges::none_of(whole.given, [&](const Node::GivenColumns& given) {
                            return given.begin < columns->end && columns->begin < given.end;
                          });

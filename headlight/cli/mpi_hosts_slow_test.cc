@@ -136,7 +136,7 @@ class MpiHostsTest : public RankTrainingTest {
   // Ends with one line, which matches.
   static void ExpectEnd(RankRun& run, const std::string& line) {
     EXPECT_NE(run.End(), 0);
-    const std::string printed = run.Printed();
+    const std::string printed = "\n" + run.Printed();
     EXPECT_THAT(printed, ContainsRegex(line));
     EXPECT_EQ(printed.find("\nheadlight: "), printed.rfind("\nheadlight: ")) << printed;
   }

@@ -25,14 +25,15 @@ struct GradientCut {
 };
 
 // The cut for which the least is packed: a once for each part across, b once for each part down. Each thread gets as
-// many parts as another, or several.
+// many parts as another, or there are four or more for each.
 inline GradientCut CutOf(std::int64_t rows, std::int64_t panels, std::int64_t threads) {
   GradientCut best = {TilesOf(rows), panels};
   std::int64_t least = -1;  // columns packed
+  const auto balanced = [&](std::int64_t parts) { return parts % threads == 0 || parts >= 4 * threads; };
   for (std::int64_t across = (panels + kPartPanels - 1) / kPartPanels; across <= panels; ++across) {
     std::int64_t down = 1;
-    while (down < TilesOf(rows) && across * down % threads != 0 && across * down < 4 * threads) ++down;
-    if (across * down % threads != 0 && across * down < 4 * threads) continue;
+    while (down < TilesOf(rows) && !balanced(across * down)) ++down;
+    if (!balanced(across * down)) continue;
     const std::int64_t packed = across * rows + down * panels * kPanelColumns;
     if (least >= 0 && least <= packed) continue;
     best = {down, across};
