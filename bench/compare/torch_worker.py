@@ -87,24 +87,27 @@ def main():
     if ranks > 1:
         torch.distributed.init_process_group("gloo")
         loss_of = torch.nn.parallel.DistributedDataParallel(Loss(model))
+    accumulated = job.get("accumulation", 1)  # batches of a step on each rank
     in_bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16, enabled=job["bfloat16"])
 
     model.train()
     seconds, tokens, work, losses = 0.0, 0, 0.0, []
     for step in range(job["warmup_steps"] + job["steps"]):
-        batch = batches[(step * ranks + rank) % len(batches)]
+        first = (step * ranks + rank) * accumulated
+        of_step = [batches[(first + i) % len(batches)] for i in range(accumulated)]
         began = time.perf_counter()
-        with in_bfloat16:
-            loss = loss_of(batch["source"], batch["mask"], batch["target_in"], batch["rows"], batch["labels"],
-                           job["label_smoothing"])
-        loss.backward()
+        for batch in of_step:
+            with in_bfloat16:
+                loss = loss_of(batch["source"], batch["mask"], batch["target_in"], batch["rows"], batch["labels"],
+                               job["label_smoothing"]) / accumulated
+            loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        losses.append(loss.item())
+        losses.append(loss.item() * accumulated)
         if step >= job["warmup_steps"]:
             seconds += time.perf_counter() - began
-            tokens += batch["labels"].numel()
-            work += operations(batch, shape)
+            tokens += sum(batch["labels"].numel() for batch in of_step)
+            work += sum(operations(batch, shape) for batch in of_step)
     if ranks > 1:
         sums = torch.tensor([float(tokens), work])
         torch.distributed.all_reduce(sums)

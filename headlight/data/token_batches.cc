@@ -42,22 +42,32 @@ void AppendPair(std::span<const std::int32_t> source, std::span<const std::int32
 
 std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens) {
   const bool decodes = !batch.target_inputs.empty();
-  // A row of the source goes through half of the layers that one of the target does.
-  const auto rows_of = [&](const TokenBatch& some) -> std::int64_t {
-    return decodes ? std::max(Size(some.labels), Size(some.source_ids) / 2) : Size(some.source_ids);
-  };
-  const std::int64_t rows = rows_of(batch), parts = std::max<std::int64_t>(1, (rows + tokens - 1) / tokens);
+  const std::int64_t sources = Size(batch.source_ids);
+  const std::int64_t rows = decodes ? std::max<std::int64_t>(Size(batch.labels), sources / 2) : sources;
+  const std::int64_t parts = std::max<std::int64_t>(1, (rows + tokens - 1) / tokens);
   if (parts == 1) return {batch};
+  // A row of the source goes through about half of the products that one of the target does, with the decoder's larger
+  // layers and the output.
+  const std::int64_t of_target = decodes ? 2 : 0;
+  const std::int64_t total = sources + of_target * Size(batch.labels);
   std::vector<TokenBatch> split;
+  std::int64_t before = 0, last = -1;
   for (std::size_t text = 0; text < batch.target.size(); ++text) {
-    if (split.empty() || parts * rows_of(split.back()) >= rows) split.emplace_back();
+    const Sequence& target = batch.target[text];
+    const std::int64_t cost =
+        of_target * target.length + (batch.source.empty() ? 0 : std::int64_t{batch.source[text].length});
+    // The part in which the text's middle lies: every cut is within half a text of where it should be.
+    if (const std::int64_t index = (2 * before + cost) * parts / (2 * total); index != last) {
+      split.emplace_back();
+      last = index;
+    }
+    before += cost;
     TokenBatch& part = split.back();
     if (!batch.source.empty()) {
       const Sequence& source = batch.source[text];
       if (!batch.source_types.empty()) Append(part.source_types, RowsOf(batch.source_types, source));
       AppendRows(part.source_ids, part.source, RowsOf(batch.source_ids, source));
     }
-    const Sequence& target = batch.target[text];
     if (decodes) Append(part.target_inputs, RowsOf(batch.target_inputs, target));
     AppendRows(part.labels, part.target, RowsOf(batch.labels, target));
   }

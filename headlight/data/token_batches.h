@@ -32,8 +32,8 @@ HEADLIGHT_API void AppendRows(std::vector<std::int32_t>& rows, Sequences& sequen
 HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<const std::int32_t> target,
                               std::int32_t start_id, std::int32_t end_id, TokenBatch& batch);
 
-// The batch's texts, in their order, in parts of about `tokens` rows or fewer, alike in size: rows of the target, or
-// half of the source's where those are more, or of the source where no decoder reads the target.
+// The batch's texts, in their order, in parts of about `tokens` rows or fewer that take about as long to compute: rows
+// of the target, or half of the source's where those are more, or of the source where no decoder reads the target.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
 // The batch's texts, then the same again, with the labels of the first: two passes of R-Drop in one.

@@ -235,9 +235,8 @@ HEADLIGHT_BF16 void ToBfloat16(const float* from, std::int64_t count, std::uint1
 }
 
 bool CpuHasBfloat16() {
-  static const bool has = MayUseAvx512() && __builtin_cpu_supports("avx512bf16") &&
-                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  return has;
+  return MayUseAvx512() && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw");
 }
 
 }  // namespace headlight::kernels

@@ -270,32 +270,8 @@ class Training {
 
   // Keeps the model where it is the best so far.
   void ValidateNow() {
-    if (!ranks_.several() || task_.shares_validation) {
-      PassWatch watch(observer_.stop);
-      if (ranks_.several()) watch.ranks = ranks_.ranks();
-      return ValidateHere(watch);
-    }
-    ranks_.OnFirst([&](const std::function<void()>& alive) {
-      ValidateHere(CancelCheck([&] {
-        alive();
-        return observer_.stop && observer_.stop();
-      }));
-    });
-    // Rank 0's results.
-    std::string metric = Broadcast(*ranks_.ranks(), state_.best_metric);
-    struct Best {
-      double score, loss;
-      std::int64_t step, validations_since;
-    } best{state_.best_score, state_.best_loss, state_.best_step, state_.validations_since_best};
-    Broadcast(*ranks_.ranks(), BytesOf(std::span(&best, 1)));
-    state_.best_metric = std::move(metric);
-    state_.best_score = best.score;
-    state_.best_loss = best.loss;
-    state_.best_step = best.step;
-    state_.validations_since_best = best.validations_since;
-  }
-
-  void ValidateHere(const PassWatch& watch) {
+    PassWatch watch(observer_.stop);
+    if (ranks_.several()) watch.ranks = ranks_.ranks();
     const Clock::time_point begin = Clock::now();
     model_.parameters().Pack();
     ValidationReport report = task_.validate(watch);

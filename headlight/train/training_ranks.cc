@@ -1,8 +1,6 @@
 #include "headlight/train/training_ranks.h"
 
 #include <algorithm>
-#include <chrono>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -14,9 +12,6 @@ namespace headlight {
 namespace {
 
 std::string TextOf(const Json* value) { return value == nullptr ? "none" : value->Line(); }
-
-// Messages to the other ranks from one that works alone.
-enum class Word : char { alive, done, cancelled };
 
 }  // namespace
 
@@ -58,34 +53,6 @@ StepNews TrainingRanks::Agree(StepNews own, std::int64_t step) {
   own.seconds = all.front().seconds;
   own.save = all.front().save;
   return own;
-}
-
-void TrainingRanks::OnFirst(const std::function<void(const std::function<void()>& alive)>& validate) const {
-  if (!several()) return validate([] {});
-  Word word = Word::done;
-  const auto tell = [&] { Broadcast(*ranks_, BytesOf(std::span(&word, 1))); };
-  if (first()) {
-    auto told = std::chrono::steady_clock::now();
-    std::mutex telling;
-    try {
-      validate([&] {
-        const std::unique_lock lock(telling, std::try_to_lock);
-        if (!lock || std::chrono::steady_clock::now() - told < std::chrono::seconds(1)) return;
-        word = Word::alive;
-        tell();
-        told = std::chrono::steady_clock::now();
-      });
-    } catch (const Cancelled&) {
-      word = Word::cancelled;
-      tell();
-      throw;
-    }
-    word = Word::done;
-    return tell();
-  }
-  do tell();
-  while (word == Word::alive);
-  if (word == Word::cancelled) throw Cancelled();
 }
 
 std::optional<std::string> TrainingRanks::SlowRank() {

@@ -36,10 +36,6 @@ class TrainingRanks {
   // Throws Error where `bits` differ.
   StepNews Agree(StepNews own, std::int64_t step);
 
-  // Runs `validate` on rank 0 while the others wait for its end; it calls what it is given now and then. Where it
-  // throws Cancelled, all do.
-  void OnFirst(const std::function<void(const std::function<void()>& alive)>& validate) const;
-
   // The rank whose steps since the last call took more than 1.5 times as long as the median rank's, in words; once for
   // each rank.
   std::optional<std::string> SlowRank();

@@ -73,9 +73,9 @@ struct TrainingTask {
   // The batches from a place on, one with each call: called on a thread of its own.
   std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
   PartLoss loss;
-  // Of the model as it is: its parameters are packed. A report is the best by its score, then by its loss.
+  // Of the model as it is: its parameters are packed. A report is the best by its score, then by its loss. Ranks divide
+  // the pass, and all have the report.
   std::function<ValidationReport(const PassWatch& watch)> validate;
-  bool shares_validation = false;  // set where several ranks divide the pass; else rank 0 makes it
   // The names of the scores that validations report besides loss and perplexity, of which
   // TrainingOptions::validate_metric is one.
   std::vector<std::string> scores = {};

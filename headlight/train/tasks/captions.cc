@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/generate/decode.h"
 #include "headlight/text/metrics/bleu.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/tasks/prepared_batches.h"
 #include "headlight/train/tasks/token_task.h"
@@ -62,15 +64,7 @@ Tensor LossOf(const CaptionModel& model, Context& context, const CaptionBatch& b
                            scale);
 }
 
-// Calls body(begin, end) for ranges of at most `most` of `count`.
-void ForRanges(std::int64_t count, std::int64_t most, const CancelCheck& cancelled,
-               const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
-  for (std::int64_t begin = 0; begin < count; begin += most) {
-    if (cancelled && cancelled()) throw Cancelled();
-    body(begin, std::min(count, begin + most));
-  }
-}
-
+// From begin to before end.
 std::vector<std::int64_t> IndexRange(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> range;
   for (std::int64_t i = begin; i < end; ++i) range.push_back(i);
@@ -121,12 +115,22 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const PictureProces
   double loss = 0;
   std::int64_t labels = 0;
   std::size_t longest = 0;
-  ForRanges(std::ssize(valid.examples), at_once, watch.cancelled, [&](std::int64_t begin, std::int64_t end) {
-    const CaptionBatch batch = BatchOf(model, processor, valid, IndexRange(begin, end));
-    Context context;
-    loss += static_cast<double>(LossOf(model, context, batch, 0, 1).data<float>()[0]);
-    labels += std::ssize(batch.texts.labels);
-  });
+  const PassWatch first_pass = [&] {  // of two, which tells no progress
+    PassWatch silent = watch;
+    silent.progress = {};
+    return silent;
+  }();
+  const auto blocks =
+      SharedBlocks(first_pass, std::ssize(valid.examples), at_once, [&](std::int64_t begin, std::int64_t end) {
+        const CaptionBatch batch = BatchOf(model, processor, valid, IndexRange(begin, end));
+        Context context;
+        return std::vector{static_cast<double>(LossOf(model, context, batch, 0, 1).data<float>()[0]),
+                           static_cast<double>(batch.texts.labels.size())};
+      });
+  for (const std::vector<double>& block : blocks) {
+    loss += block[0];
+    labels += static_cast<std::int64_t>(block[1]);
+  }
   ValidationReport report = LossReport(loss, labels);
   report.score_name = "exact";
   report.more_scores = {{"bleu", 0}};
@@ -140,12 +144,26 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const PictureProces
   const PictureTextSet& pictures = *valid.pictures;
   std::vector<std::string> written;
   const std::int64_t count = validated < 0 ? pictures.size() : std::min(pictures.size(), validated);
-  ForRanges(count, at_once, watch.cancelled, [&](std::int64_t begin, std::int64_t end) {
+  // Of each picture how many ids its caption has, and these.
+  const auto captions = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     Context context;
     const Memory memory = MemoryOf(model, context, ValuesOf(processor, pictures, IndexRange(begin, end)));
-    for (const auto& hypotheses : Decode(model, memory, decoding)) written.push_back(decode(hypotheses.front().ids));
-    if (watch.progress) watch.progress(end, count);
+    std::vector<double> numbers;
+    for (const auto& hypotheses : Decode(model, memory, decoding)) {
+      const std::vector<std::int32_t>& ids = hypotheses.front().ids;
+      numbers.push_back(static_cast<double>(ids.size()));
+      numbers.insert(numbers.end(), ids.begin(), ids.end());
+    }
+    return numbers;
   });
+  for (const std::vector<double>& block : captions)
+    for (auto at = block.begin(); at != block.end();) {
+      const auto length = static_cast<std::ptrdiff_t>(*at++);
+      std::vector<std::int32_t> ids;
+      std::transform(at, at + length, std::back_inserter(ids), [](double id) { return static_cast<std::int32_t>(id); });
+      written.push_back(decode(ids));
+      at += length;
+    }
   report.more_scores = {{"bleu", BleuOf(written, pictures)}};
   std::int64_t right = 0;
   for (std::size_t i = 0; i < written.size(); ++i) {
@@ -170,12 +188,13 @@ TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
     TrainingBatch batch;
     const std::vector<std::int64_t> examples(plan.examples.begin(), plan.examples.end());
     const std::int64_t of_part = PicturesOfPart(model.picture_limits(), size, std::ssize(examples));
-    ForRanges(std::ssize(examples), of_part, {}, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t begin = 0; begin < std::ssize(examples); begin += of_part) {
+      const std::int64_t end = std::min(std::ssize(examples), begin + of_part);
       const std::vector<std::int64_t> own(examples.begin() + begin, examples.begin() + end);
       TokenBatch texts = TextsOf(model, train, own);
       batch.labels += std::ssize(texts.labels);
       batch.parts.emplace_back(MakePart([=, &train] { return WithPictures(texts, processor, train, own); }));
-    });
+    }
     return batch;
   };
   return {.model = &model,
@@ -186,8 +205,8 @@ TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
                 return LossOf(model, context, std::any_cast<const CaptionBatch&>(part), options.label_smoothing, scale);
               },
           .validate =
-              [&model, processor, &valid, decode, validated = options.validated](const CancelCheck& cancelled) {
-                return ValidateCaptions(model, processor, valid, decode, validated, cancelled);
+              [&model, processor, &valid, decode, validated = options.validated](const PassWatch& watch) {
+                return ValidateCaptions(model, processor, valid, decode, validated, watch);
               },
           .scores = {"exact", "bleu"},
           .makes_parts = true};

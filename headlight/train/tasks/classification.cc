@@ -34,12 +34,13 @@ ValidationReport ValidateClasses(const TextEncoder& model, const std::vector<Tex
                                  const PassWatch& watch) {
   CheckClasses(model, texts, "validate on");
   ClassScores scores(model.heads().labels.size());
-  ValidationReport report =
-      ValidateEncoder(ExamplesOf(texts, AppendTextAndLabels), HeadOf(model, {}), watch,
-                      [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
-                        for (std::size_t row = 0; row < batch.labels.size(); ++row)
-                          scores.Add(batch.labels[row], LargestOf(logits, static_cast<std::int64_t>(row)));
-                      });
+  ValidationReport report = ValidateEncoder(
+      ExamplesOf(texts, AppendTextAndLabels), HeadOf(model, {}), watch,
+      [](const TokenBatch&, const Tensor& logits) { return LargestOfRows(logits); },
+      [&](const TokenBatch& batch, std::size_t, std::span<const double> found) {
+        for (std::size_t row = 0; row < batch.labels.size(); ++row)
+          scores.Add(batch.labels[row], static_cast<std::int32_t>(found[row]));
+      });
   report.score_name = "accuracy";
   report.score = 100 * scores.accuracy();
   report.more_scores = {{"macro_f1", 100 * scores.macro_f1()}};
@@ -51,10 +52,9 @@ TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const
                                 const std::vector<double>& class_weights) {
   CheckClasses(model, texts.train, "learn from");
   CheckClasses(model, texts.valid, "validate on");
-  return EncoderTask(
-      model, ExamplesOf(texts.train, AppendTextAndLabels), batches, HeadOf(model, class_weights),
-      [&model, &texts](const CancelCheck& cancelled) { return ValidateClasses(model, texts.valid, cancelled); },
-      {"accuracy", "macro_f1"});
+  return EncoderTask(model, ExamplesOf(texts.train, AppendTextAndLabels), batches, HeadOf(model, class_weights),
+                     [&model, &texts](const PassWatch& watch) { return ValidateClasses(model, texts.valid, watch); },
+                     {"accuracy", "macro_f1"});
 }
 
 }  // namespace headlight

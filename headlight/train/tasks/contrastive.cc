@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -10,10 +11,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/image/augment.h"
 #include "headlight/nn/contrastive_loss.h"
 #include "headlight/nn/recomputed.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/tasks/pair_training.h"
 #include "headlight/train/tasks/prepared_batches.h"
@@ -126,25 +127,35 @@ class Preparation {
 ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor, const WholeTexts& texts,
                                const PictureTextSet& valid, const PassWatch& watch) {
   const std::vector<std::vector<TextIds>> ids = IdsOf(texts, valid, "validate on");
+  const std::int64_t vector = model.limits().vector;
+  const Tensor all_pictures = Tensor::Empty({valid.size(), vector}), all_texts = Tensor::Empty({valid.size(), vector});
+  // The vectors of a block's pictures, and those of its texts.
+  const auto blocks = SharedBlocks(watch, valid.size(), kPairsAtOnce, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t count = end - begin;
+    PairBatch pairs{std::vector<Tensor>(static_cast<std::size_t>(count)), {}};
+    ParallelFor(count, [&](std::int64_t i) {
+      pairs.pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(valid[begin + i]));
+    });
+    for (std::int64_t i = begin; i < end; ++i) pairs.texts.push_back(ids[static_cast<std::size_t>(i)].front());
+    Context context;
+    std::vector<double> numbers;
+    for (const Tensor& vectors :
+         {PictureVectorsOf(model, context, pairs, 0, count), TextVectorsOf(model, context, pairs, 0, count)})
+      std::ranges::copy(vectors.ToVector<float>(), std::back_inserter(numbers));
+    return numbers;
+  });
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    const auto half = static_cast<std::ptrdiff_t>(blocks[block].size() / 2);
+    const std::int64_t first = static_cast<std::int64_t>(block) * kPairsAtOnce * vector;
+    const auto narrow = [](double number) { return static_cast<float>(number); };
+    std::transform(blocks[block].begin(), blocks[block].begin() + half, all_pictures.data<float>() + first, narrow);
+    std::transform(blocks[block].begin() + half, blocks[block].end(), all_texts.data<float>() + first, narrow);
+  }
   double loss = 0;
   std::int64_t texts_found = 0, pictures_found = 0;
   for (std::int64_t first = 0; first < valid.size(); first += kPairsCompared) {
-    const std::int64_t block = std::min(kPairsCompared, valid.size() - first), vector = model.limits().vector;
-    const Tensor of_pictures = Tensor::Empty({block, vector}), of_texts = Tensor::Empty({block, vector});
-    for (std::int64_t begin = 0; begin < block; begin += kPairsAtOnce) {
-      if (watch.cancelled && watch.cancelled()) throw Cancelled();
-      const std::int64_t count = std::min(kPairsAtOnce, block - begin);
-      PairBatch pairs{std::vector<Tensor>(static_cast<std::size_t>(count)), {}};
-      ParallelFor(count, [&](std::int64_t i) {
-        pairs.pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(valid[first + begin + i]));
-      });
-      for (std::int64_t i = 0; i < count; ++i)
-        pairs.texts.push_back(ids[static_cast<std::size_t>(first + begin + i)].front());
-      Context context;
-      of_pictures.ViewRows(begin, count).CopyFrom(PictureVectorsOf(model, context, pairs, 0, count));
-      of_texts.ViewRows(begin, count).CopyFrom(TextVectorsOf(model, context, pairs, 0, count));
-      if (watch.progress) watch.progress(first + begin + count, valid.size());
-    }
+    const std::int64_t block = std::min(kPairsCompared, valid.size() - first);
+    const Tensor of_pictures = all_pictures.ViewRows(first, block), of_texts = all_texts.ViewRows(first, block);
     Context context;
     loss += static_cast<double>(ContrastiveLoss(context, model, of_pictures, of_texts, 1).data<float>()[0]);
     const auto same = [&](std::int64_t a, std::int64_t b) {
@@ -176,8 +187,8 @@ TrainingTask ContrastiveTask(DualEncoder& model, const PictureProcessor& process
   task.loss = [&model, part = options.part](Context& context, const std::any& batch, double scale) {
     return PairLoss(model, context, std::any_cast<const PairBatch&>(batch), part, scale);
   };
-  task.validate = [&model, processor, texts, &valid](const CancelCheck& cancelled) {
-    return ValidatePairs(model, processor, texts, valid, cancelled);
+  task.validate = [&model, processor, texts, &valid](const PassWatch& watch) {
+    return ValidatePairs(model, processor, texts, valid, watch);
   };
   task.scores = {"recall", "text_recall", "picture_recall"};
   task.makes_parts = true;

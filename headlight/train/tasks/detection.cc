@@ -10,9 +10,9 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/image/augment_boxes.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
@@ -204,17 +204,16 @@ DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const Picture
   constexpr std::int64_t at_once = 16;
   const std::int64_t count = std::ssize(valid.examples);
   DetectionMatches matches(static_cast<std::int32_t>(model.labels().size()));
-  double loss = 0;
-  for (std::int64_t begin = 0; begin < count; begin += at_once) {
-    if (watch.cancelled && watch.cancelled()) throw Cancelled();
-    const std::int64_t many = std::min(at_once, count - begin);
-    std::vector<Tensor> pictures(static_cast<std::size_t>(many));
+  // Of each picture its loss, how many boxes are found, and these.
+  const auto blocks = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Tensor> pictures(static_cast<std::size_t>(end - begin));
     std::vector<PictureSize> sizes(pictures.size());
-    ParallelFor(many, [&](std::int64_t i) {
+    ParallelFor(end - begin, [&](std::int64_t i) {
       const Picture picture = read(valid.examples[static_cast<std::size_t>(begin + i)].picture);
       sizes[static_cast<std::size_t>(i)] = {picture.height, picture.width};
       pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(picture));
     });
+    std::vector<double> numbers;
     for (std::size_t i = 0; i < pictures.size(); ++i) {
       const DetectionExample& example = valid.examples[static_cast<std::size_t>(begin) + i];
       const auto [height, width] = sizes[i];
@@ -222,16 +221,28 @@ DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const Picture
       Context context;
       const DetectedPictures found = model.Detect(context, {&pictures[i], 1}, {}, /*all_layers=*/true);
       const std::int64_t queries = model.limits().queries;
-      loss += static_cast<double>(
+      numbers.push_back(static_cast<double>(
           LossOf(found, objects, DetectionLossSums::Of(objects, queries, model.loss()), model.loss(), 1)
-              .data<float>()[0]);
-      std::vector<FoundBox> boxes;
-      for (const auto& [box, label, score] : FindingsOf(found.layers.back(), 0, queries))
-        boxes.push_back({BoxOfShares(box[0], box[1], box[2], box[3], height, width), label, score});
-      matches.Add(example.boxes, boxes);
+              .data<float>()[0]));
+      const auto findings = FindingsOf(found.layers.back(), 0, queries);
+      numbers.push_back(static_cast<double>(findings.size()));
+      for (const auto& [shares, label, score] : findings) {
+        const Box box = BoxOfShares(shares[0], shares[1], shares[2], shares[3], height, width);
+        numbers.insert(numbers.end(), {box.left, box.top, box.right, box.bottom, static_cast<double>(label), score});
+      }
     }
-    if (watch.progress) watch.progress(begin + many, count);
-  }
+    return numbers;
+  });
+  double loss = 0;
+  std::size_t picture = 0;
+  for (const std::vector<double>& block : blocks)
+    for (auto at = block.begin(); at != block.end(); ++picture) {
+      loss += *at++;
+      std::vector<FoundBox> boxes;
+      for (auto left = static_cast<std::int64_t>(*at++); left > 0; --left, at += 6)
+        boxes.push_back({{at[0], at[1], at[2], at[3]}, static_cast<std::int32_t>(at[4]), at[5]});
+      matches.Add(valid.examples[picture].boxes, boxes);
+    }
   DetectionEvaluation evaluation = {{}, matches.Scores()};
   ValidationReport& report = evaluation.report;
   report.loss = loss / static_cast<double>(count);
@@ -261,8 +272,8 @@ TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& proces
     return ops::Add(loss, CellLoss(model.Answer(context, found.memory), found, objects, model.loss(),
                                    scale * cell_weight * static_cast<double>(objects.size())));
   };
-  task.validate = [&model, processor, &valid, read](const CancelCheck& cancelled) {
-    return EvaluateDetection(model, processor, valid, read, cancelled).report;
+  task.validate = [&model, processor, &valid, read](const PassWatch& watch) {
+    return EvaluateDetection(model, processor, valid, read, watch).report;
   };
   task.scores = {"ap", "ap50", "ap75"};
   task.makes_parts = true;

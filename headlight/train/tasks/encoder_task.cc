@@ -33,7 +33,7 @@ std::vector<std::int32_t> AskedLabels(const TokenBatch& batch) {
 }
 
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
-                         std::function<ValidationReport(const CancelCheck& cancelled)> validate,
+                         std::function<ValidationReport(const PassWatch& watch)> validate,
                          std::vector<std::string> scores) {
   return {.model = &model,
           .batches = BatchesOf(std::move(train), batches),
@@ -48,16 +48,24 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
 
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
-    const std::function<void(const TokenBatch& batch, std::size_t first, const Tensor& logits)>& body) {
+    const std::function<std::vector<double>(const TokenBatch& batch, const Tensor& logits)>& numbers_of,
+    const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add) {
   double loss = 0;
   std::int64_t labels = 0;
-  ForBatches(valid, watch, [&](const TokenBatch& batch, std::size_t first) {
-    Context context;
-    const Tensor logits = head.logits(context, batch);
-    loss += static_cast<double>(head.loss(logits, batch, 1).data<float>()[0]);
-    labels += LabelCount(batch);
-    body(batch, first, logits);
-  });
+  ForBatches(
+      valid, watch,
+      [&](const TokenBatch& batch) {
+        Context context;
+        const Tensor logits = head.logits(context, batch);
+        std::vector<double> numbers = numbers_of(batch, logits);
+        numbers.push_back(static_cast<double>(head.loss(logits, batch, 1).data<float>()[0]));
+        return numbers;
+      },
+      [&](const TokenBatch& batch, std::size_t first, std::span<const double> numbers) {
+        loss += numbers.back();
+        labels += LabelCount(batch);
+        add(batch, first, numbers.first(numbers.size() - 1));
+      });
   return LossReport(loss, labels);
 }
 
@@ -76,6 +84,12 @@ std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& l
 std::int32_t LargestOf(const Tensor& rows, std::int64_t row) {
   const float* const first = rows.matrix<float>().row(row);
   return static_cast<std::int32_t>(std::max_element(first, first + rows.columns()) - first);
+}
+
+std::vector<double> LargestOfRows(const Tensor& rows) {
+  std::vector<double> largest;
+  for (std::int64_t row = 0; row < rows.rows(); ++row) largest.push_back(LargestOf(rows, row));
+  return largest;
 }
 
 }  // namespace headlight

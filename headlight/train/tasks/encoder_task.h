@@ -34,19 +34,22 @@ std::vector<std::int32_t> AskedLabels(const TokenBatch& batch);
 
 // `scores`: those of `validate`, as TrainingTask::scores.
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
-                         std::function<ValidationReport(const CancelCheck& cancelled)> validate,
+                         std::function<ValidationReport(const PassWatch& watch)> validate,
                          std::vector<std::string> scores);
 
-// A report of the mean loss over the validation set; body(batch, its first example, its logits) sees every batch.
+// A report of the mean loss over the validation set, and numbers of each batch's logits, which are added up as by
+// ForBatches.
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
-    const std::function<void(const TokenBatch& batch, std::size_t first, const Tensor& logits)>& body);
+    const std::function<std::vector<double>(const TokenBatch& batch, const Tensor& logits)>& numbers_of,
+    const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
 
 // The scores of one class in a report, and of all of them in order; without those that are neither right nor found.
 ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts);
 std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels, const ClassScores& scores);
 
-// The place of the largest number of a row.
+// The place of the largest number of a row; of every row.
 std::int32_t LargestOf(const Tensor& rows, std::int64_t row);
+std::vector<double> LargestOfRows(const Tensor& rows);
 
 }  // namespace headlight

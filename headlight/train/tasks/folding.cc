@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/contacts.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/structure_scores.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
@@ -159,10 +159,7 @@ std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet
   CheckTemplates(plan, valid);
   AlignmentSampling sampling = SamplingOf(plan);
   sampling.masked = 0;
-  std::vector<FoldedScores> scores;
-  const auto count = std::ssize(valid.examples);
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (watch.cancelled && watch.cancelled()) throw Cancelled();
+  const auto blocks = SharedBlocks(watch, std::ssize(valid.examples), 1, [&](std::int64_t i, std::int64_t) {
     const ChainExample& example = valid.examples[static_cast<std::size_t>(i)];
     Random random = RandomOfExample(0, 0, i);
     FoldingPart part = PartOf(example, sampling, plan.recycles + 1, 0, std::ssize(example.residues), random);
@@ -170,16 +167,23 @@ std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet
     part.templates = TemplatesOf(example, FirstTemplates(std::ssize(example.templates), plan.templates), part);
     Context context;
     const auto [outputs, labels] = Fold(model, context, part);
-    FoldedScores& its = scores.emplace_back();
-    its.loss = static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
+    const auto loss = static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
     const KnownAlphas known = KnownAlphasOf(example.residues, AtomsOf(outputs.structure));
-    its.lddt_ca = ScoreLocalDistances(known.model, known.reference, /*all_atoms=*/false).score;
-    its.tm_score = ScoreSuperposed(CaOf(known.model), CaOf(known.reference), std::ssize(known.reference)).tm_score;
     const std::vector<float> touch = ContactProbabilities(outputs.distances.matrix<float>());
     const auto residues = std::ssize(example.residues);
-    its.contact_precision = ContactPrecision({touch.data(), residues, residues, residues}, example.residues);
-    if (watch.progress) watch.progress(i + 1, count);
-  }
+    std::vector<double> numbers = {
+        ScoreLocalDistances(known.model, known.reference, /*all_atoms=*/false).score,
+        ScoreSuperposed(CaOf(known.model), CaOf(known.reference), std::ssize(known.reference)).tm_score, loss};
+    if (const auto precision = ContactPrecision({touch.data(), residues, residues, residues}, example.residues))
+      numbers.push_back(*precision);
+    return numbers;
+  });
+  std::vector<FoldedScores> scores;
+  for (const std::vector<double>& of : blocks)
+    scores.push_back({.lddt_ca = of[0],
+                      .tm_score = of[1],
+                      .contact_precision = of.size() > 3 ? std::optional(of[3]) : std::nullopt,
+                      .loss = of[2]});
   return scores;
 }
 
@@ -218,8 +222,8 @@ TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const Chain
     const auto [outputs, labels] = Fold(model, context, std::any_cast<const FoldingPart&>(part));
     return FoldingLoss(outputs, labels, weights, scale);
   };
-  task.validate = [&model, &valid, weights = options.weights](const CancelCheck& cancelled) {
-    return MeanScores(ScoreFolding(model, valid, weights, cancelled));
+  task.validate = [&model, &valid, weights = options.weights](const PassWatch& watch) {
+    return MeanScores(ScoreFolding(model, valid, weights, watch));
   };
   task.scores = {"lddt_ca", "tm_score", "contact_precision"};
   return task;

@@ -7,10 +7,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/ops/cross_entropy.h"
 #include "headlight/ops/soft_cross_entropy.h"
 #include "headlight/text/metrics/class_scores.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/encoder_task.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
@@ -121,21 +121,26 @@ ValidationReport ValidateImageClasses(const PictureEncoder& model, const Picture
   const std::int64_t of_part = std::min(most, PicturesOfPart(model.limits(), size, std::int64_t{1} << 20));
   ClassScores scores(model.labels().size());
   double loss = 0;
-  for (std::int64_t begin = 0; begin < valid.size(); begin += of_part) {
-    if (watch.cancelled && watch.cancelled()) throw Cancelled();
-    const std::int64_t count = std::min(of_part, valid.size() - begin);
+  std::int64_t next = 0;
+  const auto blocks = SharedBlocks(watch, valid.size(), of_part, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t count = end - begin;
     const Tensor values = Tensor::Empty({count, size.height, size.width, 3});
     std::vector<std::int32_t> labels;
-    for (std::int64_t i = begin; i < begin + count; ++i) labels.push_back(valid.label(i));
+    for (std::int64_t i = begin; i < end; ++i) labels.push_back(valid.label(i));
     ParallelFor(count, [&](std::int64_t i) {
       const Tensor own = processor.Values(processor.Fit(valid[begin + i]));
       values.ViewRows(i, 1).ViewAs(own.shape()).CopyFrom(own);
     });
     Context context;
     const Tensor logits = LogitsOf(model, context, values);
-    loss += static_cast<double>(ops::CrossEntropy(logits, labels, 1).data<float>()[0]);
-    for (std::int64_t i = 0; i < count; ++i) scores.Add(labels[static_cast<std::size_t>(i)], LargestOf(logits, i));
-    if (watch.progress) watch.progress(begin + count, valid.size());
+    std::vector<double> numbers = LargestOfRows(logits);
+    numbers.push_back(static_cast<double>(ops::CrossEntropy(logits, labels, 1).data<float>()[0]));
+    return numbers;
+  });
+  for (const std::vector<double>& block : blocks) {
+    loss += block.back();
+    for (const double found : std::span(block).first(block.size() - 1))
+      scores.Add(valid.label(next++), static_cast<std::int32_t>(found));
   }
   ValidationReport report = LossReport(loss, valid.size());
   report.score_name = "accuracy";
@@ -157,10 +162,8 @@ TrainingTask ImageClassificationTask(PictureEncoder& model, const PictureProcess
                 context.drop_path = drop_path;
                 return ops::SoftCrossEntropy(LogitsOf(model, context, values), targets, scale);
               },
-          .validate =
-              [&model, processor, &valid](const CancelCheck& cancelled) {
-                return ValidateImageClasses(model, processor, valid, cancelled);
-              },
+          .validate = [&model, processor,
+                       &valid](const PassWatch& watch) { return ValidateImageClasses(model, processor, valid, watch); },
           .scores = {"accuracy", "macro_f1"},
           .makes_parts = true};
 }

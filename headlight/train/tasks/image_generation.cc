@@ -68,11 +68,16 @@ ValidationReport ValidatePictures(const LanguageModel& model, const ColourPictur
   CheckPictures(model, pictures, "validate on");
   double sum = 0;
   std::int64_t labels = 0;
-  ForBatches(ExamplesOf(pictures, model, /*flip=*/false), watch, [&](const TokenBatch& batch, std::size_t) {
-    Context context;
-    sum += static_cast<double>(LossOf(model, context, batch, 1).data<float>()[0]);
-    labels += LabelCount(batch);
-  });
+  ForBatches(
+      ExamplesOf(pictures, model, /*flip=*/false), watch,
+      [&](const TokenBatch& batch) {
+        Context context;
+        return std::vector{static_cast<double>(LossOf(model, context, batch, 1).data<float>()[0])};
+      },
+      [&](const TokenBatch& batch, std::size_t, std::span<const double> numbers) {
+        sum += numbers[0];
+        labels += LabelCount(batch);
+      });
   ValidationReport report = LossReport(sum, labels);
   report.more_scores = {{"bits_per_pixel", report.loss / std::numbers::ln2}};
   return report;
@@ -87,8 +92,8 @@ TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& picture
       .batches = BatchesOf(ExamplesOf(pictures.train, model, options.flip), options.batches),
       .loss = [&model](Context& context, const std::any& part,
                        double scale) { return LossOf(model, context, std::any_cast<const TokenBatch&>(part), scale); },
-      .validate = [&model, &valid = pictures.valid](
-                      const CancelCheck& cancelled) { return ValidatePictures(model, valid, cancelled); },
+      .validate = [&model,
+                   &valid = pictures.valid](const PassWatch& watch) { return ValidatePictures(model, valid, watch); },
       .scores = {"bits_per_pixel"}};
 }
 

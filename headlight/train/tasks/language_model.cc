@@ -31,14 +31,19 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
                                        model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing,
                                        scale, IsTwice(batch) ? r_drop : 0);
   };
-  const auto validate = [loss, valid_bytes, valid = ExamplesOf(texts.valid, append)](const CancelCheck& cancelled) {
+  const auto validate = [loss, valid_bytes, valid = ExamplesOf(texts.valid, append)](const PassWatch& watch) {
     double sum = 0;
     std::int64_t labels = 0;
-    ForBatches(valid, cancelled, [&](const TokenBatch& batch, std::size_t) {
-      Context context;
-      sum += static_cast<double>(loss(context, batch, 0, 1, 0).template data<float>()[0]);
-      labels += LabelCount(batch);
-    });
+    ForBatches(
+        valid, watch,
+        [&](const TokenBatch& batch) {
+          Context context;
+          return std::vector{static_cast<double>(loss(context, batch, 0, 1, 0).template data<float>()[0])};
+        },
+        [&](const TokenBatch& batch, std::size_t, std::span<const double> numbers) {
+          sum += numbers[0];
+          labels += LabelCount(batch);
+        });
     ValidationReport report = LossReport(sum, labels);
     if (valid_bytes > 0)
       report.more_scores = {{"bits_per_byte", sum / std::log(2.0) / static_cast<double>(valid_bytes)}};

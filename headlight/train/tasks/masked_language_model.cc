@@ -95,25 +95,31 @@ MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std
 ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
                                      const MaskingOptions& masking, const PassWatch& watch) {
   CheckMasking(model, texts, "validate on", masking);
-  std::int64_t right = 0, masks = 0;
-  double loss = 0;  // of the masks
-  const auto count = [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
+  double right = 0, masks = 0, loss = 0;  // loss: of the masks
+  const auto count = [&](const TokenBatch& batch, const Tensor& logits) {
+    double own_right = 0, own_masks = 0;
     Ids of_masks;  // the labels of rows whose tokens the model sees as masks, and else -1
     for (std::size_t token = 0; token < batch.labels.size(); ++token) {
       const std::int32_t label = batch.labels[token];
       if (label < 0) continue;
-      if (LargestOf(logits, std::ssize(of_masks)) == label) ++right;
+      if (LargestOf(logits, std::ssize(of_masks)) == label) ++own_right;
       const bool masked = batch.source_ids[token] == masking.mask_id;
-      masks += masked ? 1 : 0;
+      own_masks += masked ? 1 : 0;
       of_masks.push_back(masked ? label : -1);
     }
-    loss += static_cast<double>(ops::CrossEntropy(logits, of_masks, 1).data<float>()[0]);
+    return std::vector{own_right, own_masks,
+                       static_cast<double>(ops::CrossEntropy(logits, of_masks, 1).data<float>()[0])};
   };
   ValidationReport report =
-      ValidateEncoder(ExamplesOf(texts, AppendMasked(model, masking)), HeadOf(model), watch, count);
+      ValidateEncoder(ExamplesOf(texts, AppendMasked(model, masking)), HeadOf(model), watch, count,
+                      [&](const TokenBatch&, std::size_t, std::span<const double> numbers) {
+                        right += numbers[0];
+                        masks += numbers[1];
+                        loss += numbers[2];
+                      });
   report.score_name = "accuracy";
-  report.score = PerCent(right, report.labels);
-  if (masks > 0) report.more_scores = {{"bits_per_mask", loss / static_cast<double>(masks) / std::numbers::ln2}};
+  report.score = PerCent(static_cast<std::int64_t>(right), report.labels);
+  if (masks > 0) report.more_scores = {{"bits_per_mask", loss / masks / std::numbers::ln2}};
   return report;
 }
 
@@ -122,8 +128,8 @@ TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, 
   CheckMasking(model, texts.train, "learn from", masking);
   CheckMasking(model, texts.valid, "validate on", masking);
   return EncoderTask(model, ExamplesOf(texts.train, AppendMasked(model, masking)), batches, HeadOf(model),
-                     [&model, &texts, masking](const CancelCheck& cancelled) {
-                       return ValidateMaskedWords(model, texts.valid, masking, cancelled);
+                     [&model, &texts, masking](const PassWatch& watch) {
+                       return ValidateMaskedWords(model, texts.valid, masking, watch);
                      },
                      {"accuracy"});
 }

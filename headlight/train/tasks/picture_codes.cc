@@ -15,6 +15,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/ops/uniform_divergence.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
@@ -89,21 +90,18 @@ ValidationReport ValidatePictureCodes(const PictureCoder& model, const PictureSe
   const std::int64_t at_once = PicturesAtOnce(model);
   std::vector<std::int64_t> used(static_cast<std::size_t>(model.limits().codes));
   ValidationReport report;
-  for (std::int64_t begin = 0; begin < valid.size(); begin += at_once) {
-    if (watch.cancelled && watch.cancelled()) throw Cancelled();
-    std::vector<Picture> pictures(static_cast<std::size_t>(std::min(at_once, valid.size() - begin)));
+  const auto blocks = SharedBlocks(watch, valid.size(), at_once, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Picture> pictures(static_cast<std::size_t>(end - begin));
     ParallelFor(std::ssize(pictures),
                 [&](std::int64_t i) { pictures[static_cast<std::size_t>(i)] = processor.Fit(valid[begin + i]); });
     const FeatureMaps pixels = PixelsOfPictures(pictures, processor);
     Context context;
     const FeatureMaps scores = model.Encode(context, pixels);
     const std::vector<std::int32_t> codes = LikeliestCodes(model, scores.rows);
-    for (const std::int32_t code : codes) ++used[static_cast<std::size_t>(code)];
     const Tensor decoded = model.Decode(context, WeightsOf(model, codes, scores.grids)).rows;
-    report.loss +=
-        static_cast<double>(ReconstructionLoss(model, decoded, pixels.rows, 1 / NumbersOf(pixels)).data<float>()[0]);
     const Tensor seen = PixelsOf(model, decoded);
     const auto numbers = static_cast<std::int64_t>(NumbersOf(pixels));
+    double ratios = 0;  // of signal to noise, in decibels
     for (std::int64_t picture = 0; picture < std::ssize(pictures); ++picture) {
       double squares = 0;
       for (std::int64_t i = picture * numbers; i < (picture + 1) * numbers; ++i) {
@@ -112,9 +110,18 @@ ValidationReport ValidatePictureCodes(const PictureCoder& model, const PictureSe
       }
       // A picture without an error has no ratio: as if each of its pixels were off by a thousandth of a step.
       constexpr double least = 1e-6 / (255.0 * 255.0);
-      report.score -= 10 * std::log10(std::max(squares / static_cast<double>(numbers), least));
+      ratios -= 10 * std::log10(std::max(squares / static_cast<double>(numbers), least));
     }
-    if (watch.progress) watch.progress(begin + std::ssize(pictures), valid.size());
+    std::vector<double> found = {
+        static_cast<double>(ReconstructionLoss(model, decoded, pixels.rows, 1 / NumbersOf(pixels)).data<float>()[0]),
+        ratios};
+    found.insert(found.end(), codes.begin(), codes.end());
+    return found;
+  });
+  for (const std::vector<double>& block : blocks) {
+    report.loss += block[0];
+    report.score += block[1];
+    for (const double code : std::span(block).subspan(2)) ++used[static_cast<std::size_t>(code)];
   }
   report.loss /= static_cast<double>(valid.size());
   report.score /= static_cast<double>(valid.size());
@@ -164,8 +171,7 @@ TrainingTask PictureCodesTask(PictureCoder& model, const PictureSet& train, cons
               [&model, options](Context& context, const std::any& part, double scale) {
                 return LossOf(model, context, std::any_cast<const Part&>(part), scale, options);
               },
-          .validate = [&model,
-                       &valid](const CancelCheck& cancelled) { return ValidatePictureCodes(model, valid, cancelled); },
+          .validate = [&model, &valid](const PassWatch& watch) { return ValidatePictureCodes(model, valid, watch); },
           .scores = {"psnr", "codes_used", "code_perplexity"},
           .makes_parts = true};
 }

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/cross_entropy.h"
 #include "headlight/ops/embedding.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/encoder_task.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
@@ -155,36 +155,44 @@ void CheckPairs(const RegionTextEncoder& model, const PictureTextPairs& set, con
 }
 
 ValidationReport Validate(const RegionTextEncoder& model, const PictureTextPairs& valid,
-                          const PretrainingOptions& options, const CancelCheck& cancelled) {
-  std::array<double, 3> losses = {};
-  std::array<std::int64_t, 3> right = {}, asked = {};
-  constexpr std::size_t at_once = 512;
-  for (std::size_t first = 0; first < valid.pairs.size(); first += at_once) {
+                          const PretrainingOptions& options, const PassWatch& watch) {
+  std::array<double, 3> losses = {}, right = {}, asked = {};
+  constexpr std::int64_t at_once = 512;
+  const auto blocks = SharedBlocks(watch, std::ssize(valid.pairs), at_once, [&](std::int64_t begin, std::int64_t end) {
     std::vector<MaskedPair> pairs;
-    for (std::size_t i = first; i < std::min(valid.pairs.size(), first + at_once); ++i) {
-      Random random(1, i);
-      pairs.push_back(Mask(valid, i, options, model.limits().vocabulary, random));
+    for (std::int64_t i = begin; i < end; ++i) {
+      Random random(1, static_cast<std::uint64_t>(i));
+      pairs.push_back(Mask(valid, static_cast<std::size_t>(i), options, model.limits().vocabulary, random));
     }
+    std::vector<double> numbers(9);  // of each goal its loss, how many are right and how many asked
     for (const PretrainingPart& part : PartsOf(pairs, model.limits().aligned)) {
-      if (cancelled && cancelled()) throw Cancelled();
       Context context;
       const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
       for (std::size_t goal = 0; goal < 3; ++goal) {
         const std::vector<std::int32_t>& labels = part.asked[goal].labels;
         if (labels.empty()) continue;
-        losses[goal] += static_cast<double>(ops::CrossEntropy(logits[goal], labels, 1).data<float>()[0]);
-        asked[goal] += std::ssize(labels);
+        const std::span<double> own = std::span(numbers).subspan(3 * goal, 3);
+        own[0] += static_cast<double>(ops::CrossEntropy(logits[goal], labels, 1).data<float>()[0]);
         for (std::size_t i = 0; i < labels.size(); ++i)
-          right[goal] += LargestOf(logits[goal], static_cast<std::int64_t>(i)) == labels[i] ? 1 : 0;
+          own[1] += LargestOf(logits[goal], static_cast<std::int64_t>(i)) == labels[i] ? 1 : 0;
+        own[2] += static_cast<double>(labels.size());
       }
     }
-  }
+    return numbers;
+  });
+  for (const std::vector<double>& block : blocks)
+    for (std::size_t goal = 0; goal < 3; ++goal) {
+      losses[goal] += block[3 * goal];
+      right[goal] += block[3 * goal + 1];
+      asked[goal] += block[3 * goal + 2];
+    }
   ValidationReport report;
   report.labels = std::ssize(valid.pairs);
   report.score_name = "accuracy";
   for (std::size_t goal = 0; goal < 3; ++goal) {
-    report.loss += losses[goal] / static_cast<double>(std::max<std::int64_t>(1, asked[goal]));
-    report.more_scores.push_back({kScores[goal], PerCent(right[goal], asked[goal])});
+    report.loss += losses[goal] / std::max(1.0, asked[goal]);
+    report.more_scores.push_back(
+        {kScores[goal], PerCent(static_cast<std::int64_t>(right[goal]), static_cast<std::int64_t>(asked[goal]))});
     report.score += report.more_scores.back().value / 3;
   }
   return report;
@@ -196,36 +204,35 @@ TrainingTask PictureTextPretraining(RegionTextEncoder& model, const PictureTextP
                                     const PictureTextPairs& valid, const PretrainingOptions& options) {
   CheckPairs(model, train, "learn from");
   CheckPairs(model, valid, "validate on");
-  return {.model = &model,
-          .batches = PreparedBatches(std::ssize(train.pairs), options.batches,
-                                     [&train, options, limits = model.limits()](const BatchPlan& plan) {
-                                       std::vector<MaskedPair> pairs;
-                                       for (const std::uint32_t example : plan.examples) {
-                                         Random random =
-                                             RandomOfExample(options.batches.seed, plan.place.epoch, example);
-                                         pairs.push_back(Mask(train, example, options, limits.vocabulary, random));
-                                       }
-                                       TrainingBatch batch;
-                                       batch.labels = std::ssize(pairs);
-                                       for (PretrainingPart& part : PartsOf(pairs, limits.aligned))
-                                         batch.parts.emplace_back(std::move(part));
-                                       return batch;
-                                     }),
-          .loss =
-              [&model](Context& context, const std::any& any_part, double scale) {
-                const auto& part = std::any_cast<const PretrainingPart&>(any_part);
-                const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
-                Tensor loss =
-                    ops::CrossEntropy(logits[alignment], part.asked[alignment].labels, scale * part.weights[alignment]);
-                for (const Goal goal : {words, regions})
-                  if (!logits[goal].empty())
-                    loss = ops::Add(
-                        loss, ops::CrossEntropy(logits[goal], part.asked[goal].labels, scale * part.weights[goal]));
-                return loss;
-              },
-          .validate = [&model, &valid,
-                       options](const CancelCheck& cancelled) { return Validate(model, valid, options, cancelled); },
-          .scores = {"accuracy", kScores[words], kScores[regions], kScores[alignment]}};
+  return {
+      .model = &model,
+      .batches = PreparedBatches(std::ssize(train.pairs), options.batches,
+                                 [&train, options, limits = model.limits()](const BatchPlan& plan) {
+                                   std::vector<MaskedPair> pairs;
+                                   for (const std::uint32_t example : plan.examples) {
+                                     Random random = RandomOfExample(options.batches.seed, plan.place.epoch, example);
+                                     pairs.push_back(Mask(train, example, options, limits.vocabulary, random));
+                                   }
+                                   TrainingBatch batch;
+                                   batch.labels = std::ssize(pairs);
+                                   for (PretrainingPart& part : PartsOf(pairs, limits.aligned))
+                                     batch.parts.emplace_back(std::move(part));
+                                   return batch;
+                                 }),
+      .loss =
+          [&model](Context& context, const std::any& any_part, double scale) {
+            const auto& part = std::any_cast<const PretrainingPart&>(any_part);
+            const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
+            Tensor loss =
+                ops::CrossEntropy(logits[alignment], part.asked[alignment].labels, scale * part.weights[alignment]);
+            for (const Goal goal : {words, regions})
+              if (!logits[goal].empty())
+                loss = ops::Add(loss,
+                                ops::CrossEntropy(logits[goal], part.asked[goal].labels, scale * part.weights[goal]));
+            return loss;
+          },
+      .validate = [&model, &valid, options](const PassWatch& watch) { return Validate(model, valid, options, watch); },
+      .scores = {"accuracy", kScores[words], kScores[regions], kScores[alignment]}};
 }
 
 }  // namespace headlight

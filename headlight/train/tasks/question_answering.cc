@@ -35,18 +35,29 @@ EncoderHead HeadOf(const TextEncoder& model) {
 ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& texts, const PassWatch& watch) {
   Check(model.heads().question_spans, "the model has no head for answers");
   CheckTexts(model, texts.texts.texts, "validate on");
+  struct WindowOfQuestion {
+    std::size_t question;
+    const Window* window;
+  };
+  std::vector<WindowOfQuestion> windows;  // of each text
+  for (std::size_t question = 0; question < texts.questions.size(); ++question)
+    for (const Window& window : texts.questions[question].cut.windows) windows.push_back({question, &window});
   std::vector<FoundSpan> best(texts.questions.size());
-  std::size_t question = 0, window = 0;  // of the next text
-  ValidationReport report =
-      ValidateEncoder(ExamplesOf(texts.texts.texts, AppendTextAndLabels), HeadOf(model), watch,
-                      [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
-                        for (const Sequence& rows : batch.source) {
-                          const std::vector<Window>& windows = texts.questions[question].cut.windows;
-                          const Tensor scores = logits.ViewRows(rows.begin, rows.length);
-                          best[question].Add(BestSpan(scores.matrix<float>(), windows[window], kLongestAnswer));
-                          if (++window == windows.size()) ++question, window = 0;
-                        }
-                      });
+  ValidationReport report = ValidateEncoder(
+      ExamplesOf(texts.texts.texts, AppendTextAndLabels), HeadOf(model), watch,
+      [](const TokenBatch&, const Tensor& logits) {
+        const std::vector<float> numbers = logits.ToVector<float>();
+        return std::vector<double>(numbers.begin(), numbers.end());
+      },
+      [&](const TokenBatch& batch, std::size_t first, std::span<const double> numbers) {
+        const std::vector<float> values(numbers.begin(), numbers.end());
+        const Tensor logits = Tensor::From<float>(values, {std::ssize(values) / 2, 2});
+        for (std::size_t i = 0; i < batch.source.size(); ++i) {
+          const Tensor rows = logits.ViewRows(batch.source[i].begin, batch.source[i].length);
+          const auto [question, window] = windows[first + i];
+          best[question].Add(BestSpan(rows.matrix<float>(), *window, kLongestAnswer));
+        }
+      });
   const bool may_decline =
       std::ranges::any_of(texts.questions, [](const AskedQuestion& asked) { return asked.answers.empty(); });
   double f1 = 0, exact = 0;
@@ -67,10 +78,9 @@ TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const B
   Check(model.heads().question_spans, "the model has no head for answers");
   CheckTexts(model, texts.train.texts.texts, "learn from");
   CheckTexts(model, texts.valid.texts.texts, "validate on");
-  return EncoderTask(
-      model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, HeadOf(model),
-      [&model, &texts](const CancelCheck& cancelled) { return ValidateAnswers(model, texts.valid, cancelled); },
-      {"f1", "exact_match"});
+  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, HeadOf(model),
+                     [&model, &texts](const PassWatch& watch) { return ValidateAnswers(model, texts.valid, watch); },
+                     {"f1", "exact_match"});
 }
 
 }  // namespace headlight

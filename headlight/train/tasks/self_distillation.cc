@@ -10,10 +10,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/kernels/softmax.h"
 #include "headlight/ops/distillation_loss.h"
 #include "headlight/train/feature_scores.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
@@ -157,37 +157,42 @@ void SelfDistillation::AfterStep(std::int64_t step, std::int64_t steps) {
   });
 }
 
-ValidationReport SelfDistillation::Validate(const DistilledPictures& valid, const CancelCheck& cancelled) {
+ValidationReport SelfDistillation::Validate(const DistilledPictures& valid, const PassWatch& watch) {
   constexpr std::int64_t at_once = 64;
   ValidationReport report;
-  Tensor features;
-  for (std::int64_t begin = 0; begin < valid.count; begin += at_once) {
-    if (cancelled && cancelled()) throw Cancelled();
-    const std::int64_t count = std::min(at_once, valid.count - begin);
+  std::vector<float> features;  // [pictures, state]
+  const auto blocks = SharedBlocks(watch, valid.count, at_once, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t count = end - begin;
     std::vector<std::vector<Tensor>> crops(static_cast<std::size_t>(count));
     std::vector<Tensor> whole(valid.classes.empty() ? 0 : crops.size());
     ParallelFor(count, [&](std::int64_t i) {
       crops[static_cast<std::size_t>(i)] = valid.crops(begin + i, 0);
       if (!whole.empty()) whole[static_cast<std::size_t>(i)] = valid.whole(begin + i);
     });
+    std::vector<double> numbers = {0};  // the loss, and the features
     const auto most = static_cast<std::size_t>(PicturesOfPart(student_.limits(), crops.front(), count));
     for (std::size_t first = 0; first < crops.size(); first += most) {
       const Part part = PartOf(std::span(crops).subspan(first, std::min(most, crops.size() - first)), /*epoch=*/0);
       Context context;
-      report.loss +=
+      numbers[0] +=
           static_cast<double>(Loss(context, part, 1, options_.teacher_temperature, /*learns=*/false).data<float>()[0]);
     }
-    if (whole.empty()) continue;
+    if (whole.empty()) return numbers;
     Context context;
-    const Tensor states = FeaturesOf(teacher_, context, whole);
-    if (features.empty()) features = Tensor::Empty({valid.count, states.columns()});
-    features.ViewRows(begin, count).CopyFrom(states);
+    const std::vector<float> own = FeaturesOf(teacher_, context, whole).ToVector<float>();
+    numbers.insert(numbers.end(), own.begin(), own.end());
+    return numbers;
+  });
+  for (const std::vector<double>& block : blocks) {
+    report.loss += block[0];
+    for (const double number : std::span(block).subspan(1)) features.push_back(static_cast<float>(number));
   }
   report.labels = valid.count;
   report.loss /= static_cast<double>(valid.count);
   if (valid.classes.empty()) return report;
   report.score_name = "knn_accuracy";
-  report.score = NeighbourAccuracy({features, valid.classes}, kNeighbours);
+  const Tensor rows = Tensor::From<float>(features, {valid.count, std::ssize(features) / valid.count});
+  report.score = NeighbourAccuracy({rows, valid.classes}, kNeighbours);
   return report;
 }
 
@@ -219,7 +224,7 @@ TrainingTask SelfDistillation::Task(const DistilledPictures& train, const Distil
     const Part& part = std::any_cast<const Part&>(any);
     return Loss(context, part, scale, TeacherTemperature(part.epoch), /*learns=*/true);
   };
-  task.validate = [this, valid](const CancelCheck& cancelled) { return Validate(valid, cancelled); };
+  task.validate = [this, valid](const PassWatch& watch) { return Validate(valid, watch); };
   task.makes_parts = true;
   task.after_step = [this](std::int64_t step, std::int64_t steps) { AfterStep(step, steps); };
   task.part_sums = outputs_;

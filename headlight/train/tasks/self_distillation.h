@@ -61,7 +61,7 @@ class HEADLIGHT_API SelfDistillation {
   Tensor TeacherTargets(const Part& part, double temperature, bool learns);
   double TeacherTemperature(std::int64_t epoch) const;
   void AfterStep(std::int64_t step, std::int64_t steps);
-  ValidationReport Validate(const DistilledPictures& valid, const CancelCheck& cancelled);
+  ValidationReport Validate(const DistilledPictures& valid, const PassWatch& watch);
 
   PictureEncoder &student_, &teacher_;
   SelfDistillationOptions options_;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <any>
+#include <iterator>
 #include <span>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/nn/contrastive_loss.h"
 #include "headlight/nn/recomputed.h"
 #include "headlight/ops/arithmetic.h"
@@ -16,6 +16,7 @@
 #include "headlight/ops/view.h"
 #include "headlight/ops/weighted_rows.h"
 #include "headlight/text/tokenizers/truncate.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/pair_training.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
@@ -91,29 +92,39 @@ Tensor SentenceLoss(const TextEncoder& model, Context& context, const SentenceBa
 }
 
 ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, const std::vector<SimilarTexts>& valid,
-                          const SentenceVectorOptions& options, const CancelCheck& cancelled) {
+                          const SentenceVectorOptions& options, const PassWatch& watch) {
+  const auto all = std::ssize(valid);
+  Tensor vectors[2];  // of the texts and of their matches
+  const auto blocks = SharedBlocks(watch, all, kPairsAtOnce, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> numbers;
+    for (const bool match : {false, true}) {
+      std::vector<Encoding> texts;
+      for (std::int64_t i = begin; i < end; ++i) {
+        const SimilarTexts& pair = valid[static_cast<std::size_t>(i)];
+        texts.push_back(read(match ? pair.match : pair.text));
+      }
+      Context context;
+      std::ranges::copy(VectorsOf(model, context, texts, options.first_token).ToVector<float>(),
+                        std::back_inserter(numbers));
+    }
+    return numbers;
+  });
+  for (const bool match : {false, true}) {
+    std::vector<float> own;
+    for (const std::vector<double>& block : blocks) {
+      const std::size_t half = block.size() / 2;
+      for (const double number : std::span(block).subspan(match ? half : 0, half))
+        own.push_back(static_cast<float>(number));
+    }
+    vectors[match] = Tensor::From<float>(own, {all, std::ssize(own) / all});
+  }
   double loss = 0;
   std::int64_t found = 0;
-  const auto all = std::ssize(valid);
   for (std::int64_t first = 0; first < all; first += kPairsCompared) {
     const std::int64_t block = std::min(kPairsCompared, all - first);
-    Tensor vectors[2];
-    for (const bool match : {false, true})
-      for (std::int64_t begin = 0; begin < block; begin += kPairsAtOnce) {
-        if (cancelled && cancelled()) throw Cancelled();
-        const std::int64_t count = std::min(kPairsAtOnce, block - begin);
-        std::vector<Encoding> texts;
-        for (std::int64_t i = 0; i < count; ++i) {
-          const SimilarTexts& pair = valid[static_cast<std::size_t>(first + begin + i)];
-          texts.push_back(read(match ? pair.match : pair.text));
-        }
-        Context context;
-        const Tensor own = VectorsOf(model, context, texts, options.first_token);
-        if (begin == 0) vectors[match] = Tensor::Empty({block, own.columns()});
-        vectors[match].ViewRows(begin, count).CopyFrom(own);
-      }
-    const Tensor of_texts = ops::Scale(ops::Linear(vectors[0], {.value = vectors[1]}), options.scale),
-                 of_matches = ops::Scale(ops::Linear(vectors[1], {.value = vectors[0]}), options.scale);
+    const Tensor texts = vectors[0].ViewRows(first, block), matches = vectors[1].ViewRows(first, block);
+    const Tensor of_texts = ops::Scale(ops::Linear(texts, {.value = matches}), options.scale),
+                 of_matches = ops::Scale(ops::Linear(matches, {.value = texts}), options.scale);
     loss += static_cast<double>(SoftmaxPairLoss(of_texts, of_matches, 1).data<float>()[0]);
     found += CountFound(of_texts, [&](std::int64_t row, std::int64_t best) {
       return valid[static_cast<std::size_t>(first + best)].match == valid[static_cast<std::size_t>(first + row)].match;
@@ -152,8 +163,8 @@ TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tok
   task.loss = [&model, options](Context& context, const std::any& batch, double scale) {
     return SentenceLoss(model, context, std::any_cast<const SentenceBatch&>(batch), options, scale);
   };
-  task.validate = [&model, read, &valid, options](const CancelCheck& cancelled) {
-    return Validate(model, read, valid, options, cancelled);
+  task.validate = [&model, read, &valid, options](const PassWatch& watch) {
+    return Validate(model, read, valid, options, watch);
   };
   task.scores = {"recall"};
   return task;

@@ -77,14 +77,15 @@ ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts
   const std::vector<TextExample>& windows = texts.texts.texts;
   ValidationReport report = ValidateEncoder(
       ExamplesOf(windows, AppendTextAndLabels), HeadOf(model, {}), watch,
-      [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
+      [](const TokenBatch&, const Tensor& logits) { return LargestOfRows(logits); },
+      [&](const TokenBatch& batch, std::size_t first, std::span<const double> largest) {
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
           const std::vector<std::int32_t>& words = windows[first + i].words;
           std::vector<std::int32_t>& tags = found[static_cast<std::size_t>(texts.sentence_of[first + i])];
           for (std::size_t token = 0; token < words.size(); ++token)
             if (words[token] >= 0)
               tags[static_cast<std::size_t>(words[token])] =
-                  LargestOf(logits, batch.source[i].begin + static_cast<std::int64_t>(token));
+                  static_cast<std::int32_t>(largest[static_cast<std::size_t>(batch.source[i].begin) + token]);
         }
       });
   ScoreTags(model.heads().labels, texts.tags, found, report);
@@ -98,7 +99,7 @@ TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const Batc
   using Names = std::vector<std::string>;
   return EncoderTask(
       model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, HeadOf(model, class_weights),
-      [&model, &texts](const CancelCheck& cancelled) { return ValidateTags(model, texts.valid, cancelled); },
+      [&model, &texts](const PassWatch& watch) { return ValidateTags(model, texts.valid, watch); },
       AreSpanTags(model.heads().labels) ? Names{"f1", "precision", "recall", "accuracy"}
                                         : Names{"accuracy", "macro_f1"});
 }

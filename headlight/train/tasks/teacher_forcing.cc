@@ -83,29 +83,21 @@ TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, cons
                 return TeacherForcedLoss(model, context, std::any_cast<const TokenBatch&>(part), smoothing, scale,
                                          r_drop);
               },
-          .validate = std::move(validate),
-          .shares_validation = true};
+          .validate = std::move(validate)};
 }
 
 ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const PassWatch& watch) {
   ReferenceLoss loss;
-  // The losses of the batches part, part + parts, and so on.
-  const auto losses = SharedPass(watch.ranks, [&](int part, int parts) {
-    std::vector<double> own;
-    std::int64_t batches = 0;
-    ForBatches(pairs, watch, [&](const TokenBatch& batch, std::size_t) {
-      loss.tokens += std::ssize(batch.labels);
-      if (batches++ % parts != part) return;
-      Context context;
-      own.push_back(static_cast<double>(TeacherForcedLoss(model, context, batch, 0, 1).data<float>()[0]));
-    });
-    return std::string(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
-  });
-  for (std::size_t batch = 0; batch / losses.size() * sizeof(double) < losses[batch % losses.size()].size(); ++batch) {
-    double of_batch = 0;
-    std::memcpy(&of_batch, &losses[batch % losses.size()][batch / losses.size() * sizeof(double)], sizeof(double));
-    loss.sum += of_batch;
-  }
+  ForBatches(
+      pairs, watch,
+      [&](const TokenBatch& batch) {
+        Context context;
+        return std::vector{static_cast<double>(TeacherForcedLoss(model, context, batch, 0, 1).data<float>()[0])};
+      },
+      [&](const TokenBatch& batch, std::size_t, std::span<const double> numbers) {
+        loss.sum += numbers[0];
+        loss.tokens += std::ssize(batch.labels);
+      });
   return loss;
 }
 

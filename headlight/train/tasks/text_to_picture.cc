@@ -11,6 +11,7 @@
 #include "headlight/ops/cross_entropy.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/linear.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
 namespace headlight {
@@ -89,17 +90,17 @@ ValidationReport ValidateTextToPicture(const DrawingModel& model, const DrawnTex
   CheckPairs(model, valid, "validate on");
   const std::int64_t at_once = PairsOfPart(model, std::int64_t{1} << 20);
   double text = 0, picture = 0;
-  for (std::int64_t begin = 0; begin < valid.count(); begin += at_once) {
-    if (watch.cancelled && watch.cancelled()) throw Cancelled();
-    const std::int64_t end = std::min(valid.count(), begin + at_once);
+  const auto all_losses = SharedBlocks(watch, valid.count(), at_once, [&](std::int64_t begin, std::int64_t end) {
     DrawingBatch batch;
     for (std::int64_t i = begin; i < end; ++i)
       AppendDrawing(model, valid.texts[static_cast<std::size_t>(i)].front(), CodesOf(valid, i), batch);
     Context context;
-    const Losses losses = LossesOf(model, context, batch, 1, 1);
-    text += ValueOf(losses.text);
-    picture += ValueOf(losses.picture);
-    if (watch.progress) watch.progress(end, valid.count());
+    const Losses own = LossesOf(model, context, batch, 1, 1);
+    return std::vector{ValueOf(own.text), ValueOf(own.picture)};
+  });
+  for (const std::vector<double>& losses : all_losses) {
+    text += losses[0];
+    picture += losses[1];
   }
   const auto count = static_cast<double>(valid.count());
   ValidationReport report;
@@ -134,7 +135,7 @@ TrainingTask TextToPictureTask(DrawingModel& model, const DrawnTextSets& pairs, 
                 return DrawingLoss(model, context, std::any_cast<const DrawingBatch&>(part), scale);
               },
           .validate = [&model, &valid = pairs.valid](
-                          const CancelCheck& cancelled) { return ValidateTextToPicture(model, valid, cancelled); },
+                          const PassWatch& watch) { return ValidateTextToPicture(model, valid, watch); },
           .scores = {"text_loss", "picture_loss"}};
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/hypothesis.h"
+#include "headlight/train/shared_pass.h"
 
 namespace headlight {
 namespace {
@@ -53,21 +53,31 @@ std::function<std::function<TrainingBatch()>(const BatchPosition& position)> Bat
 
 Random RandomOfValidation(std::int64_t example) { return Random(1, static_cast<std::uint64_t>(example)); }
 
-void ForBatches(const TokenExamples& examples, const PassWatch& watch,
-                const std::function<void(const TokenBatch& batch, std::size_t first)>& body) {
-  TokenBatch batch;
-  std::int64_t first = 0;
+void ForBatches(
+    const TokenExamples& examples, const PassWatch& watch,
+    const std::function<std::vector<double>(const TokenBatch& batch)>& numbers_of,
+    const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add) {
+  std::vector<TokenBatch> batches;
+  std::vector<std::int64_t> firsts;
   for (std::int64_t i = 0; i < examples.size; ++i) {
+    if (batches.empty() ||
+        std::max(batches.back().source_ids.size(), batches.back().target_inputs.size()) >= kRowsOfValidation) {
+      batches.emplace_back();
+      firsts.push_back(i);
+    }
     Random random = RandomOfValidation(i);
-    examples.append(i, random, batch);
-    if (std::max(batch.source_ids.size(), batch.target_inputs.size()) < kRowsOfValidation && i + 1 < examples.size)
-      continue;
-    if (watch.cancelled && watch.cancelled()) throw Cancelled();
-    body(batch, static_cast<std::size_t>(first));
-    if (watch.progress) watch.progress(i + 1, examples.size);
-    batch = {};
-    first = i + 1;
+    examples.append(i, random, batches.back());
   }
+  firsts.push_back(examples.size);
+  PassWatch of_batches = watch;
+  if (watch.progress)
+    of_batches.progress = [&](std::int64_t done, std::int64_t) {
+      watch.progress(firsts[static_cast<std::size_t>(done)], examples.size);
+    };
+  const auto numbers = SharedBlocks(of_batches, std::ssize(batches), 1, [&](std::int64_t batch, std::int64_t) {
+    return numbers_of(batches[static_cast<std::size_t>(batch)]);
+  });
+  for (std::size_t i = 0; i < batches.size(); ++i) add(batches[i], static_cast<std::size_t>(firsts[i]), numbers[i]);
 }
 
 ValidationReport LossReport(double loss_sum, std::int64_t labels) {

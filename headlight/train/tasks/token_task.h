@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -34,10 +35,13 @@ HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& 
 // What is random about an example in each validation.
 Random RandomOfValidation(std::int64_t example);
 
-// Packs examples into batches, in their order and the same ones at each call; `first` is the number of a batch's first
-// example. Throws Cancelled.
-void ForBatches(const TokenExamples& examples, const PassWatch& watch,
-                const std::function<void(const TokenBatch& batch, std::size_t first)>& body);
+// A pass over a validation set that ranks divide: packs the examples into batches, in their order and the same ones at
+// each call, computes numbers_of(batch), and adds those of all batches on every rank; `first` is the number of a
+// batch's first example. Throws Cancelled.
+void ForBatches(
+    const TokenExamples& examples, const PassWatch& watch,
+    const std::function<std::vector<double>(const TokenBatch& batch)>& numbers_of,
+    const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
 
 // A report of the mean negative log-probability of so many labels.
 ValidationReport LossReport(double loss_sum, std::int64_t labels);

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <any>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/hypothesis.h"
 #include "headlight/ops/cross_entropy.h"
+#include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/encoder_task.h"
 #include "headlight/train/tasks/prepared_batches.h"
 
@@ -81,20 +82,28 @@ ValidationReport ValidateVisualQuestions(const RegionTextEncoder& model, const V
   std::vector<std::int64_t> right(std::max<std::size_t>(1, valid.kinds.size())), asked(right.size());
   double loss = 0;
   std::int64_t known = 0;
+  constexpr std::int64_t at_once = 512;
   std::size_t next = 0;
-  ForParts(valid, all, [&](const QuestionPart& part) {
-    if (watch.cancelled && watch.cancelled()) throw Cancelled();
-    Context context;
-    const Tensor logits = LogitsOf(model, context, part.pairs);
-    loss += static_cast<double>(ops::CrossEntropy(logits, part.answers, 1).data<float>()[0]);
-    for (std::size_t i = 0; i < part.answers.size(); ++i, ++next) {
-      const std::size_t kind = valid.questions[next].kind;
-      ++asked[kind];
-      known += part.answers[i] >= 0 ? 1 : 0;
-      right[kind] += LargestOf(logits, static_cast<std::int64_t>(i)) == part.answers[i] ? 1 : 0;
-    }
-    if (watch.progress) watch.progress(static_cast<std::int64_t>(next), std::ssize(all));
+  const auto blocks = SharedBlocks(watch, std::ssize(all), at_once, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> numbers = {0};  // the loss, and the answer to each question
+    const auto questions = static_cast<std::size_t>(end - begin);
+    ForParts(valid, std::span(all).subspan(static_cast<std::size_t>(begin), questions), [&](const QuestionPart& part) {
+      Context context;
+      const Tensor logits = LogitsOf(model, context, part.pairs);
+      numbers[0] += static_cast<double>(ops::CrossEntropy(logits, part.answers, 1).data<float>()[0]);
+      std::ranges::copy(LargestOfRows(logits), std::back_inserter(numbers));
+    });
+    return numbers;
   });
+  for (const std::vector<double>& block : blocks) {
+    loss += block[0];
+    for (const double found : std::span(block).subspan(1)) {
+      const VisualQuestion& question = valid.questions[next++];
+      ++asked[question.kind];
+      known += question.answer >= 0 ? 1 : 0;
+      right[question.kind] += static_cast<std::int32_t>(found) == question.answer ? 1 : 0;
+    }
+  }
   ValidationReport report = LossReport(loss, known);
   report.score_name = "accuracy";
   report.score = PerCent(std::accumulate(right.begin(), right.end(), std::int64_t{0}), std::ssize(all));
@@ -125,8 +134,7 @@ TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions&
                 const auto& [pairs, answers] = std::any_cast<const QuestionPart&>(part);
                 return ops::CrossEntropy(LogitsOf(model, context, pairs), answers, scale);
               },
-          .validate = [&model, &valid](
-                          const CancelCheck& cancelled) { return ValidateVisualQuestions(model, valid, cancelled); },
+          .validate = [&model, &valid](const PassWatch& watch) { return ValidateVisualQuestions(model, valid, watch); },
           .scores = std::move(scores)};
 }
 
