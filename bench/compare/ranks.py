@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--accumulation", type=int, default=1)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32")
-    parser.add_argument("--more", nargs="*", default=[], help="further options of the ranks, without their dashes: shard-optimizer")
+    parser.add_argument("--more", nargs="*", default=[], help="further options of the ranks, without their dashes: shard-optimizer, gradient-type=bfloat16")
     parser.add_argument("--pytorch", action="store_true", help="also by DistributedDataParallel; needs torch and tokenizers")
     parser.add_argument("--rate", help="of each host's network, such as 1gbit")
     parser.add_argument("--delay", help="of a message between two hosts, such as 1ms")
@@ -170,11 +170,12 @@ def main():
     alone, ranks = f"1 process of {options.ranks} threads", f"{options.ranks} ranks of 1 thread"
     rates = {alone: [], ranks: []}
     more = [f"--{name}" for name in options.more]
+    of_both = [option for option in more if option.startswith("--gradient-type")]  # it changes the bits
     with tempfile.TemporaryDirectory() as work, hosts(options, work) as start:
         peer = PyTorch(options, work) if options.pytorch else None
         for repeat in range(options.repeats):
             folders = [Path(work) / f"{repeat}-{name}" for name in ("alone", "ranks")]
-            rates[alone].append(train(options, folders[0], [], options.ranks, []))
+            rates[alone].append(train(options, folders[0], [], options.ranks, of_both))
             rates[ranks].append(train(options, folders[1], start, 1, more))
             weights = [(folder / "last/model.safetensors").read_bytes() for folder in folders]
             if weights[0] != weights[1]:

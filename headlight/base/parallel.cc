@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "headlight/base/error.h"
 
@@ -53,23 +54,29 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// Workers and the caller take indices from one counter. The caller never waits for a worker that has not begun: on a
-// busy machine it does the work alone, where the barrier of an OpenMP region would wait for every thread's turn.
+// Each thread has a share of the indices, neighbours and from round to round the same ones, so that an operation finds
+// in a core's caches what the last one left there; then it takes from the others' shares. The caller never waits for a
+// worker that has not begun: on a busy machine it does the work alone, where the barrier of an OpenMP region would wait
+// for every thread's turn.
 class Pool {
  public:
   // At most `threads` threads, the caller among them.
   void Run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
     while (workers_ < threads - 1 && StartWorker()) continue;
     body_ = &body;
-    count_ = count;
     failed_.store(false, std::memory_order_relaxed);
-    next_.store(0, std::memory_order_relaxed);
+    if (std::ssize(shares_) < threads) shares_ = std::vector<Share>(static_cast<std::size_t>(threads));
+    used_ = static_cast<std::size_t>(threads);
+    for (std::size_t i = 0; i < used_; ++i) {
+      shares_[i].next.store(count * static_cast<std::int64_t>(i) / threads, std::memory_order_relaxed);
+      shares_[i].end = count * static_cast<std::int64_t>(i + 1) / threads;
+    }
     places_ = threads - 1;
     // A new, open round without anybody in it; this publishes the fields above.
     const std::uint64_t round = (state_.load(std::memory_order_relaxed) >> kRoundShift) + 1;
     state_.store(round << kRoundShift | kOpen);
     if (sleeping_.load() > 0) state_.notify_all();
-    TakeIndices();
+    TakeIndices(0);
     state_.fetch_and(~kOpen);
     for (int spins = 0; (state_.load(std::memory_order_acquire) & kInside) != 0; ++spins) {
       Pause();
@@ -87,7 +94,7 @@ class Pool {
   bool StartWorker() {
     const BlockedSignals blocked;
     try {
-      std::thread([this] { Work(); }).detach();
+      std::thread([this, worker = static_cast<std::size_t>(workers_) + 1] { Work(worker); }).detach();
     } catch (const std::exception&) {
       return false;
     }
@@ -95,18 +102,23 @@ class Pool {
     return true;
   }
 
-  void TakeIndices() noexcept {
+  void TakeIndices(std::size_t own) noexcept {
     inside_a_body = true;
     try {
-      for (std::int64_t index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) (*body_)(index);
+      for (std::size_t turn = 0; turn < used_; ++turn) {
+        Share& share = shares_[(own + turn) % used_];
+        for (std::int64_t index; (index = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
+          (*body_)(index);
+      }
     } catch (...) {
-      next_.store(count_, std::memory_order_relaxed);  // the others take no more
+      for (std::size_t i = 0; i < used_; ++i)
+        shares_[i].next.store(shares_[i].end, std::memory_order_relaxed);  // the others take no more
       if (!failed_.exchange(true)) failure_ = std::current_exception();
     }
     inside_a_body = false;
   }
 
-  void Work() {
+  void Work(std::size_t worker) {
     std::uint64_t seen = 0;  // the last round this worker has left
     for (;;) {
       std::uint64_t state = AwaitRoundAfter(seen);
@@ -117,7 +129,7 @@ class Pool {
                            static_cast<int>(state & kInside) < places_.load(std::memory_order_relaxed);
         if (!enter) break;
         if (state_.compare_exchange_weak(state, state + 1)) {
-          TakeIndices();
+          TakeIndices(worker);
           state_.fetch_sub(1, std::memory_order_release);
           break;
         }
@@ -148,10 +160,14 @@ class Pool {
 
   std::atomic<std::uint64_t> state_{0};
   std::atomic<int> sleeping_{0}, places_{0};
-  std::atomic<std::int64_t> next_{0};
+  struct alignas(64) Share {  // of the indices of a round: a cache line
+    std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0;
+  };
+  std::vector<Share> shares_;
+  std::size_t used_ = 0;             // shares of this round
   std::atomic<bool> failed_{false};  // whether a body has thrown in this round
   std::exception_ptr failure_;       // the first that was thrown
-  std::int64_t count_ = 0;
   const std::function<void(std::int64_t)>* body_ = nullptr;
   int workers_ = 0;
 };

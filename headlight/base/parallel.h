@@ -13,7 +13,8 @@ namespace headlight {
 HEADLIGHT_API int Threads();
 HEADLIGHT_API void SetThreads(int threads);  // at least 1
 
-// Calls body(index) for every index in [0, count), on up to Threads() threads, indices handed out as threads get free.
+// Calls body(index) for every index in [0, count), on up to Threads() threads. Each begins with a share of neighbouring
+// indices, and then takes those of others that are slower: calls over the same rows find them in a core's own caches.
 // The result of a body must not depend on the thread that runs it. Nested calls run in line. Where a body throws,
 // indices not yet begun are left out, and the first exception reaches the caller once no body runs any more. A thread
 // that the system does not grant is done without.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <latch>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -82,6 +83,19 @@ TEST(ParallelFor, VisitsEveryIndexOnce) {
       for (const auto& visit : visits) ASSERT_EQ(visit, 1);
     }
   }
+}
+
+// Each of two threads begins with its own half: the first indices of both wait for each other.
+TEST(ParallelFor, GivesEachThreadNeighbours) {
+  const WithThreads with(2);
+  std::latch both(2);
+  ParallelFor(100, [&](std::int64_t index) {
+    if (index != 0 && index != 50) return;
+    both.count_down();
+    for (int turn = 0; turn < 3000 && !both.try_wait(); ++turn)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(both.try_wait()) << index;
+  });
 }
 
 TEST(ParallelFor, ManyShortRoundsLoseNothing) {

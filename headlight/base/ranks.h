@@ -86,6 +86,8 @@ class HEADLIGHT_API Transfers {
   // Until nothing is left. Throws OtherRankFailed, and what Ranks::waiting throws.
   void Wait();
 
+  bool sending() const { return sends_ > 0; }
+
  private:
   using Clock = std::chrono::steady_clock;
 

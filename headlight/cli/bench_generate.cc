@@ -127,7 +127,7 @@ void Run(const Options& options) {
     StartProfile();
   });
   result.profile = TakeProfile();
-  result.reading->steps = options.length;
+  result.profiled_steps = options.length;
   result.reading->profiled_seconds = profiled.seconds[1] - profiled.seconds[0];
   result.profiled_seconds = profiled.seconds.back() - profiled.seconds[1];
   if (!options.tokens.empty()) WriteFile(options.tokens, tokens);

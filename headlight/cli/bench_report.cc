@@ -125,8 +125,7 @@ void PrintBench(const BenchResult& result, bool json) {
                             static_cast<double>(result.reading->weight_bytes) / 1e6, 100 * read_share,
                             read_rate / 1e9));
   WriteResult(fmt::format("{:18}{}\n", "processor", Processor()));
-  if (result.reading)
-    WriteResult("\n" + ProfileReport(result.profile, result.reading->steps, result.profiled_seconds, machine) + "\n");
+  WriteResult("\n" + ProfileReport(result.profile, result.profiled_steps, result.profiled_seconds, machine) + "\n");
 }
 
 }  // namespace headlight

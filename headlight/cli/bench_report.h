@@ -24,7 +24,6 @@ struct BenchReading {
   std::vector<ProfileEntry> profile;  // of an additional batch
   double profiled_seconds = 0;
   std::int64_t weight_bytes = 0;  // read by each decoding step
-  std::int64_t steps = 0;         // of BenchResult::profile
 };
 
 struct BenchResult {
@@ -34,7 +33,8 @@ struct BenchResult {
   Compute compute = Compute::float32;
   std::vector<double> latencies;      // seconds of each repetition
   std::int64_t counted_tokens = 0;    // of all repetitions
-  std::vector<ProfileEntry> profile;  // of an additional repetition
+  std::vector<ProfileEntry> profile;  // of additional repetitions
+  std::int64_t profiled_steps = 1;    // how many these are
   double profiled_seconds = 0;
   std::optional<BenchReading> reading;
 };

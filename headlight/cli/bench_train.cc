@@ -92,7 +92,8 @@ void Run(const Options& options) {
     progress.Show(i + 1, options.steps);
   }
   StartProfile();
-  for (int i = 0; i < 5; ++i) result.profiled_seconds += step().first;
+  result.profiled_steps = 5;
+  for (std::int64_t i = 0; i < result.profiled_steps; ++i) result.profiled_seconds += step().first;
   result.profile = TakeProfile();
   PrintBench(result, options.json);
 }

@@ -168,14 +168,13 @@ void ForBlocks(const Unfolded<T>& taps, const PackedMatrix<T>& weights, const Bo
   while (blocks * groups < 2 * threads && groups < panels) ++groups;
   if (blocks < 8 * threads)  // the same number for each thread
     blocks = std::min(tiles, (blocks + threads - 1) / threads * threads);
-  ParallelFor(groups * blocks, [&](std::int64_t index) {
+  ForBlocksAndGroups(blocks, groups, [&](std::int64_t its_block, std::int64_t its_group, std::int64_t) {
     const auto first_row = [&](std::int64_t block) { return std::min(rows, block * tiles / blocks * kTileRows); };
     const auto first_column = [&](std::int64_t group) {
       return std::min(weights.columns(), group * panels / groups * kPanelColumns);
     };
-    const std::int64_t block = index % blocks, group = index / blocks;
-    body(first_row(block), first_row(block + 1) - first_row(block), first_column(group),
-         first_column(group + 1) - first_column(group));
+    body(first_row(its_block), first_row(its_block + 1) - first_row(its_block), first_column(its_group),
+         first_column(its_group + 1) - first_column(its_group));
   });
 }
 

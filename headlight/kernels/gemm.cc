@@ -76,10 +76,9 @@ template <typename T, class Product>
 void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation activation, bool accumulate,
                const Product& product) {
   const Blocks division = BlocksOf(c.rows, b);
-  const std::int64_t blocks = division.blocks, groups = division.groups, threads = Threads();
-  ParallelFor(groups * blocks, [&](std::int64_t index) {
-    const std::int64_t row = index % blocks * c.rows / blocks, rows = (index % blocks + 1) * c.rows / blocks - row;
-    const std::int64_t its_group = index / blocks, next_group = (index + threads) / blocks;
+  const std::int64_t blocks = division.blocks, groups = division.groups;
+  ForBlocksAndGroups(blocks, groups, [&](std::int64_t its_block, std::int64_t its_group, std::int64_t next_group) {
+    const std::int64_t row = its_block * c.rows / blocks, rows = (its_block + 1) * c.rows / blocks - row;
     const auto first_panel = [&](std::int64_t of_group) { return of_group * b.panels() / groups; };
     const std::int64_t column = first_panel(its_group) * kPanelColumns;
     const std::int64_t end = std::min(first_panel(its_group + 1) * kPanelColumns, c.columns);

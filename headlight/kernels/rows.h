@@ -35,6 +35,21 @@ void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
   ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // by reference: std::function need not allocate
 }
 
+// Calls body(block, group, the group that this thread has next: `groups` after the last) in parallel for a product's
+// blocks of rows and groups of columns. A thread's share has all groups of its blocks: it finds the rows in its caches
+// that it wrote in the operation before, and keeps a group's weights while it goes over them.
+template <class Body>
+void ForBlocksAndGroups(std::int64_t blocks, std::int64_t groups, const Body& body) {
+  const std::int64_t shares = Threads();
+  const auto work = [&](std::int64_t index) {
+    const std::int64_t share = ((index / groups + 1) * shares - 1) / blocks;
+    const std::int64_t first = share * blocks / shares, own = (share + 1) * blocks / shares - first;
+    const std::int64_t place = index - first * groups;
+    body(first + place % own, place / own, (place + 1) / own);
+  };
+  ParallelFor(blocks * groups, std::ref(work));
+}
+
 // Scratch memory, aligned to 64 bytes, that each thread keeps between calls, one for each type `Use`.
 template <class Use, typename T>
 T* KeptScratch(std::int64_t count) {

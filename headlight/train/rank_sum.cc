@@ -125,19 +125,27 @@ RankSum::RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tens
   }
 }
 
-RankSum::~RankSum() {
-  stopping_ = true;
+RankSum::~RankSum() { Stop(); }
+
+void RankSum::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
   if (thread_.joinable()) thread_.join();
 }
 
 void RankSum::Add(GradientTree::Place place, std::size_t piece, const Tensor& sum) {
-  const std::lock_guard lock(mutex_);
-  added_.push_back({piece, {place, Of(sum, piece)}});
+  {
+    const std::lock_guard lock(mutex_);
+    added_.push_back({piece, {place, Of(sum, piece)}});
+  }
+  wake_.notify_one();
 }
 
 void RankSum::Finish() {
-  stopping_ = true;
-  if (thread_.joinable()) thread_.join();
+  Stop();
   if (failure_) std::rethrow_exception(failure_);
   Take();
   transfers_.Wait();
@@ -148,13 +156,17 @@ Tensor RankSum::Of(const Tensor& vector, std::size_t piece) const {
   return vector.ViewRows(pieces_[piece].begin, pieces_[piece].end - pieces_[piece].begin);
 }
 
-// Now and then, so that little of the processor is taken from those that compute.
+// Seldom, since each look takes from the processor and the caches of those that compute, but often while something is
+// sent, which moves on only when it is looked at.
 void RankSum::Work() {
   const OneThread one;
   try {
     while (!stopping_) {
       Take();
-      if (!transfers_.Poll()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      if (transfers_.Poll()) continue;
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, std::chrono::microseconds(transfers_.sending() ? 200 : 2000),
+                     [this] { return stopping_ || !added_.empty(); });
     }
   } catch (...) {
     failure_ = std::current_exception();

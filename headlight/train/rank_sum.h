@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -63,6 +64,7 @@ class HEADLIGHT_API RankSum {
 
   Tensor Of(const Tensor& vector, std::size_t piece) const;
   void Work();
+  void Stop();  // the thread
   void Take();
   void Send(const Summand& summand, std::size_t piece);
   void Await(std::size_t piece);
@@ -77,7 +79,8 @@ class HEADLIGHT_API RankSum {
   std::vector<GradientTree::Place> places_;  // of this rank
   std::vector<State> states_;                // of each piece
   Transfers transfers_;
-  std::mutex mutex_;  // of what is added and not yet taken
+  std::mutex mutex_;              // of what is added and not yet taken
+  std::condition_variable wake_;  // of the thread
   struct Added {
     std::size_t piece = 0;
     Summand summand;
