@@ -12,6 +12,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 #include "headlight/models/dino.h"
+#include "headlight/models/resnet.h"
 #include "headlight/models/vit.h"
 #include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/trainer.h"
@@ -204,6 +205,28 @@ TEST(GiveClasses, ADinoBackboneBecomesAClassifier) {
             backbone.parameters().all()[0].value.ToVector<float>());
   config.kind = DinoKind::v3;
   EXPECT_EQ(ErrorOf([&] { GiveClasses(Dino(config), {"a", "b"}, 9); }), "the model: DINOv3 has no head for classes");
+}
+
+// With the running statistics of its norms.
+TEST(GiveClasses, AResnetBecomesAClassifier) {
+  ResnetConfig config = {.embedding = 4, .hidden = {4, 8}, .depths = {1, 1}, .bottleneck = false, .scope = ""};
+  Resnet backbone(config);
+  backbone.parameters().Initialise(4);
+  backbone.parameters().Unpack();
+  for (const Parameter& parameter : backbone.parameters().all()) parameter.value.Fill(2);
+  backbone.parameters().Pack();
+  const std::unique_ptr<PictureEncoder> classifier = GiveClasses(backbone, {"a", "b", "c"}, 9);
+  EXPECT_EQ(classifier->labels().size(), 3U);
+  ASSERT_EQ(classifier->parameters().all().size(), backbone.parameters().all().size() + 2);
+  for (const Parameter& parameter : classifier->parameters().all()) {
+    const bool head = parameter.names[0].starts_with("classifier.1");
+    EXPECT_TRUE(head || parameter.names[0].starts_with("resnet.")) << parameter.names[0];
+    if (!head) {
+      EXPECT_EQ(parameter.value.ToVector<float>(),
+                std::vector<float>(static_cast<std::size_t>(parameter.value.elements()), 2))
+          << parameter.names[0];
+    }
+  }
 }
 
 TEST(GiveClasses, KeepsTheEncoderAndBeginsANewHead) {

@@ -240,6 +240,14 @@ std::unique_ptr<Resnet> Load(const ModelFolder& files, const LoadModelOptions& o
 
 }  // namespace
 
+std::unique_ptr<PictureEncoder> Resnet::WithClasses(const std::vector<std::string>& labels) const {
+  ResnetConfig config = config_;
+  config.classes = !labels.empty();
+  config.labels = labels;
+  config.scope = "resnet";
+  return std::make_unique<Resnet>(config);
+}
+
 namespace families {
 extern const Family resnet = MakeFamily<Resnet, Load>({"resnet"});
 }  // namespace families

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -90,6 +91,7 @@ class HEADLIGHT_API Resnet : public PictureEncoder {
   const ResnetBackbone& backbone() const { return backbone_; }
   const ResnetConfig& config() const { return config_; }
   Json::Object Description() const override;
+  std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
