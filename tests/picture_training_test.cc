@@ -229,6 +229,17 @@ TEST(GiveClasses, AResnetBecomesAClassifier) {
   }
 }
 
+TEST(GiveClasses, AResnetLosesItsClasses) {
+  Resnet classifier(
+      {.embedding = 4, .hidden = {4, 8}, .depths = {1, 1}, .bottleneck = false, .classes = true, .labels = {"a", "b"}});
+  classifier.parameters().Initialise(4);
+  const std::unique_ptr<PictureEncoder> encoder = GiveClasses(classifier, {}, 9);
+  EXPECT_TRUE(encoder->labels().empty());
+  ASSERT_EQ(encoder->parameters().all().size() + 2, classifier.parameters().all().size());
+  EXPECT_EQ(encoder->parameters().all()[0].value.ToVector<float>(),
+            classifier.parameters().all()[0].value.ToVector<float>());
+}
+
 TEST(GiveClasses, KeepsTheEncoderAndBeginsANewHead) {
   const std::unique_ptr<Vit> model = SmallVit();
   const std::unique_ptr<PictureEncoder> other = GiveClasses(*model, {"a", "b", "c"}, 9);

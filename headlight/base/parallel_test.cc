@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <latch>
 #include <stdexcept>
@@ -85,12 +86,18 @@ TEST(ParallelFor, VisitsEveryIndexOnce) {
   }
 }
 
-// Each of two threads begins with its own half: the first indices of both wait for each other.
+// Each of two threads begins with its own half: while the first waits in its first index, the other comes to index 50
+// before any else.
 TEST(ParallelFor, GivesEachThreadNeighbours) {
   const WithThreads with(2);
   std::latch both(2);
+  std::atomic<int> others{0};
   ParallelFor(100, [&](std::int64_t index) {
-    if (index != 0 && index != 50) return;
+    if (index != 0 && index != 50) {
+      ++others;
+      return;
+    }
+    EXPECT_EQ(others, 0) << index;
     both.count_down();
     for (int turn = 0; turn < 3000 && !both.try_wait(); ++turn)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -110,6 +110,9 @@ TEST_F(BenchTest, ReadsRandomPictures) {
       Bench({"encode", folder.File("vit"), "--batch", "3", "--repetitions", "1", "--picture-size", "8x8", "12x4"});
   ExpectMeasured(mixed, "pictures_per_second");
   EXPECT_EQ(mixed["picture"].String(), "8x8 12x4");
+  const Outcome shown = RunProgram({"bench", "encode", folder.File("vit"), "--batch", "3", "--repetitions", "1"});
+  EXPECT_THAT(shown.out,
+              testing::AllOf(HasSubstr("1 step of"), HasSubstr("\nattention "), HasSubstr("\neverything else")));
   for (const char* size : {"8", "8x", "x8", "0x8", "8x4097", "8x8x8"})
     EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("vit"), "--picture-size", size}), HasSubstr(size));
 }

@@ -34,7 +34,7 @@ class MpiRanksTest : public RankTrainingTest {
     EXPECT_EQ(Validations("one"), Validations("three"));
   }
 
-  // What a training's log says of its validations, which ranks divide.
+  // The records of validations, which ranks divide, in a training's log.
   std::string Validations(const std::string& out) const {
     std::istringstream log(ReadFile(In(out + "/metrics.jsonl")));
     std::string validations;

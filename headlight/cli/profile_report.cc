@@ -88,7 +88,7 @@ std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t
       "{} of {:.1f} ms on {} threads; this machine reaches {:.0f} GFLOP/s in matrix products and {:.1f} GB/s in "
       "copies\n"
       "{:36} {:>8} {:>8} {:>6}  {}\n",
-      steps == 1 ? "a step" : fmt::format("{} steps", steps), 1e3 * seconds / static_cast<double>(steps), Threads(),
+      steps == 1 ? "1 step" : fmt::format("{} steps", steps), 1e3 * seconds / static_cast<double>(steps), Threads(),
       machine.operations / 1e9, machine.bytes / 1e9, "operation", "calls", "ms", "share",
       "   rate, and its share of the machine's");
   const auto row = [&](const std::string& name, double calls, double ms, const std::string& rate) {

@@ -120,6 +120,18 @@ TEST_F(BatchStreamTest, SplitsIntoPartsAlikeInSize) {
   EXPECT_EQ(SplitBatch(batch, 1).size(), batch.target.size());
 }
 
+// A source counts half of a target: where sources grow, the first part has more texts.
+TEST(SplitBatch, PartsTakeAboutAsLong) {
+  TokenBatch batch;
+  for (std::size_t text = 0; text < 100; ++text)
+    AppendPair(std::vector<std::int32_t>(text < 50 ? 2 : 42, 5), std::vector<std::int32_t>(9, 6), 1, 2, batch);
+  const std::vector<TokenBatch> parts = SplitBatch(batch, 999);
+  ASSERT_EQ(parts.size(), 2U);
+  const auto cost = [](const TokenBatch& part) { return part.source_ids.size() + 2 * part.labels.size(); };
+  EXPECT_NEAR(static_cast<double>(cost(parts[0])), static_cast<double>(cost(parts[1])), 62);
+  EXPECT_EQ(parts[0].target.size() + parts[1].target.size(), 100U);
+}
+
 TEST_F(BatchStreamTest, PacksRowsForTeacherForcing) {
   const Corpus corpus = Opened("1 2\n3\n", "4\n5 6\n");
   const Batch batch = PairStream(corpus, options_, pairs_).Next();

@@ -1,21 +1,78 @@
 #include "headlight/train/shared_pass.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <mutex>
 
 #include "headlight/generate/hypothesis.h"
 
 namespace headlight {
+namespace {
 
-std::vector<std::string> SharedPass(Ranks* ranks, const std::function<std::string(int part, int parts)>& body) {
-  if (ranks == nullptr) return {body(0, 1)};
+constexpr int kSigns = 2;  // tag
+
+// Tells the other ranks that this one is still at its part, so that those that are done wait for it, however long its
+// part takes: a rank is lost when nothing has come of it for a time.
+class Signs {
+ public:
+  explicit Signs(Ranks& ranks) : ranks_(ranks), sent_(ranks) {}
+
+  // At most once per second. From any thread.
+  void Working() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    const auto now = std::chrono::steady_clock::now();
+    if (!lock || now - told_ < std::chrono::seconds(1)) return;
+    told_ = now;
+    Tell(kWorking);
+    sent_.Poll();
+  }
+
+  // Until all others are done, too.
+  void Done() {
+    const std::lock_guard lock(mutex_);
+    Tell(kDone);
+    for (int peer = 0; peer < ranks_.size(); ++peer) {
+      std::array<std::byte, 1> sign = {peer == ranks_.rank() ? kDone : kWorking};
+      const Transfer receipt{peer, false, sign, kSigns};
+      while (sign[0] != kDone) ranks_.Exchange({&receipt, 1});
+    }
+    sent_.Wait();
+  }
+
+ private:
+  static constexpr std::byte kWorking{0}, kDone{1};
+
+  void Tell(const std::byte& sign) {
+    for (int peer = 0; peer < ranks_.size(); ++peer)
+      if (peer != ranks_.rank()) sent_.Begin({peer, true, BytesOf(std::span(&sign, 1)), kSigns});
+  }
+
+  Ranks& ranks_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
+  Transfers sent_;
+};
+
+}  // namespace
+
+std::vector<std::string> SharedPass(
+    const PassWatch& watch, const std::function<std::string(int part, int parts, const CancelCheck& cancelled)>& body) {
+  if (watch.ranks == nullptr) return {body(0, 1, watch.cancelled)};
+  Ranks& ranks = *watch.ranks;
+  Signs signs(ranks);
   std::string own(1, '-');  // cancelled; else + and what was found
   try {
-    const std::string found = body(ranks->rank(), ranks->size());
+    const std::string found = body(ranks.rank(), ranks.size(), [&] {
+      signs.Working();
+      return watch.cancelled && watch.cancelled();
+    });
     own.front() = '+';
     own.append(found);
   } catch (const Cancelled&) {
   }
-  std::vector<std::string> all = GatherToAll(*ranks, own);
+  signs.Done();
+  std::vector<std::string> all = GatherToAll(ranks, own);
   for (std::string& found : all) {
     if (found.front() == '-') throw Cancelled();
     found.erase(0, 1);
@@ -28,10 +85,10 @@ std::vector<std::vector<double>> SharedBlocks(
     const std::function<std::vector<double>(std::int64_t begin, std::int64_t end)>& numbers_of) {
   const std::int64_t count = (examples + at_once - 1) / at_once;
   // Each block's numbers after how many they are.
-  const auto found = SharedPass(watch.ranks, [&](int part, int parts) {
+  const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     std::vector<double> own;
     for (std::int64_t block = part; block < count; block += parts) {
-      if (watch.cancelled && watch.cancelled()) throw Cancelled();
+      if (cancelled && cancelled()) throw Cancelled();
       const std::int64_t begin = block * at_once, end = std::min(examples, begin + at_once);
       const std::vector<double> numbers = numbers_of(begin, end);
       own.push_back(static_cast<double>(numbers.size()));

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <span>
+#include <thread>
 #include <vector>
 
 #include "headlight/base/ranks_testing.h"
@@ -49,6 +53,25 @@ TEST(SharedBlocks, OneThatIsCancelledEndsAll) {
     watch.ranks = &ranks;
     EXPECT_THROW(SharedBlocks(watch, 10, 3, ExamplesOf), Cancelled);
   });
+}
+
+// A rank that is done hears of the one that is not: no time-out counts from when it began to wait.
+TEST(SharedBlocks, ARankThatIsDoneHearsThatAnotherWorks) {
+  std::atomic<bool> heard{false};
+  RunRanks(2, [&](Ranks& ranks) {
+    double last = 0;
+    ranks.waiting = [&](std::span<const int>, double seconds) {
+      if (seconds < last) heard = true;
+      last = seconds;
+    };
+    PassWatch watch;
+    watch.ranks = &ranks;
+    SharedBlocks(watch, 4000, 1, [&](std::int64_t begin, std::int64_t) {
+      if (ranks.rank() == 1 && !heard) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return std::vector{static_cast<double>(begin)};
+    });
+  });
+  EXPECT_TRUE(heard);
 }
 
 }  // namespace

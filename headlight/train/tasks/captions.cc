@@ -115,11 +115,8 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const PictureProces
   double loss = 0;
   std::int64_t labels = 0;
   std::size_t longest = 0;
-  const PassWatch first_pass = [&] {  // of two, which tells no progress
-    PassWatch silent = watch;
-    silent.progress = {};
-    return silent;
-  }();
+  PassWatch first_pass = watch;  // of two
+  first_pass.progress = {};
   const auto blocks =
       SharedBlocks(first_pass, std::ssize(valid.examples), at_once, [&](std::int64_t begin, std::int64_t end) {
         const CaptionBatch batch = BatchOf(model, processor, valid, IndexRange(begin, end));

@@ -36,7 +36,7 @@ ValidationReport ValidateClasses(const TextEncoder& model, const std::vector<Tex
   ClassScores scores(model.heads().labels.size());
   ValidationReport report = ValidateEncoder(
       ExamplesOf(texts, AppendTextAndLabels), HeadOf(model, {}), watch,
-      [](const TokenBatch&, const Tensor& logits) { return LargestOfRows(logits); },
+      [](const TokenBatch&, std::size_t, const Tensor& logits) { return LargestOfRows(logits); },
       [&](const TokenBatch& batch, std::size_t, std::span<const double> found) {
         for (std::size_t row = 0; row < batch.labels.size(); ++row)
           scores.Add(batch.labels[row], static_cast<std::int32_t>(found[row]));

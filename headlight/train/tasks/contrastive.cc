@@ -127,8 +127,6 @@ class Preparation {
 ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor, const WholeTexts& texts,
                                const PictureTextSet& valid, const PassWatch& watch) {
   const std::vector<std::vector<TextIds>> ids = IdsOf(texts, valid, "validate on");
-  const std::int64_t vector = model.limits().vector;
-  const Tensor all_pictures = Tensor::Empty({valid.size(), vector}), all_texts = Tensor::Empty({valid.size(), vector});
   // The vectors of a block's pictures, and those of its texts.
   const auto blocks = SharedBlocks(watch, valid.size(), kPairsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t count = end - begin;
@@ -144,13 +142,7 @@ ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor&
       std::ranges::copy(vectors.ToVector<float>(), std::back_inserter(numbers));
     return numbers;
   });
-  for (std::size_t block = 0; block < blocks.size(); ++block) {
-    const auto half = static_cast<std::ptrdiff_t>(blocks[block].size() / 2);
-    const std::int64_t first = static_cast<std::int64_t>(block) * kPairsAtOnce * vector;
-    const auto narrow = [](double number) { return static_cast<float>(number); };
-    std::transform(blocks[block].begin(), blocks[block].begin() + half, all_pictures.data<float>() + first, narrow);
-    std::transform(blocks[block].begin() + half, blocks[block].end(), all_texts.data<float>() + first, narrow);
-  }
+  const auto [all_pictures, all_texts] = PairVectorsOf(blocks, valid.size());
   double loss = 0;
   std::int64_t texts_found = 0, pictures_found = 0;
   for (std::int64_t first = 0; first < valid.size(); first += kPairsCompared) {

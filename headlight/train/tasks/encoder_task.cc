@@ -48,16 +48,17 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
 
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
-    const std::function<std::vector<double>(const TokenBatch& batch, const Tensor& logits)>& numbers_of,
+    const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first, const Tensor& logits)>&
+        numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add) {
   double loss = 0;
   std::int64_t labels = 0;
   ForBatches(
       valid, watch,
-      [&](const TokenBatch& batch) {
+      [&](const TokenBatch& batch, std::size_t first) {
         Context context;
         const Tensor logits = head.logits(context, batch);
-        std::vector<double> numbers = numbers_of(batch, logits);
+        std::vector<double> numbers = numbers_of(batch, first, logits);
         numbers.push_back(static_cast<double>(head.loss(logits, batch, 1).data<float>()[0]));
         return numbers;
       },

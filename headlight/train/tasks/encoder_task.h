@@ -41,7 +41,8 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
 // ForBatches.
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
-    const std::function<std::vector<double>(const TokenBatch& batch, const Tensor& logits)>& numbers_of,
+    const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first, const Tensor& logits)>&
+        numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
 
 // The scores of one class in a report, and of all of them in order; without those that are neither right nor found.

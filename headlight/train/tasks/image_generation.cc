@@ -66,18 +66,9 @@ double ColourEntropy(const ColourPictures& pictures) {
 
 ValidationReport ValidatePictures(const LanguageModel& model, const ColourPictures& pictures, const PassWatch& watch) {
   CheckPictures(model, pictures, "validate on");
-  double sum = 0;
-  std::int64_t labels = 0;
-  ForBatches(
-      ExamplesOf(pictures, model, /*flip=*/false), watch,
-      [&](const TokenBatch& batch) {
-        Context context;
-        return std::vector{static_cast<double>(LossOf(model, context, batch, 1).data<float>()[0])};
-      },
-      [&](const TokenBatch& batch, std::size_t, std::span<const double> numbers) {
-        sum += numbers[0];
-        labels += LabelCount(batch);
-      });
+  const auto [sum, labels] =
+      LossOfBatches(ExamplesOf(pictures, model, /*flip=*/false), watch,
+                    [&](Context& context, const TokenBatch& batch) { return LossOf(model, context, batch, 1); });
   ValidationReport report = LossReport(sum, labels);
   report.more_scores = {{"bits_per_pixel", report.loss / std::numbers::ln2}};
   return report;

@@ -32,18 +32,8 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
                                        scale, IsTwice(batch) ? r_drop : 0);
   };
   const auto validate = [loss, valid_bytes, valid = ExamplesOf(texts.valid, append)](const PassWatch& watch) {
-    double sum = 0;
-    std::int64_t labels = 0;
-    ForBatches(
-        valid, watch,
-        [&](const TokenBatch& batch) {
-          Context context;
-          return std::vector{static_cast<double>(loss(context, batch, 0, 1, 0).template data<float>()[0])};
-        },
-        [&](const TokenBatch& batch, std::size_t, std::span<const double> numbers) {
-          sum += numbers[0];
-          labels += LabelCount(batch);
-        });
+    const auto [sum, labels] = LossOfBatches(
+        valid, watch, [&](Context& context, const TokenBatch& batch) { return loss(context, batch, 0, 1, 0); });
     ValidationReport report = LossReport(sum, labels);
     if (valid_bytes > 0)
       report.more_scores = {{"bits_per_byte", sum / std::log(2.0) / static_cast<double>(valid_bytes)}};

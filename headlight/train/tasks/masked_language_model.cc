@@ -96,7 +96,7 @@ ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector
                                      const MaskingOptions& masking, const PassWatch& watch) {
   CheckMasking(model, texts, "validate on", masking);
   double right = 0, masks = 0, loss = 0;  // loss: of the masks
-  const auto count = [&](const TokenBatch& batch, const Tensor& logits) {
+  const auto count = [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
     double own_right = 0, own_masks = 0;
     Ids of_masks;  // the labels of rows whose tokens the model sees as masks, and else -1
     for (std::size_t token = 0; token < batch.labels.size(); ++token) {

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/data/batches.h"
@@ -27,6 +30,22 @@ std::int64_t CountFound(const Tensor& logits, const Right& right) {
     found += right(row, std::max_element(all, all + logits.columns()) - all);
   }
   return found;
+}
+
+// Vectors of pairs from the blocks of a pass (train/shared_pass.h), each of which has those of its pairs' first sides,
+// then those of their others: [pairs, vector] of each side.
+inline std::array<Tensor, 2> PairVectorsOf(const std::vector<std::vector<double>>& blocks, std::int64_t pairs) {
+  std::array<Tensor, 2> vectors;
+  for (const std::size_t side : {0, 1}) {
+    std::vector<float> numbers;
+    for (const std::vector<double>& block : blocks) {
+      const std::size_t half = block.size() / 2;
+      for (const double number : std::span(block).subspan(side * half, half))
+        numbers.push_back(static_cast<float>(number));
+    }
+    vectors[side] = Tensor::From<float>(numbers, {pairs, std::ssize(numbers) / pairs});
+  }
+  return vectors;
 }
 
 }  // namespace headlight

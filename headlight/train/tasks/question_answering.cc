@@ -45,17 +45,25 @@ ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& 
   std::vector<FoundSpan> best(texts.questions.size());
   ValidationReport report = ValidateEncoder(
       ExamplesOf(texts.texts.texts, AppendTextAndLabels), HeadOf(model), watch,
-      [](const TokenBatch&, const Tensor& logits) {
-        const std::vector<float> numbers = logits.ToVector<float>();
-        return std::vector<double>(numbers.begin(), numbers.end());
-      },
-      [&](const TokenBatch& batch, std::size_t first, std::span<const double> numbers) {
-        const std::vector<float> values(numbers.begin(), numbers.end());
-        const Tensor logits = Tensor::From<float>(values, {std::ssize(values) / 2, 2});
+      [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
+        std::vector<double> numbers;  // of each window its FoundSpan
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
           const Tensor rows = logits.ViewRows(batch.source[i].begin, batch.source[i].length);
-          const auto [question, window] = windows[first + i];
-          best[question].Add(BestSpan(rows.matrix<float>(), *window, kLongestAnswer));
+          const FoundSpan span = BestSpan(rows.matrix<float>(), *windows[first + i].window, kLongestAnswer);
+          for (const double number : {span.found ? 1.0 : 0.0, double{span.score}, double(span.begin), double(span.last),
+                                      double{span.no_answer}})
+            numbers.push_back(number);
+        }
+        return numbers;
+      },
+      [&](const TokenBatch& batch, std::size_t first, std::span<const double> numbers) {
+        for (std::size_t i = 0; i < batch.source.size(); ++i) {
+          const std::span<const double> of = numbers.subspan(5 * i, 5);
+          best[windows[first + i].question].Add({.found = of[0] != 0,
+                                                 .score = static_cast<float>(of[1]),
+                                                 .begin = static_cast<std::int32_t>(of[2]),
+                                                 .last = static_cast<std::int32_t>(of[3]),
+                                                 .no_answer = static_cast<float>(of[4])});
         }
       });
   const bool may_decline =

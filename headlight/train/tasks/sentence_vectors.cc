@@ -94,7 +94,6 @@ Tensor SentenceLoss(const TextEncoder& model, Context& context, const SentenceBa
 ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, const std::vector<SimilarTexts>& valid,
                           const SentenceVectorOptions& options, const PassWatch& watch) {
   const auto all = std::ssize(valid);
-  Tensor vectors[2];  // of the texts and of their matches
   const auto blocks = SharedBlocks(watch, all, kPairsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> numbers;
     for (const bool match : {false, true}) {
@@ -109,20 +108,12 @@ ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, 
     }
     return numbers;
   });
-  for (const bool match : {false, true}) {
-    std::vector<float> own;
-    for (const std::vector<double>& block : blocks) {
-      const std::size_t half = block.size() / 2;
-      for (const double number : std::span(block).subspan(match ? half : 0, half))
-        own.push_back(static_cast<float>(number));
-    }
-    vectors[match] = Tensor::From<float>(own, {all, std::ssize(own) / all});
-  }
+  const auto [all_texts, all_matches] = PairVectorsOf(blocks, all);
   double loss = 0;
   std::int64_t found = 0;
   for (std::int64_t first = 0; first < all; first += kPairsCompared) {
     const std::int64_t block = std::min(kPairsCompared, all - first);
-    const Tensor texts = vectors[0].ViewRows(first, block), matches = vectors[1].ViewRows(first, block);
+    const Tensor texts = all_texts.ViewRows(first, block), matches = all_matches.ViewRows(first, block);
     const Tensor of_texts = ops::Scale(ops::Linear(texts, {.value = matches}), options.scale),
                  of_matches = ops::Scale(ops::Linear(matches, {.value = texts}), options.scale);
     loss += static_cast<double>(SoftmaxPairLoss(of_texts, of_matches, 1).data<float>()[0]);

@@ -77,7 +77,7 @@ ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts
   const std::vector<TextExample>& windows = texts.texts.texts;
   ValidationReport report = ValidateEncoder(
       ExamplesOf(windows, AppendTextAndLabels), HeadOf(model, {}), watch,
-      [](const TokenBatch&, const Tensor& logits) { return LargestOfRows(logits); },
+      [](const TokenBatch&, std::size_t, const Tensor& logits) { return LargestOfRows(logits); },
       [&](const TokenBatch& batch, std::size_t first, std::span<const double> largest) {
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
           const std::vector<std::int32_t>& words = windows[first + i].words;

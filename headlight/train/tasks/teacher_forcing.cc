@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -87,18 +86,10 @@ TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, cons
 }
 
 ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const PassWatch& watch) {
-  ReferenceLoss loss;
-  ForBatches(
-      pairs, watch,
-      [&](const TokenBatch& batch) {
-        Context context;
-        return std::vector{static_cast<double>(TeacherForcedLoss(model, context, batch, 0, 1).data<float>()[0])};
-      },
-      [&](const TokenBatch& batch, std::size_t, std::span<const double> numbers) {
-        loss.sum += numbers[0];
-        loss.tokens += std::ssize(batch.labels);
-      });
-  return loss;
+  const LabelLoss loss = LossOfBatches(pairs, watch, [&](Context& context, const TokenBatch& batch) {
+    return TeacherForcedLoss(model, context, batch, 0, 1);
+  });
+  return {loss.sum, loss.labels};
 }
 
 ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vector<std::int32_t>> sources,
@@ -116,13 +107,13 @@ ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vect
 std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model,
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const PassWatch& watch) {
-  const DecodingOptions decoding{
-      .beam_size = 1,
-      .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
-      .cancelled = watch.cancelled};
   using Ids = std::vector<std::int32_t>;
   // The targets of the sources part, part + parts, and so on, each after its length.
-  const auto found = SharedPass(watch.ranks, [&](int part, int parts) {
+  const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
+    const DecodingOptions decoding{
+        .beam_size = 1,
+        .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
+        .cancelled = cancelled};
     std::vector<Ids> own;
     for (auto i = static_cast<std::size_t>(part); i < sources.size(); i += static_cast<std::size_t>(parts))
       own.push_back(sources[i]);

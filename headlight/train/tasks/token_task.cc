@@ -55,7 +55,7 @@ Random RandomOfValidation(std::int64_t example) { return Random(1, static_cast<s
 
 void ForBatches(
     const TokenExamples& examples, const PassWatch& watch,
-    const std::function<std::vector<double>(const TokenBatch& batch)>& numbers_of,
+    const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first)>& numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add) {
   std::vector<TokenBatch> batches;
   std::vector<std::int64_t> firsts;
@@ -74,10 +74,27 @@ void ForBatches(
     of_batches.progress = [&](std::int64_t done, std::int64_t) {
       watch.progress(firsts[static_cast<std::size_t>(done)], examples.size);
     };
-  const auto numbers = SharedBlocks(of_batches, std::ssize(batches), 1, [&](std::int64_t batch, std::int64_t) {
-    return numbers_of(batches[static_cast<std::size_t>(batch)]);
+  const auto numbers = SharedBlocks(of_batches, std::ssize(batches), 1, [&](std::int64_t begin, std::int64_t) {
+    const auto batch = static_cast<std::size_t>(begin);
+    return numbers_of(batches[batch], static_cast<std::size_t>(firsts[batch]));
   });
   for (std::size_t i = 0; i < batches.size(); ++i) add(batches[i], static_cast<std::size_t>(firsts[i]), numbers[i]);
+}
+
+LabelLoss LossOfBatches(const TokenExamples& examples, const PassWatch& watch,
+                        const std::function<Tensor(Context& context, const TokenBatch& batch)>& loss_of) {
+  LabelLoss loss;
+  ForBatches(
+      examples, watch,
+      [&](const TokenBatch& batch, std::size_t) {
+        Context context;
+        return std::vector{static_cast<double>(loss_of(context, batch).data<float>()[0])};
+      },
+      [&](const TokenBatch& batch, std::size_t, std::span<const double> numbers) {
+        loss.sum += numbers[0];
+        loss.labels += LabelCount(batch);
+      });
+  return loss;
 }
 
 ValidationReport LossReport(double loss_sum, std::int64_t labels) {

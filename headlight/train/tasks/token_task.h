@@ -36,12 +36,20 @@ HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& 
 Random RandomOfValidation(std::int64_t example);
 
 // A pass over a validation set that ranks divide: packs the examples into batches, in their order and the same ones at
-// each call, computes numbers_of(batch), and adds those of all batches on every rank; `first` is the number of a
+// each call, computes numbers_of(batch, first), and adds those of all batches on every rank; `first` is the number of a
 // batch's first example. Throws Cancelled.
 void ForBatches(
     const TokenExamples& examples, const PassWatch& watch,
-    const std::function<std::vector<double>(const TokenBatch& batch)>& numbers_of,
+    const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first)>& numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
+
+// The sum of the losses of a validation set, and how many labels it has.
+struct LabelLoss {
+  double sum = 0;
+  std::int64_t labels = 0;
+};
+LabelLoss LossOfBatches(const TokenExamples& examples, const PassWatch& watch,
+                        const std::function<Tensor(Context& context, const TokenBatch& batch)>& loss_of);
 
 // A report of the mean negative log-probability of so many labels.
 ValidationReport LossReport(double loss_sum, std::int64_t labels);
