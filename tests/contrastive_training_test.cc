@@ -18,6 +18,7 @@
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/train/gradients.h"
 #include "headlight/train/tasks/contrastive.h"
+#include "headlight/train/tasks/pair_training.h"
 #include "headlight/train/trainer.h"
 #include "tests/parity_testing.h"
 
@@ -185,7 +186,25 @@ TEST_P(Contrastive, LearnsPairs) {
   EXPECT_GT(after.score, 95);
   EXPECT_EQ(after.score_name, "recall");
   EXPECT_DOUBLE_EQ(after.score, (after.more_scores[0].value + after.more_scores[1].value) / 2);
+  // Whatever is found first is among the first ten.
+  for (const ValidationReport& report : {before, after})
+    for (const std::size_t i : {0, 1}) {
+      EXPECT_EQ(report.more_scores[i + 2].name, report.more_scores[i].name + "_at_10");
+      EXPECT_GE(report.more_scores[i + 2].value, report.more_scores[i].value);
+    }
+  EXPECT_GT(before.more_scores[3].value, before.more_scores[1].value);
   EXPECT_LT(after.loss, before.loss / 2);
+}
+
+TEST(PairRanks, CountWrongColumnsThatAreNotBelowTheRightOne) {
+  const float nan = std::nanf("");
+  const Tensor logits = Tensor::From<float>({3, 2, 1, 0, 1, 2, 3, 0, 5, 5, 5, 5, 1, nan, 0, 2}, {4, 4});
+  const auto own = [](std::int64_t row, std::int64_t column) { return row == column; };
+  EXPECT_EQ(RanksOf(logits, own), (std::vector<std::int64_t>{0, 1, 3, 1}));
+  const auto first_two = [](std::int64_t, std::int64_t column) { return column < 2; };
+  EXPECT_EQ(RanksOf(logits, first_two), (std::vector<std::int64_t>{0, 1, 2, 1}));
+  const Tensor none = Tensor::From<float>({nan, nan}, {1, 2});
+  EXPECT_EQ(RanksOf(none, own), (std::vector<std::int64_t>{1}));
 }
 
 TEST(ContrastiveTemperature, StaysBelowItsBound) {

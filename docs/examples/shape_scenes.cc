@@ -1,6 +1,7 @@
 // Drawn scenes with captions, questions and boxes, to learn from pictures with words. FOLDER COUNT SEED writes COUNT of
 // them to train with, and FOLDER COUNT SEED held-out such as are never among those (headlight/demo/scene_files.h lists
-// the files); without arguments what can be said of one is printed.
+// the files); FOLDER COUNT SEED twins likewise, of which each two differ in one attribute of one shape. Without
+// arguments what can be said of one is printed.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -11,8 +12,10 @@
 int main(int argc, char** argv) {
   using namespace headlight;
   if (argc > 3) {
-    const Portion portion = argc > 4 && std::string_view(argv[4]) == "held-out" ? Portion::held_out : Portion::training;
-    WriteShapeScenes(argv[1], std::atoll(argv[2]), std::strtoull(argv[3], nullptr, 10), portion);
+    const std::string_view which = argc > 4 ? argv[4] : "";
+    const Portion portion = which == "held-out" || which == "twins" ? Portion::held_out : Portion::training;
+    WriteShapeScenes(argv[1], std::atoll(argv[2]), std::strtoull(argv[3], nullptr, 10), portion,
+                     {.twins = which == "twins"});
     return 0;
   }
   const ShapeScene scene = DrawShapeScene(/*seed=*/1, /*number=*/3, Portion::training);

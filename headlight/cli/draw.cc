@@ -1,6 +1,8 @@
 // headlight draw: pictures from texts by a DALL-E.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,97 +18,141 @@
 #include "headlight/cli/picture_sheet.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/data/lines.h"
+#include "headlight/image/decoding/encode.h"
 #include "headlight/tasks/drawer.h"
 #include "headlight/tasks/dual_embedder.h"
 
 namespace headlight {
 namespace {
 
+constexpr std::size_t kAtOnce = 256;  // drawings in memory
+
 struct Options : SheetOptions {
-  std::string folder, from, ranker;
+  std::string folder, from, ranker, texts_file;
   std::vector<std::string> texts;
   std::optional<std::int64_t> rows, best;
   std::int64_t count = 1;
   bool json = false;
   std::optional<Compute> compute;
   DrawOptions draw;
+
+  // Drawings of a text that are written.
+  std::int64_t kept() const { return best.value_or(count); }
+  // A sheet of all drawings, rather than a folder with a file for each.
+  bool sheet() const { return std::filesystem::path(out).has_extension(); }
 };
 
+std::vector<std::string> TextsOf(const Options& options) {
+  std::vector<std::string> texts = options.texts;
+  if (options.texts_file.empty()) return texts;
+  for (std::string& line : ReadLines(Input(options.texts_file))) texts.push_back(std::move(line));
+  Check(texts.size() > options.texts.size(), "--texts {}: has no lines", options.texts_file);
+  return texts;
+}
+
+// "text 2", or "captions.txt: line 1", for errors.
+std::string NameOf(const Options& options, std::size_t text) {
+  const std::size_t given = options.texts.size();
+  return text < given ? fmt::format("text {}", text + 1)
+                      : fmt::format("{}: line {}", options.texts_file, text - given + 1);
+}
+
 // A CLIP that reads all texts: nothing is drawn that could not be ranked.
-DualEmbedder LoadRanker(const Options& options) {
+DualEmbedder LoadRanker(const Options& options, const std::vector<std::string>& texts) {
   DualEmbedder ranker = Loaded([&] { return DualEmbedder::Load(options.ranker); });
   Check(ranker.reads_texts() && ranker.reads_pictures(),
         "--rank {}: a model with towers for texts and for pictures is needed", options.ranker);
-  ranker.EmbedTexts(options.texts,
-                    {.name_of = [](std::size_t text) { return fmt::format("--rank: text {}", text + 1); }});
+  ranker.EmbedTexts(texts, {.name_of = [&](std::size_t text) { return "--rank: " + NameOf(options, text); }});
   return ranker;
 }
 
-// A drawing as it is shown: of which text, which of its drawings, and its score where they are ranked.
-struct Shown {
-  std::size_t text = 0, drawing = 0;
-  std::optional<float> score = {};
-};
-
-// The drawings of a text follow one another: as they were drawn, or the best of them, best first.
-std::vector<Shown> Order(const Options& options, const std::optional<DualEmbedder>& ranker,
-                         std::span<const Drawing> drawings) {
-  const auto count = static_cast<std::size_t>(options.count);
-  std::vector<Shown> order;
-  for (std::size_t text = 0; text < options.texts.size(); ++text) {
-    if (!ranker) {
-      for (std::size_t i = 0; i < count; ++i) order.push_back({text, i});
-      continue;
-    }
-    std::vector<RankedDrawing> ranked =
-        RankDrawings(*ranker, options.texts[text], drawings.subspan(text * count, count));
-    ranked.resize(static_cast<std::size_t>(options.best.value_or(options.count)));
-    for (const RankedDrawing& one : ranked) order.push_back({text, one.drawing, one.score});
+// The drawings of a text to keep: as they were drawn, or the best of them, the best first.
+std::vector<RankedDrawing> Kept(const Options& options, const std::optional<DualEmbedder>& ranker,
+                                const std::string& text, std::span<const Drawing> drawings) {
+  if (ranker) {
+    std::vector<RankedDrawing> ranked = RankDrawings(*ranker, text, drawings);
+    ranked.resize(static_cast<std::size_t>(options.kept()));
+    return ranked;
   }
-  return order;
+  std::vector<RankedDrawing> all(drawings.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].drawing = i;
+  return all;
+}
+
+// In the folder --out, by the text's number, and where there are several of a text by its place among them.
+std::string PathOf(const Options& options, std::size_t text, std::size_t place) {
+  const std::string of_text = fmt::format("{}/{}", options.out, text + 1);
+  return of_text + (options.kept() > 1 ? fmt::format("-{}.png", place + 1) : ".png");
+}
+
+void CheckOutput(const Options& options) {
+  Check(!options.texts.empty() || !options.texts_file.empty(), "TEXT or --texts FILE is required");
+  Check(!options.out.empty() || options.json, "--out is required unless --json prints the codes");
+  if (options.out.empty()) return;
+  std::vector<std::string> inputs = {options.folder, options.from, options.ranker, options.texts_file};
+  std::erase(inputs, "");
+  if (options.sheet()) return CheckSheet(options, std::move(inputs));
+  Check(!options.columns, "--columns is for a sheet, and --out {} is a folder", options.out);
 }
 
 void Run(const Options& options) {
-  Check(!options.out.empty() || options.json, "--out FILE.png is required unless --json prints the codes");
-  if (!options.out.empty()) {
-    std::vector<std::string> inputs = {options.folder};
-    if (!options.from.empty()) inputs.push_back(options.from);
-    if (!options.ranker.empty()) inputs.push_back(options.ranker);
-    CheckSheet(options, std::move(inputs));
-  }
-  Check(options.best.value_or(1) <= options.count, "--best {}: {} drawn of each text (--count)",
-        options.best.value_or(0), options.count == 1 ? "1 picture is" : fmt::format("{} pictures are", options.count));
+  CheckOutput(options);
+  Check(options.kept() <= options.count, "--best {}: {} drawn of each text (--count)", options.kept(),
+        options.count == 1 ? "1 picture is" : fmt::format("{} pictures are", options.count));
+  const std::vector<std::string> texts = TextsOf(options);
   const Drawer drawer = Loaded([&] { return Drawer::Load(options.folder, {.compute = options.compute}); });
   Check(!options.rows || *options.rows < drawer.rows(),
         "--rows {}: a picture has {} rows of codes, of which at least one is drawn", options.rows.value_or(0),
         drawer.rows());
+  for (std::size_t i = 0; i < texts.size(); ++i) drawer.CheckText(texts[i], NameOf(options, i));
   std::optional<PictureSheet> sheet;
-  if (!options.out.empty())
-    sheet.emplace(options, std::ssize(options.texts), options.best.value_or(options.count),
-                  PictureSize{drawer.side(), drawer.side()});
+  const bool folder = !options.out.empty() && !options.sheet();
+  if (!options.out.empty() && !folder)
+    sheet.emplace(options, std::ssize(texts), options.kept(), PictureSize{drawer.side(), drawer.side()});
   std::optional<Picture> begun;
   if (!options.from.empty()) begun = ReadOnePicture(Input(options.from));
   std::optional<DualEmbedder> ranker;
-  if (!options.ranker.empty()) ranker = LoadRanker(options);
-
-  Progress progress("codes drawn");
-  DrawOptions draw = options.draw;
-  draw.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
-  const std::vector<Drawing> drawings = begun
-                                            ? drawer.Complete(options.texts, *begun, options.rows, options.count, draw)
-                                            : drawer.Draw(options.texts, options.count, draw);
-  std::vector<Picture> pictures;
-  for (const Shown& shown : Order(options, ranker, drawings)) {
-    const Drawing& drawing = drawings[shown.text * static_cast<std::size_t>(options.count) + shown.drawing];
-    if (sheet) pictures.push_back(drawing.picture);
-    if (!options.json) continue;
-    Json::Object row = {{"text", options.texts[shown.text]},
-                        {"drawing", static_cast<std::int64_t>(shown.drawing) + 1},
-                        {"codes", Json::Array(drawing.codes.begin(), drawing.codes.end())}};
-    if (shown.score) row.push_back({"score", *shown.score});
-    WriteResult(Json(std::move(row)).Line() + "\n");
+  if (!options.ranker.empty()) ranker = LoadRanker(options, texts);
+  if (folder) {
+    std::filesystem::create_directories(options.out);
+    CheckWritable(PathOf(options, 0, 0));
   }
-  if (sheet) sheet->Write(pictures);
+
+  // Texts are drawn some at a time, each group's pictures written before the next.
+  const auto count = static_cast<std::size_t>(options.count), at_once = std::max<std::size_t>(1, kAtOnce / count);
+  Progress progress("pictures drawn");
+  std::vector<Picture> on_sheet;
+  for (std::size_t first = 0; first < texts.size(); first += at_once) {
+    const auto some = std::span(texts).subspan(first, std::min(at_once, texts.size() - first));
+    DrawOptions draw = options.draw;
+    draw.first_stream = first * count;
+    draw.progress = [&](std::int64_t done, std::int64_t all) {
+      progress.Show(options.count * (static_cast<std::int64_t>(first) + done * std::ssize(some) / all),
+                    options.count * std::ssize(texts));
+    };
+    const std::vector<Drawing> drawings = begun ? drawer.Complete(some, *begun, options.rows, options.count, draw)
+                                                : drawer.Draw(some, options.count, draw);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto of_text = std::span(drawings).subspan(i * count, count);
+      const std::vector<RankedDrawing> kept = Kept(options, ranker, some[i], of_text);
+      for (std::size_t place = 0; place < kept.size(); ++place) {
+        const Drawing& drawing = of_text[kept[place].drawing];
+        const std::string path = folder ? PathOf(options, first + i, place) : "";
+        if (folder) WritePng(path, drawing.picture);
+        if (sheet) on_sheet.push_back(drawing.picture);
+        if (!options.json) continue;
+        Json::Object row = {{"text", some[i]},
+                            {"drawing", static_cast<std::int64_t>(kept[place].drawing) + 1},
+                            {"codes", Json::Array(drawing.codes.begin(), drawing.codes.end())}};
+        if (folder) row.push_back({"picture", path});
+        if (ranker) row.push_back({"score", kept[place].score});
+        WriteResult(Json(std::move(row)).Line() + "\n");
+      }
+    }
+    FlushResults();
+  }
+  if (sheet) sheet->Write(on_sheet);
 }
 
 }  // namespace
@@ -114,11 +160,12 @@ void Run(const Options& options) {
 void AddDraw(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "draw", "Draw pictures from texts with a DALL-E", Run);
   AddFolder(command, options.folder, "Folder of a DALL-E, with its discrete VAE in the folder vae");
-  command.add_option("TEXT", options.texts, "Text to draw; several are drawn one after another")
-      ->required()
-      ->check(NotEmpty());
-  CLI::Option* out =
-      AddFile(command, "--out", options.out, "PNG file to write: the picture, or a sheet of all", "FILE");
+  command.add_option("TEXT", options.texts, "Text to draw; several are drawn one after another")->check(NotEmpty());
+  AddFile(command, "--texts", options.texts_file, "Draw each line of this file, too; - is standard input", "FILE");
+  CLI::Option* out = AddFile(command, "--out", options.out,
+                             "PNG file to write: the picture, or a sheet of all; or a folder, in which the text's "
+                             "number names a file for each drawing, as in 7.png, or 7-1.png and 7-2.png",
+                             "FILE|DIR");
   CLI::Option* from = AddFile(command, "--from", options.from,
                               "Complete this picture, of which the upper half stays: JPEG, PNG or WebP, or of an IDX "
                               "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
@@ -147,7 +194,8 @@ void AddDraw(CLI::App& program) {
       ->capture_default_str();
   AddNumber(command, "--seed", options.draw.seed, Seed(), "Random seed of the sampling")->capture_default_str();
   command.add_flag("--json", options.json,
-                   "Print one JSON object per picture: text, drawing (from 1), codes, with --rank score");
+                   "Print one JSON object per picture: text, drawing (from 1), codes, with a folder picture (its "
+                   "path), with --rank score");
   AddComputeOption(command, options.compute);
   command.footer(
       "\nThe same seed draws the same pictures; a picture does not depend on the others of the call. Texts are those "
@@ -157,6 +205,7 @@ void AddDraw(CLI::App& program) {
       "  headlight draw shapes 'a red circle left of a blue square' --out new.png\n"
       "  headlight draw shapes 'a red circle' 'a blue square' --count 8 --temperature 0.9 --seed 7 --out sheet.png\n"
       "  headlight draw shapes 'a red circle' --count 8 --rank clip --best 1 --out best.png\n"
+      "  headlight draw shapes --texts captions.txt --count 8 --rank clip --best 1 --out drawn/\n"
       "  headlight draw shapes 'a red circle' --from half.png --out whole.png");
 }
 

@@ -55,6 +55,33 @@ TEST_F(Draw, WritesAPictureOrASheet) {
             Sheet(Drawer::Load(model, {.compute = Compute::int8}).Draw({texts.data(), 1}, 4), 4));
 }
 
+TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
+  const std::string lines = files.File("texts.txt"), drawn = files.File("drawn");
+  std::vector<std::string> many;
+  for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);  // more than are drawn at a time
+  WriteFile(lines, fmt::format("{}\n", fmt::join(std::span(many).subspan(1), "\n")));
+  const std::vector<Drawing> drawings = Drawer::Load(model).Draw(many, 3, {.seed = 2});
+  const Outcome outcome =
+      RunProgram({"draw", model, many[0], "--texts", lines, "--count", "3", "--seed", "2", "--out", drawn, "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> rows = Lines(outcome.out);
+  ASSERT_EQ(rows.size(), 270U);
+  for (std::size_t i = 0; i < 270; ++i) {
+    const JsonView row(ParseJson(rows[i], "row"), "row");
+    EXPECT_EQ(row["picture"].String(), fmt::format("{}/{}-{}.png", drawn, i / 3 + 1, i % 3 + 1));
+    EXPECT_EQ(row["text"].String(), many[i / 3]);
+    EXPECT_EQ(ReadPicture(row["picture"].String()), drawings[i].picture) << i;
+  }
+  MustRun({"draw", model, texts[0], "--seed", "2", "--out", drawn + "/"});
+  EXPECT_EQ(ReadPicture(drawn + "/1.png"), drawings[0].picture);
+  EXPECT_THAT(RefusalOf({"draw", model, "a", "--columns", "1", "--out", drawn}), HasSubstr("drawn is a folder"));
+  EXPECT_THAT(RefusalOf({"draw", model, "a", "--out", lines + "/x"}), HasSubstr("texts.txt"));
+  WriteFile(lines, "");
+  EXPECT_THAT(RefusalOf({"draw", model, "--texts", lines, "--out", drawn}), HasSubstr("texts.txt: has no lines"));
+  WriteFile(lines, "A dog\n\n");
+  EXPECT_THAT(RefusalOf({"draw", model, "--texts", lines, "--out", drawn}), HasSubstr("texts.txt: line 2: "));
+}
+
 TEST_F(Draw, PrintsCodes) {
   const Drawer drawer = Drawer::Load(model);
   const Outcome outcome = RunProgram({"draw", model, texts[0], texts[1], "--count", "2", "--json"});
@@ -144,8 +171,8 @@ TEST_F(Draw, CompletesAPicture) {
 TEST_F(Draw, RefusesWhatItCannotDraw) {
   const std::string idx = files.File("halves-idx3-ubyte");  // two grey pictures of 2 x 2 pixels
   WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
-  EXPECT_THAT(RefusalOf({"draw", model, "dog"}), HasSubstr("--out FILE.png is required"));
-  EXPECT_THAT(RefusalOf({"draw", model, "--out", out}), HasSubstr("TEXT"));
+  EXPECT_THAT(RefusalOf({"draw", model, "dog"}), HasSubstr("--out is required"));
+  EXPECT_THAT(RefusalOf({"draw", model, "--out", out}), HasSubstr("TEXT or --texts FILE"));
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--rows", "1", "--out", out}), HasSubstr("--rows needs --from"));
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--columns", "2", "--json"}), HasSubstr("--columns needs --out"));
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--count", "3", "--columns", "4", "--out", out}),

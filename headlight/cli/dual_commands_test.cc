@@ -49,6 +49,41 @@ TEST_F(DualCommands, InfoTellsOfBothTowers) {
   EXPECT_GT(info["vocabulary"].Integer(), 500);
 }
 
+TEST_F(DualCommands, ZeroShotClassesAreEvaluatedAsClassifyFindsThem) {
+  const std::string set = folder.File("set");
+  std::vector<std::string> rights;
+  for (const auto& [label, picture] : {std::pair("cat", "rgb.png"), std::pair("dog", "full_chroma.jpg")}) {
+    std::filesystem::create_directories(set + "/" + label);
+    std::filesystem::copy(kPictures + picture, set + "/" + label + "/" + picture);
+  }
+  for (const std::string text : {"{}", "two {}s run."}) {
+    const std::vector<std::string> named =
+        Lines(RunProgram({"classify", model, set, "--labels", "cat", "dog", "--template", text}).out);
+    ASSERT_EQ(named.size(), 2U);
+    int right = 0;
+    for (const std::string& line : named) {
+      const bool cat = line.find("/cat/") != std::string::npos, found = line.find("\tcat\t") != std::string::npos;
+      right += cat == found ? 1 : 0;
+    }
+    const std::string matrix = folder.File("matrix.png");
+    const Outcome outcome =
+        RunProgram({"evaluate", model, set, "--zero-shot", "--template", text, "--confusion", matrix, "--json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const JsonView scores(ParseJson(outcome.out, "scores"), "scores");
+    EXPECT_EQ(scores["accuracy"].Number(), 50 * right);
+    EXPECT_EQ(scores["pictures"].Integer(), 2);
+    EXPECT_EQ(scores["classes"].Items().size(), 2U);
+    EXPECT_TRUE(std::filesystem::exists(matrix));
+  }
+  EXPECT_THAT(RunProgram({"evaluate", model, set, "--zero-shot"}).out, HasSubstr("confusion matrix"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, set, "--template", "a {}"}), HasSubstr("--template needs --zero-shot"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, set, "--zero-shot", "--template", "a"}), HasSubstr("{}"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, set, "--zero-shot", "--pictures", photos}),
+              HasSubstr("--pictures is not for this model"));
+  WriteFile(set + "/cat/broken.png", "none");
+  EXPECT_THAT(RefusalOf({"evaluate", model, set, "--zero-shot"}), HasSubstr("broken.png"));
+}
+
 TEST_F(DualCommands, EmbedPicturesAndTextsIntoOneSpace) {
   const DualEmbedder embedder = DualEmbedder::Load(model);
   const std::vector<std::string> pictures = Lines(RunProgram({"embed", model, photos}).out),

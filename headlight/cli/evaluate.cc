@@ -75,8 +75,13 @@ void Run(const Options& options) {
     CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateDetector(options);
   } else if (kind == DualEncoder::kKind) {
-    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
-    EvaluateDualEncoder(options);
+    if (options.zero_shot) {
+      CheckOptions(options, kind, {"--zero-shot", "--template", "--confusion", "--most-pixels"});
+      EvaluateZeroShot(options);
+    } else {
+      CheckOptions(options, kind, {"--pictures", "--most-pixels"});
+      EvaluateDualEncoder(options);
+    }
   } else if (kind == CaptionModel::kKind) {
     CheckOptions(options, kind, {"--pictures", "--most-pixels"});
     EvaluateCaptionModel(options);
@@ -102,6 +107,7 @@ void Run(const Options& options) {
     Check(options.pictures.empty(), "{}: --pictures is for detectors and models of pictures with texts",
           options.folder);
     Check(options.command->count("--most-pixels") == 0, "{}: --most-pixels is for models of pictures", options.folder);
+    Check(!options.zero_shot, "{}: --zero-shot is for CLIP and SigLIP", options.folder);
     for (const char* name : {"--confusion", "--knn", "--linear-probe", "--pixels"})
       Check(options.command->count(name) == 0, "{}: {} is for encoders of pictures", options.folder, name);
     for (const char* name : {"--boxes", "--detector"})
@@ -128,9 +134,19 @@ void AddEvaluate(CLI::App& program) {
       ->type_name("DIR");
   command
       .add_option("--confusion", options.confusions,
-                  "Classifiers of pictures: draw the confusion matrix to this file (.png, .svg or .pdf)")
+                  "Classes of pictures: draw the confusion matrix to this file (.png, .svg or .pdf)")
       ->check(NotEmpty())
       ->type_name("FILE");
+  CLI::Option* zero_shot = command.add_flag(
+      "--zero-shot", options.zero_shot, "CLIP: FILE holds pictures by class, which are found by the classes' names");
+  command
+      .add_option("--template", options.templates,
+                  "A text with {} in the place of a class, as `classify` takes it; repeated, the mean of all is taken "
+                  "[{}]")
+      ->type_name("TEXT")
+      ->check(NotEmpty())
+      ->allow_extra_args(false)
+      ->needs(zero_shot);
   AddNumber(command, "--knn", options.neighbours, AtLeast(1),
             "Encoders of pictures: evaluate the features by k-NN, a vote of the N nearest pictures of --train (20 in "
             "DINO's paper)");
@@ -189,7 +205,9 @@ void AddEvaluate(CLI::App& program) {
       "and\n                        by --linear-probe: a logistic regression on standardized features, with "
       "scikit-learn's\n                        penalty at C = 1\n"
       "  pictures with texts   (CLIP, SigLIP) how many pictures find their own text first among 1,000, and texts "
-      "their\n                        own picture (text_recall, picture_recall), and the mean of both\n"
+      "their\n                        own picture (text_recall, picture_recall), the mean of both, and how many find "
+      "it "
+      "among\n                        the first ten; with --zero-shot as classes of pictures\n"
       "  captions              how many greedy captions are one of their picture's word for word (exact), and their\n"
       "                        BLEU against all captions of a picture\n"
       "  detectors             COCO's AP, at IoU 0.5:0.95, 0.5 and 0.75, and of small, medium and large objects, as\n  "
@@ -215,6 +233,7 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate gpt2 wiki.test.txt --end\n"
       "  headlight evaluate vit photos/test --confusion confusions.png\n"
       "  headlight evaluate dino photos/test --train photos/train --knn 20 --linear-probe\n"
+      "  headlight evaluate clip photos/test --zero-shot --template 'a photo of a {}.'\n"
       "  headlight evaluate imagegpt t10k-images-idx3-ubyte.gz\n"
       "  headlight evaluate detr-resnet-50 instances_val2017.json --pictures val2017\n"
       "  headlight evaluate vilbert questions.jsonl --detector detr --train learned.jsonl\n"

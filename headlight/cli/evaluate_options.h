@@ -22,6 +22,9 @@ struct EvaluateOptions {
   std::string confusions;
   std::int64_t neighbours = 0;  // 0: not by neighbours
   bool linear_probe = false, pixels = false;
+  // Of a CLIP: classes by their names in these texts, rather than pictures with texts.
+  bool zero_shot = false;
+  std::vector<std::string> templates;
   // Of questions about pictures, too: those that the answers without a picture are taken from. Of translations: the
   // texts that the model has learned to read. Of structures and of masked
   // words: those that baselines are counted in.

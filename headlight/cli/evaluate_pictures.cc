@@ -1,6 +1,7 @@
 #include "headlight/cli/evaluate_pictures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/inspect/drawing/confusion_drawing.h"
 #include "headlight/nn/heads.h"
+#include "headlight/tasks/dual_embedder.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/tasks/picture_folder.h"
@@ -34,17 +36,23 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 30;  // of all features
 
 using FittedPictures = std::function<void(std::span<const Picture> fitted, std::int64_t first)>;
 
+FitPicture FitBy(const PictureProcessor& processor) {
+  return [&processor](const Picture& picture) { return processor.Fit(picture); };
+}
+
 // Reads pictures and calls `done` with some of them at a time, in their order.
-void ForEachFitted(const PictureProcessor& processor, const std::vector<PictureSource>& sources,
-                   const FittedPictures& done) {
+void ForEachFitted(const FitPicture& fit, const std::vector<PictureSource>& sources, const FittedPictures& done) {
   Progress progress("pictures evaluated");
   for (std::int64_t begin = 0; begin < std::ssize(sources); begin += kChunk) {
     std::vector<Picture> fitted(static_cast<std::size_t>(std::min(kChunk, std::ssize(sources) - begin)));
     ParallelFor(std::ssize(fitted), [&](std::int64_t i) {
       const PictureSource& source = sources[static_cast<std::size_t>(begin + i)];
       const Picture picture = ReadPicture(source, MostPixels());
-      fitted[static_cast<std::size_t>(i)] =
-          std::move(FitPictures(processor, {&picture, 1}, [&](std::size_t) { return source.name(); }).front());
+      try {
+        fitted[static_cast<std::size_t>(i)] = fit(picture);
+      } catch (const Error& error) {
+        throw Error(source.name() + ": " + error.what(), error.blame());
+      }
     });
     done(fitted, begin);
     progress.Show(begin + std::ssize(fitted), std::ssize(sources));
@@ -52,7 +60,7 @@ void ForEachFitted(const PictureProcessor& processor, const std::vector<PictureS
 }
 
 void ForEachEncoded(const PictureFolder& folder, const std::vector<PictureSource>& sources, const EncodedBatch& done) {
-  ForEachFitted(folder.processor, sources, [&](std::span<const Picture> fitted, std::int64_t first) {
+  ForEachFitted(FitBy(folder.processor), sources, [&](std::span<const Picture> fitted, std::int64_t first) {
     EncodePictures(folder, fitted, ImageOptions().batch_pixels,
                    [&](Context& context, const EncodedPictures& encoded, std::size_t place) {
                      done(context, encoded, static_cast<std::size_t>(first) + place);
@@ -78,33 +86,26 @@ std::string Table(const std::vector<std::string>& labels, const std::vector<std:
   return table;
 }
 
-void EvaluateClasses(const EvaluateOptions& options) {
-  if (!options.confusions.empty()) {
-    CheckPicturePath(options.confusions);
-    CheckWritable(options.confusions);
-  }
-  const PictureFolder folder = Loaded([&] { return LoadPictureFolder(options.folder, options.load); });
-  Check(
-      folder.model->heads().classes,
-      "{}: the model has no head for classes of pictures; --knn or --linear-probe, with --train, evaluate its features",
-      options.folder);
-  std::vector<std::string> labels = folder.model->labels();
-  Check(ReadProblem(ReadJson(options.folder + "/config.json"), labels.size()) == Problem::one_label,
-        "{}: a multi-label classifier or a regression; only classifiers with one class per picture can be evaluated",
-        options.folder);
+// Before anything is read.
+void CheckConfusions(const EvaluateOptions& options) {
+  std::vector<std::string> inputs = options.files;
+  inputs.push_back(options.folder);
+  CheckOutputs({{"--confusion", options.confusions}}, inputs);
+  if (options.confusions.empty()) return;
+  CheckPicturePath(options.confusions);
+  CheckWritable(options.confusions);
+}
+
+// Where the classes are known, and the pictures.
+void CheckConfusions(const EvaluateOptions& options, const std::vector<std::string>& labels,
+                     const std::vector<PictureSource>& pictures) {
   Check(options.confusions.empty() || labels.size() <= LogitScores::kMostConfused,
         "--confusion: {}: {} classes; a confusion matrix has at most {}", options.folder, labels.size(),
         LogitScores::kMostConfused);
-  const PictureList pictures = ListLabelledPictures(options.files, labels, NewLabels::refused_but_numbers);
-  CheckNoPicture("--confusion", options.confusions, pictures.sources);
-  LogitScores scores(labels.size());
-  ForEachEncoded(folder, pictures.sources, [&](Context& context, const EncodedPictures& encoded, std::size_t first) {
-    const Tensor logits = folder.model->ClassLogits(context, encoded);
-    CheckNumbers(logits, folder, pictures.sources, first);
-    for (std::int64_t i = 0; i < logits.rows(); ++i)
-      scores.Add(pictures.labels[first + static_cast<std::size_t>(i)], {logits.matrix<float>().row(i), labels.size()});
-  });
+  CheckNoPicture("--confusion", options.confusions, pictures);
+}
 
+void WriteClasses(const EvaluateOptions& options, const std::vector<std::string>& labels, const LogitScores& scores) {
   ValidationReport report;
   report.score_name = "accuracy";
   report.score = 100 * scores.classes().accuracy();
@@ -114,7 +115,8 @@ void EvaluateClasses(const EvaluateOptions& options) {
   report.labels = scores.classes().count();
   report.classes = ClassesOf(labels, scores.classes());
   const std::vector<std::int64_t>& confusions = scores.confusions();
-  Evaluated evaluated{"image-classification", std::move(report), "pictures", pictures.sources.size(), "pictures"};
+  Evaluated evaluated{"image-classification", std::move(report), "pictures",
+                      static_cast<std::size_t>(scores.classes().count()), "pictures"};
   if (!confusions.empty()) {
     if (labels.size() <= kMostPrinted) evaluated.lines = Table(labels, confusions);
     Json::Array rows;
@@ -124,6 +126,29 @@ void EvaluateClasses(const EvaluateOptions& options) {
   }
   if (!options.confusions.empty()) DrawConfusions({options.folder, labels, confusions}, options.confusions);
   WriteEvaluated(evaluated, options.json);
+}
+
+void EvaluateClasses(const EvaluateOptions& options) {
+  const PictureFolder folder = Loaded([&] { return LoadPictureFolder(options.folder, options.load); });
+  Check(
+      folder.model->heads().classes,
+      "{}: the model has no head for classes of pictures; --knn or --linear-probe, with --train, evaluate its features",
+      options.folder);
+  std::vector<std::string> labels = folder.model->labels();
+  Check(ReadProblem(ReadJson(options.folder + "/config.json"), labels.size()) == Problem::one_label,
+        "{}: a multi-label classifier or a regression; only classifiers with one class per picture can be evaluated",
+        options.folder);
+  const PictureList pictures = ListLabelledPictures(options.files, labels, NewLabels::refused_but_numbers);
+  CheckConfusions(options, labels, pictures.sources);
+  LogitScores scores(labels.size());
+  ForEachEncoded(folder, pictures.sources, [&](Context& context, const EncodedPictures& encoded, std::size_t first) {
+    const Tensor logits = folder.model->ClassLogits(context, encoded);
+    CheckNumbers(logits, folder, pictures.sources, first);
+    for (std::int64_t i = 0; i < logits.rows(); ++i)
+      scores.Add(pictures.labels[first + static_cast<std::size_t>(i)], {logits.matrix<float>().row(i), labels.size()});
+  });
+
+  WriteClasses(options, labels, scores);
 }
 
 // A row for each picture: the encoder's vector, or its pixels as the model reads them.
@@ -142,7 +167,7 @@ Tensor Features(const PictureFolder& folder, const std::vector<PictureSource>& s
     features.ViewRows(static_cast<std::int64_t>(first), rows.rows()).CopyFrom(rows);
   };
   if (pixels) {
-    ForEachFitted(folder.processor, sources, [&](std::span<const Picture> fitted, std::int64_t first) {
+    ForEachFitted(FitBy(folder.processor), sources, [&](std::span<const Picture> fitted, std::int64_t first) {
       for (std::size_t i = 0; i < fitted.size(); ++i) {
         const Tensor values = folder.processor.Values(fitted[i]);
         add(values.ViewAs({1, values.elements()}), static_cast<std::size_t>(first) + i);
@@ -209,10 +234,33 @@ void EvaluatePictureEncoder(const EvaluateOptions& options) {
   Check(features || (options.train.empty() && !options.pixels),
         "--train and --pixels are for --knn and --linear-probe");
   Check(!features || options.confusions.empty(), "--confusion is for the model's own classes, not for its features");
-  std::vector<std::string> inputs = options.files;
-  inputs.push_back(options.folder);
-  CheckOutputs({{"--confusion", options.confusions}}, inputs);
+  CheckConfusions(options);
   return features ? EvaluateFeatures(options) : EvaluateClasses(options);
+}
+
+void EvaluateZeroShot(const EvaluateOptions& options) {
+  CheckConfusions(options);
+  std::vector<std::string> labels;
+  const PictureList pictures = ListLabelledPictures(options.files, labels, NewLabels::added);
+  CheckConfusions(options, labels, pictures.sources);
+  const DualEmbedder embedder = Loaded([&] { return DualEmbedder::Load(options.folder, options.load); });
+  Check(embedder.reads_texts() && embedder.reads_pictures(),
+        "{}: a model of one tower cannot tell which class a picture has", options.folder);
+  const std::vector<std::string> plain = {"{}"};
+  const Tensor classes = embedder.EmbedLabels(labels, options.templates.empty() ? plain : options.templates);
+  LogitScores scores(labels.size());
+  ForEachFitted([&](const Picture& picture) { return embedder.Fit(picture); }, pictures.sources,
+                [&](std::span<const Picture> fitted, std::int64_t first) {
+                  const auto name = [&](std::size_t i) {
+                    return pictures.sources[static_cast<std::size_t>(first) + i].name();
+                  };
+                  Tensor logits = embedder.Probabilities(embedder.EmbedFitted(fitted, {.name_of = name}), classes);
+                  for (float& value : logits.span<float>()) value = std::log(value);
+                  for (std::int64_t i = 0; i < logits.rows(); ++i)
+                    scores.Add(pictures.labels[static_cast<std::size_t>(first + i)],
+                               {logits.matrix<float>().row(i), labels.size()});
+                });
+  WriteClasses(options, labels, scores);
 }
 
 }  // namespace headlight

@@ -48,7 +48,7 @@ void AddRegionTrainingOptions(CLI::App& command, RegionTrainingOptions& options,
       ->excludes(from)
       ->group(kModelGroup)
       ->capture_default_str();
-  Describe(command, "--layers", "Layers of the text; the picture has half as many [4]");
+  Describe(command, "--layers", "Layers of the text, and of the picture; co-attention precedes the upper half [4]");
 }
 
 TrainingFolder BeginRegionTraining(RegionTrainingOptions& options) {
@@ -144,11 +144,8 @@ VilbertConfig NewVilbertConfig(const RegionTrainingOptions& options, std::int64_
                                 .joins = {}};
   VilbertConfig config;
   config.text = config.picture = stream;
-  config.picture.layers = (sizes.layers + 1) / 2;
-  for (int i = 0; i < config.picture.layers; ++i) {
-    config.picture.joins.push_back(i);
-    config.text.joins.push_back(sizes.layers - config.picture.layers + i);
-  }
+  for (int i = sizes.layers / 2; i < sizes.layers; ++i) config.text.joins.push_back(i);
+  config.picture.joins = config.text.joins;
   config.joint = sizes.model;
   config.joint_heads = sizes.heads;
   config.vocabulary = vocabulary;

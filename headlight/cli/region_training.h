@@ -61,8 +61,9 @@ std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, con
                                       const RegionTextEncoder& model);
 void AddToHash(Hash64& hash, const std::vector<PictureRegions>& regions);
 
-// A ViLBERT from scratch without heads: layers of the text, half as many of the picture, and as many of co-attention as
-// these, as the paper's base model has.
+// A ViLBERT from scratch without heads. The text and the picture have the same number of layers, and a layer of
+// co-attention precedes each of the upper half. In the paper's base model the regions meet the text at once: they are
+// the output of a deep network, where these are pixels, of which a layer must first make a kind and a colour.
 VilbertConfig NewVilbertConfig(const RegionTrainingOptions& options, std::int64_t vocabulary);
 
 // Trains. `name`, `use` and `corpus_hash` are as RunModelTraining's.

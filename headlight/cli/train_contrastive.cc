@@ -247,7 +247,7 @@ void AddTrainContrastive(CLI::App& train) {
       "\nA picture with several texts is learned with another one in each epoch. The temperature is learned. "
       "Validated\n"
       "among blocks of 1,000 pairs by recall, the share in per cent of pictures that find their own text first and of\n"
-      "texts that find their own picture (text_recall, picture_recall).\n\n"
+      "texts that find their own picture (text_recall, picture_recall), or find it among the first ten.\n\n"
       "An encoder of texts (--from one, or --architecture bert) learns from a text, a tab, its match and perhaps tabs "
       "and\n"
       "hard negatives a line, or JSON lines of {\"anchor\", \"positive\", \"negatives\"}, and becomes a folder that\n"

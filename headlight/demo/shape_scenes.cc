@@ -105,6 +105,52 @@ Picture Draw(Random& random, const std::vector<Shape2d>& placed, std::int64_t si
   return canvas.picture();
 }
 
+// Nothing where some shapes at some places cannot be drawn in a few attempts.
+std::optional<ShapeScene> TryToDraw(Random& random, const std::vector<SceneShape>& shapes, std::int64_t side) {
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    std::vector<Shape2d> placed;
+    for (const SceneShape& shape : shapes) placed.push_back(Placed(random, shape, static_cast<double>(side)));
+    std::optional<ShapeScene> scene = Lay(shapes, placed, side);
+    if (!scene) continue;
+    scene->picture = Draw(random, placed, side);
+    return scene;
+  }
+  return std::nullopt;
+}
+
+// All that differ from these shapes in one attribute of one of them, in a random order: first any size, colour, kind or
+// place, each as likely, and of it any other value.
+std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<SceneShape>& shapes) {
+  std::vector<std::vector<std::vector<SceneShape>>> groups;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto change = [&](std::int32_t SceneShape::*attribute, std::int32_t values) {
+      groups.emplace_back();
+      for (std::int32_t value = 0; value < values; ++value) {
+        std::vector<SceneShape> changed = shapes;
+        changed[i].*attribute = value;
+        const bool taken = std::ranges::count(changed, changed[i].place, &SceneShape::place) > 1;
+        if (changed != shapes && !taken) groups.back().push_back(std::move(changed));
+      }
+    };
+    change(&SceneShape::size, kSceneSizes);
+    change(&SceneShape::colour, kSceneColours);
+    change(&SceneShape::kind, kSceneKinds);
+    change(&SceneShape::place, kScenePlaces);
+  }
+  std::vector<std::vector<SceneShape>> order;
+  while (!groups.empty()) {
+    const std::size_t group = random.Below(groups.size());
+    if (groups[group].empty()) {
+      groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(group));
+      continue;
+    }
+    const std::size_t one = random.Below(groups[group].size());
+    order.push_back(std::move(groups[group][one]));
+    groups[group].erase(groups[group].begin() + static_cast<std::ptrdiff_t>(one));
+  }
+  return order;
+}
+
 }  // namespace
 
 Portion PortionOf(const std::vector<SceneShape>& shapes) {
@@ -122,21 +168,38 @@ ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion port
             options.most <= static_cast<std::int32_t>(kMostSceneShapes),
         "a scene has 1 to {} shapes, not {} to {}", kMostSceneShapes, options.fewest, options.most);
   Random random(seed, number);
+  if (options.twins && number % 2 == 1) {
+    const ShapeScene before = DrawShapeScene(seed, number - 1, portion, options);
+    for (const std::vector<SceneShape>& shapes : Changes(random, before.shapes))
+      if (PortionOf(shapes) == portion)
+        if (std::optional<ShapeScene> scene = TryToDraw(random, shapes, options.side)) return *std::move(scene);
+  }
   const auto count = static_cast<std::size_t>(options.fewest) +
                      random.Below(static_cast<std::uint64_t>(options.most - options.fewest) + 1);
   for (;;) {
     const std::vector<SceneShape> shapes = RandomShapes(random, count);
     if (PortionOf(shapes) != portion) continue;
-    // Some shapes at some places can hardly be drawn: others are tried after a while.
-    for (int attempt = 0; attempt < 8; ++attempt) {
-      std::vector<Shape2d> placed;
-      for (const SceneShape& shape : shapes) placed.push_back(Placed(random, shape, static_cast<double>(options.side)));
-      std::optional<ShapeScene> scene = Lay(shapes, placed, options.side);
-      if (!scene) continue;
-      scene->picture = Draw(random, placed, options.side);
-      return *std::move(scene);
-    }
+    if (std::optional<ShapeScene> scene = TryToDraw(random, shapes, options.side)) return *std::move(scene);
   }
+}
+
+SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side) {
+  constexpr double kLeastLarge = 0.26, kFirstBorder = 0.37, kSecondBorder = 0.63;  // shares of the side
+  SceneContent content;
+  for (const LabelledBox& one : boxes) {
+    Check(one.label >= 0 && one.label < kSceneKinds * kSceneColours, "a box of class {}: shapes have classes 0 to {}",
+          one.label, kSceneKinds * kSceneColours - 1);
+    const auto third = [&](double low, double high) {
+      const double middle = (low + high) / 2 / side;
+      return (middle > kFirstBorder ? 1 : 0) + (middle > kSecondBorder ? 1 : 0);
+    };
+    const bool large = std::max(one.box.width(), one.box.height()) > kLeastLarge * side;
+    content.shapes.push_back({.kind = one.label % kSceneKinds,
+                              .colour = one.label / kSceneKinds,
+                              .size = large ? 1 : 0,
+                              .place = 3 * third(one.box.top, one.box.bottom) + third(one.box.left, one.box.right)});
+  }
+  return content;
 }
 
 }  // namespace headlight

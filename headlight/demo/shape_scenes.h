@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "headlight/demo/grammar.h"
@@ -44,6 +45,10 @@ struct ShapeScene : SceneContent {
 struct ShapeSceneOptions {
   std::int64_t side = 64;             // of the square picture, in pixels: 32 to 1024
   std::int32_t fewest = 1, most = 4;  // shapes
+  // Each scene with an odd number is the one before it but for the size, the colour, the kind or the place of one
+  // shape, and drawn anew: near misses of each other, in pictures as in words. Where no such change can be drawn, it is
+  // any other scene.
+  bool twins = false;
 };
 
 // Scene `number` of a seed: the same for the same numbers. One content in ten, by a hash of its shapes with their
@@ -54,5 +59,10 @@ ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion port
 
 // The portion of scenes with these shapes, which does not depend on their order.
 Portion PortionOf(const std::vector<SceneShape>& shapes);
+
+// What boxes in a square picture of this side show, such as those of a detector: their labels are SceneShape::label, an
+// extent below 0.26 of the side is small, and the place is that of the middle. What hides what, boxes do not tell.
+// Throws Error for a label that no shape has.
+SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side);
 
 }  // namespace headlight

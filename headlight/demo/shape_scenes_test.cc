@@ -7,6 +7,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "headlight/base/test_support.h"
 
@@ -119,6 +121,40 @@ TEST(ShapeScenes, RefuseImpossibleOptions) {
   EXPECT_THAT(error({.fewest = 0}), testing::HasSubstr("1 to 4 shapes, not 0 to 4"));
   EXPECT_THAT(error({.fewest = 3, .most = 2}), testing::HasSubstr("not 3 to 2"));
   EXPECT_THAT(error({.most = 5}), testing::HasSubstr("not 1 to 5"));
+}
+
+TEST(ShapeScenes, TwinsDifferInOneAttribute) {
+  const ShapeSceneOptions twins = {.twins = true};
+  std::map<std::string, int> changed;
+  for (std::uint64_t number = 0; number < 400; number += 2) {
+    const ShapeScene one = DrawShapeScene(5, number, Portion::held_out, twins);
+    const ShapeScene other = DrawShapeScene(5, number + 1, Portion::held_out, twins);
+    EXPECT_EQ(DrawShapeScene(5, number, Portion::held_out).picture, one.picture);
+    EXPECT_EQ(PortionOf(other.shapes), Portion::held_out);
+    EXPECT_NE(one.picture, other.picture);
+    std::vector<std::string> here;
+    for (std::size_t i = 0; i < std::min(one.shapes.size(), other.shapes.size()); ++i) {
+      const SceneShape &a = one.shapes[i], &b = other.shapes[i];
+      if (a.size != b.size) here.emplace_back("size");
+      if (a.colour != b.colour) here.emplace_back("colour");
+      if (a.kind != b.kind) here.emplace_back("kind");
+      if (a.place != b.place) here.emplace_back("place");
+    }
+    ++changed[here.size() == 1 && one.shapes.size() == other.shapes.size() ? here.front() : "none"];
+  }
+  for (const char* name : {"size", "colour", "kind", "place"}) EXPECT_GT(changed[name], 15) << name;
+  EXPECT_LT(changed["none"], 25);  // of 200
+}
+
+TEST(ShapeScenes, BoxesTellTheirContent) {
+  for (std::uint64_t number = 0; number < 300; ++number) {
+    const ShapeScene scene = DrawShapeScene(2, number, Portion::held_out, {.side = 96});
+    EXPECT_EQ(ContentOfBoxes(scene.boxes, 96).shapes, scene.shapes) << number;
+  }
+  EXPECT_EQ(ErrorOf([] {
+              ContentOfBoxes(std::vector<LabelledBox>{{.box = {0, 0, 9, 9}, .label = 48}}, 64);
+            }),
+            "a box of class 48: shapes have classes 0 to 47");
 }
 
 }  // namespace

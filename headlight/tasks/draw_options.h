@@ -13,7 +13,8 @@ struct DrawOptions {
   double temperature = 1;  // above 0
   std::int32_t top_k = 0;
   double top_p = 1;        // above 0 to 1
-  std::uint64_t seed = 0;  // the same seed draws the same pictures; picture i draws from a random stream of its own
+  std::uint64_t seed = 0;  // the same seed draws the same pictures; picture i draws from a random stream of its own,
+  std::uint64_t first_stream = 0;  // the stream number first_stream + i
   // Called between tokens; where it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
   // Called with the number of tokens that are drawn, and of those that will be.

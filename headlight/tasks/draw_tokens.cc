@@ -35,7 +35,7 @@ std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, co
   std::vector<std::vector<std::int32_t>> drawn;
   for (auto begin = wanted.prompts.begin(); begin != wanted.prompts.end();) {
     const auto end = begin + std::min<std::ptrdiff_t>(at_once, wanted.prompts.end() - begin);
-    generation.first_stream = drawn.size();
+    generation.first_stream = options.first_stream + drawn.size();
     generation.batch_tokens = at_once * (std::ssize(*begin) + wanted.count);
     for (std::vector<Hypothesis>& best : Generate(model, std::vector(begin, end), generation)) {
       std::vector<std::int32_t>& ids = drawn.emplace_back(std::move(best.front().ids));

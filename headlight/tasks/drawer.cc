@@ -74,6 +74,10 @@ Picture Drawer::Decode(std::span<const std::int32_t> codes) const {
   return picture;
 }
 
+void Drawer::CheckText(const std::string& text, const std::string& name) const {
+  DrawingIds(tokenizer(), text, model().drawing().text_positions, name);
+}
+
 std::vector<Drawing> Drawer::DrawFrom(std::span<const std::string> texts, std::span<const std::int32_t> begun,
                                       std::int64_t count, const DrawOptions& options) const {
   Check(count >= 1, "at least one picture is drawn, not {}", count);

@@ -39,6 +39,9 @@ class HEADLIGHT_API Drawer {
   // file and what is wrong with it or not supported. Options other than `compute` are refused.
   static Drawer Load(const std::string& folder, const LoadOptions& options = {});
 
+  // Throws Error that begins with `name` for a text that is empty or longer than the model reads.
+  void CheckText(const std::string& text, const std::string& name) const;
+
   // `count` drawings of each text; those of a text follow one another. Throws Error for a text that is empty or longer
   // than the model reads, and for impossible options, naming them.
   std::vector<Drawing> Draw(std::span<const std::string> texts, std::int64_t count,

@@ -24,6 +24,7 @@ namespace headlight {
 namespace {
 
 constexpr double kLargestScale = 100;  // of CLIP's logits (section 2.5)
+constexpr std::int64_t kAmong = 10;    // first ones, for the wider recall
 
 using TextIds = std::vector<std::int32_t>;
 
@@ -144,7 +145,7 @@ ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor&
   });
   const auto [all_pictures, all_texts] = PairVectorsOf(blocks, valid.size());
   double loss = 0;
-  std::int64_t texts_found = 0, pictures_found = 0;
+  std::int64_t texts_first = 0, texts_found = 0, pictures_first = 0, pictures_found = 0;
   for (std::int64_t first = 0; first < valid.size(); first += kPairsCompared) {
     const std::int64_t block = std::min(kPairsCompared, valid.size() - first);
     const Tensor of_pictures = all_pictures.ViewRows(first, block), of_texts = all_texts.ViewRows(first, block);
@@ -153,8 +154,14 @@ ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor&
     const auto same = [&](std::int64_t a, std::int64_t b) {
       return ids[static_cast<std::size_t>(first + a)].front() == ids[static_cast<std::size_t>(first + b)].front();
     };
-    texts_found += CountFound(model.Logits(context, of_pictures, of_texts), same);
-    pictures_found += CountFound(model.Logits(context, of_texts, of_pictures), same);
+    for (const std::int64_t rank : RanksOf(model.Logits(context, of_pictures, of_texts), same)) {
+      texts_first += rank == 0;
+      texts_found += rank < kAmong;
+    }
+    for (const std::int64_t rank : RanksOf(model.Logits(context, of_texts, of_pictures), same)) {
+      pictures_first += rank == 0;
+      pictures_found += rank < kAmong;
+    }
   }
   const auto share = [&](std::int64_t found) {
     return 100 * static_cast<double>(found) / static_cast<double>(valid.size());
@@ -163,8 +170,11 @@ ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor&
   report.labels = valid.size();
   report.loss = loss / static_cast<double>(valid.size());
   report.score_name = "recall";
-  report.score = (share(texts_found) + share(pictures_found)) / 2;
-  report.more_scores = {{"text_recall", share(texts_found)}, {"picture_recall", share(pictures_found)}};
+  report.score = (share(texts_first) + share(pictures_first)) / 2;
+  report.more_scores = {{"text_recall", share(texts_first)},
+                        {"picture_recall", share(pictures_first)},
+                        {"text_recall_at_10", share(texts_found)},
+                        {"picture_recall_at_10", share(pictures_found)}};
   return report;
 }
 
@@ -182,7 +192,7 @@ TrainingTask ContrastiveTask(DualEncoder& model, const PictureProcessor& process
   task.validate = [&model, processor, texts, &valid](const PassWatch& watch) {
     return ValidatePairs(model, processor, texts, valid, watch);
   };
-  task.scores = {"recall", "text_recall", "picture_recall"};
+  task.scores = {"recall", "text_recall", "picture_recall", "text_recall_at_10", "picture_recall_at_10"};
   task.makes_parts = true;
   if (model.limits().scores == DualEncoder::Scores::softmax)
     task.after_step = [&model](std::int64_t, std::int64_t) {

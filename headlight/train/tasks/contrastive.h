@@ -23,7 +23,8 @@ struct ContrastiveOptions {
 // In each epoch a picture is learned with one of its texts, which is drawn. The temperature is learned; of CLIP's loss
 // e^logit_scale stays at most 100. A validation's scores are in per cent, among blocks of 1,000 pairs of a picture and
 // its first text: how many pictures find their own text first ("text_recall"), how many texts their own picture
-// ("picture_recall"), and the mean of both, "recall", which is the score. Equal texts count as one. Model, processor
+// ("picture_recall"), and the mean of both, "recall", which is the score; and how many are found among the first ten
+// ("text_recall_at_10", "picture_recall_at_10"). Equal texts count as one. Model, processor
 // and sets must outlive the task. Throws Error for a model of one tower.
 HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const PictureProcessor& processor,
                                            const WholeTexts& texts, const PictureTextSet& train,

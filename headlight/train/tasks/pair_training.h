@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,15 +22,20 @@ inline void CheckPairOptions(const BatchOptions& batches, std::int64_t part) {
   Check(batches.batch_tokens >= 2, "a batch of {}: at least 2 pairs are needed to compare", batches.batch_tokens);
 }
 
-// How many rows of logits [rows, columns] are largest at a column that is right: right(row, column).
+// Of each row of logits [rows, columns], how many wrong columns are at or above its largest right one: 0 where a right
+// one is found first. Equal logits, and NaN, find nothing.
 template <typename Right>
-std::int64_t CountFound(const Tensor& logits, const Right& right) {
-  std::int64_t found = 0;
+std::vector<std::int64_t> RanksOf(const Tensor& logits, const Right& right) {
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(logits.rows()));
   for (std::int64_t row = 0; row < logits.rows(); ++row) {
     const float* const all = logits.matrix<float>().row(row);
-    found += right(row, std::max_element(all, all + logits.columns()) - all);
+    float largest = -std::numeric_limits<float>::infinity();
+    for (std::int64_t column = 0; column < logits.columns(); ++column)
+      if (right(row, column)) largest = std::max(largest, all[column]);
+    for (std::int64_t column = 0; column < logits.columns(); ++column)
+      ranks[static_cast<std::size_t>(row)] += !(all[column] < largest) && !right(row, column);
   }
-  return found;
+  return ranks;
 }
 
 // Vectors of pairs from the blocks of a pass (train/shared_pass.h), each of which has those of its pairs' first sides,

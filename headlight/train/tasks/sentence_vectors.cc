@@ -117,9 +117,10 @@ ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, 
     const Tensor of_texts = ops::Scale(ops::Linear(texts, {.value = matches}), options.scale),
                  of_matches = ops::Scale(ops::Linear(matches, {.value = texts}), options.scale);
     loss += static_cast<double>(SoftmaxPairLoss(of_texts, of_matches, 1).data<float>()[0]);
-    found += CountFound(of_texts, [&](std::int64_t row, std::int64_t best) {
-      return valid[static_cast<std::size_t>(first + best)].match == valid[static_cast<std::size_t>(first + row)].match;
-    });
+    const auto right = [&](std::int64_t a, std::int64_t b) {
+      return valid[static_cast<std::size_t>(first + a)].match == valid[static_cast<std::size_t>(first + b)].match;
+    };
+    found += std::ranges::count(RanksOf(of_texts, right), 0);
   }
   ValidationReport report;
   report.labels = all;
