@@ -14,7 +14,9 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/generate/batched.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/object_detector.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/encoder_folder.h"
@@ -180,6 +182,80 @@ void EncodeRandomPictures(const Options& options) {
   });
 }
 
+// The vectors of a CLIP or SigLIP.
+void EmbedRandomPictures(const Options& options) {
+  const auto model = LoadToMeasure<DualEncoder>(options);
+  model->CheckPictures();
+  MeasurePictures(options, model->parameters(), model->limits().pictures.picture,
+                  [&](const std::vector<Picture>& pictures) {
+                    std::vector<Tensor> vectors;
+                    ForEachBatchOfValues(AroundZero(), pictures, ImageOptions().batch_pixels,
+                                         [&](std::span<const Tensor> values, std::size_t) {
+                                           Context context;
+                                           vectors.push_back(model->PictureVectors(context, values));
+                                         });
+                    return vectors;
+                  });
+}
+
+void EmbedRandomTexts(const Options& options) {
+  Check(options.sizes.empty(), "{}: --picture-size is for pictures, and --length for texts", options.folder);
+  CheckOutputs({{"--states", options.states}}, {options.folder});
+  if (!options.states.empty()) CheckWritable(options.states);
+  const auto model = LoadToMeasure<DualEncoder>(options);
+  model->CheckTexts();
+  const DualEncoder::Limits& limits = model->limits();
+  const LengthRange lengths = ReadLengths("--length", options.length, limits.positions);
+  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // as CLIP's texts end
+
+  BenchResult result = ResultFor(options, model->parameters(), "tokens");
+  result.settings.push_back({"length", options.length});
+  Random random(options.seed);
+  std::string states;
+  using Ids = std::vector<std::int32_t>;
+  MeasureBatches(
+      result, options.repetitions,
+      [&] {
+        std::vector<Ids> texts(static_cast<std::size_t>(options.batch));
+        for (Ids& text : texts) {
+          text = RandomIds(lengths, limits.vocabulary, {&end, 1}, random);
+          text.back() = end;
+          if (limits.filled > 0) text.resize(static_cast<std::size_t>(limits.filled), end);
+        }
+        return texts;
+      },
+      [&](const std::vector<Ids>& texts) {
+        std::vector<std::size_t> sizes;
+        for (const Ids& text : texts) sizes.push_back(text.size());
+        std::vector<std::vector<float>> vectors(texts.size());
+        ForEachBatch(sizes, EmbedOptions{}.batch_tokens, [&](std::span<const std::size_t> which) {
+          Ids ids;
+          std::vector<std::int32_t> own;
+          for (const std::size_t text : which) {
+            ids.insert(ids.end(), texts[text].begin(), texts[text].end());
+            own.push_back(static_cast<std::int32_t>(texts[text].size()));
+          }
+          Context context;
+          const Tensor made = model->TextVectors(context, ids, PackedSequences(own));
+          for (std::size_t i = 0; i < which.size(); ++i)
+            vectors[which[i]] = made.ViewRows(static_cast<std::int64_t>(i), 1).ToVector<float>();
+        });
+        return vectors;
+      },
+      [&](const std::vector<Ids>& texts, const std::vector<std::vector<float>>& vectors) {
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+          result.counted_tokens += std::ssize(texts[i]);
+          if (!options.states.empty())
+            states += Json(Json::Object{{"ids", Json::Array{texts[i].begin(), texts[i].end()}},
+                                        {"vector", Json::Array{vectors[i].begin(), vectors[i].end()}}})
+                          .Line() +
+                      "\n";
+        }
+      });
+  if (!options.states.empty()) WriteFile(options.states, states);
+  PrintBench(result, options.json);
+}
+
 void DetectInRandomPictures(const Options& options) {
   const auto model = LoadToMeasure<ObjectDetector>(options);
   MeasurePictures(options, model->parameters(), kDetectedSize, [&](const std::vector<Picture>& pictures) {
@@ -194,6 +270,8 @@ void Run(const Options& options) {
   const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
   if (kind == PictureEncoder::kKind) return EncodeRandomPictures(options);
   if (kind == ObjectDetector::kKind) return DetectInRandomPictures(options);
+  if (kind == DualEncoder::kKind)
+    return options.length.empty() ? EmbedRandomPictures(options) : EmbedRandomTexts(options);
   EncodeRandomTexts(options);
 }
 
@@ -205,7 +283,10 @@ void AddBenchEncode(CLI::App& bench) {
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
   AddNumber(command, "--batch", options.batch, Between(1, 65536), "Texts or pictures per batch, divided as by `embed`")
       ->capture_default_str();
-  command.add_option("--length", options.length, "Tokens per text [8:128]")->check(NotEmpty())->type_name("FROM:TO");
+  command
+      .add_option("--length", options.length, "Tokens per text [8:128]; of a CLIP texts are read rather than pictures")
+      ->check(NotEmpty())
+      ->type_name("FROM:TO");
   command
       .add_option("--picture-size", options.sizes,
                   "Pixels of the pictures of a batch, in turns [the model's; of a detector 1066x800]")
@@ -216,12 +297,13 @@ void AddBenchEncode(CLI::App& bench) {
       ->capture_default_str();
   AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the texts or pictures")->capture_default_str();
   AddFile(command, "--states", options.states,
-          "Write each text's ids and the mean of its hidden states to this file, as JSON lines");
+          "Write each text's ids and the mean of its hidden states, or its vector, to this file, as JSON lines");
   command.add_flag("--json", options.json, "Print one JSON object");
   command.footer(
       "\nExamples:\n"
       "  headlight bench encode bert-base --batch 32 --length 8:128 --compute int8 --threads 2\n"
       "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2\n"
+      "  headlight bench encode clip-vit-base-patch32 --batch 32 --length 6:30 --threads 2\n"
       "  headlight bench encode detr-resnet-50 --batch 4 --picture-size 1066x800 800x1066 --threads 2");
 }
 

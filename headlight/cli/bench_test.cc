@@ -1,8 +1,13 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/models/bert.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/dual_encoder.h"
+#include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/picture_testing.h"
 
 namespace headlight {
@@ -115,6 +120,33 @@ TEST_F(BenchTest, ReadsRandomPictures) {
               testing::AllOf(HasSubstr("1 step of"), HasSubstr("\nattention "), HasSubstr("\neverything else")));
   for (const char* size : {"8", "8x", "x8", "0x8", "8x4097", "8x8x8"})
     EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("vit"), "--picture-size", size}), HasSubstr(size));
+}
+
+TEST_F(BenchTest, ReadsRandomPicturesAndTextsOfAClip) {
+  const std::string clip = folder.File("clip"), states = folder.File("states.jsonl");
+  std::filesystem::create_directory(clip);
+  SaveTinyClip(clip);
+  const JsonView pictures = Bench({"encode", clip, "--batch", "3", "--repetitions", "1"});
+  EXPECT_EQ(pictures["picture"].String(), "8x8");
+  EXPECT_GT(pictures["pictures_per_second"].Number(), 0);
+  const JsonView texts =
+      Bench({"encode", clip, "--batch", "3", "--repetitions", "1", "--length", "2:9", "--states", states});
+  EXPECT_GT(texts["tokens_per_second"].Number(), 0);
+  const auto loaded = LoadModel<DualEncoder>(clip, {.purpose = LoadFor::computing});
+  const std::vector<std::string> lines = Lines(ReadFile(states));
+  ASSERT_EQ(lines.size(), 3U);
+  for (const std::string& line : lines) {
+    const JsonView one(ParseJson(line, "states"), "states");
+    std::vector<std::int32_t> ids;
+    for (const JsonView& id : one["ids"].Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+    Context context;
+    const std::vector<float> vector =
+        loaded->TextVectors(context, ids, {{0, static_cast<std::int32_t>(ids.size())}}).ToVector<float>();
+    for (std::size_t i = 0; i < vector.size(); ++i) EXPECT_NEAR(one["vector"].Items()[i].Number(), vector[i], 1e-5);
+  }
+  EXPECT_THAT(RefusalOf({"bench", "encode", clip, "--length", "2:99"}), HasSubstr("from 1 to 20"));
+  EXPECT_THAT(RefusalOf({"bench", "encode", clip, "--length", "2:9", "--picture-size", "8x8"}),
+              HasSubstr("--picture-size is for pictures"));
 }
 
 TEST_F(BenchTest, DetectsInRandomPictures) {
