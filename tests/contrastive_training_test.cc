@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "headlight/base/file.h"
+#include "headlight/base/sequences.h"
 #include "headlight/base/test_support.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
@@ -100,6 +101,88 @@ TEST_P(Contrastive, HasTheSameGradientInParts) {
     EXPECT_NEAR(own, loss, 1e-6 * loss) << part;
     EXPECT_LT(Deviation(gradients, expected), 2e-6) << part;
   }
+}
+
+// Pictures of three colours, more than validations compute at once, two of three with a near miss.
+PictureTextSet SetWithNearMisses(const TemporaryFolder& folder) {
+  std::string lines;
+  int number = 0;
+  for (const auto& [above, top] : kColours)
+    for (const auto& [between, middle] : kColours)
+      for (const auto& [below, bottom] : kColours) {
+        if (above == between || ++number > 150) continue;
+        Picture picture{.height = 8, .width = 8};
+        for (int row = 0; row < 8; ++row)
+          for (int column = 0; column < 8; ++column)
+            for (const std::uint8_t byte : row < 3 ? top : row < 5 ? middle : bottom) picture.pixels.push_back(byte);
+        WritePng(folder.File(fmt::format("{}.png", number)), picture);
+        const std::string miss = fmt::format(", \"near_misses\": \"{} {} {}\"", between, above, below);
+        lines += fmt::format("{{\"path\": \"{}.png\", \"text\": \"{} {} {}\"{}}}\n", number, above, between, below,
+                             number % 3 == 0 ? "" : miss);
+      }
+  WriteFile(folder.File("near.jsonl"), lines);
+  return PictureTextSet(ListPictureTexts({folder.File("near.jsonl")}),
+                        [](auto file, const std::string& name) { return DecodePicture(file, name); });
+}
+
+// The loss and the recalls from each picture and each text by itself.
+TEST_P(Contrastive, NearMissesAreToldApartToo) {
+  const TemporaryFolder folder;
+  const PictureTextSet set = SetWithNearMisses(folder);
+  ASSERT_EQ(set.size(), 150);
+  Tiny tiny(GetParam());
+  std::vector<std::string> texts, misses;
+  std::vector<Tensor> pictures;
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    pictures.push_back(tiny.processor.Values(tiny.processor.Fit(set[i])));
+    texts.push_back(set.texts(i)[0]);
+    if (!set.near_misses(i)[0].empty()) misses.push_back(set.near_misses(i)[0]);
+  }
+  EXPECT_EQ(misses.size(), 100U);
+  texts.insert(texts.end(), misses.begin(), misses.end());
+  std::vector<std::int32_t> ids, lengths;
+  for (const std::string& text : texts) {
+    const std::vector<std::int32_t> own = (*tiny.texts)(text).ids;
+    ids.insert(ids.end(), own.begin(), own.end());
+    lengths.push_back(static_cast<std::int32_t>(own.size()));
+  }
+  Context context;
+  const Tensor logits = tiny.model->Logits(context, tiny.model->PictureVectors(context, pictures),
+                                           tiny.model->TextVectors(context, ids, PackedSequences(lengths)));
+  const auto at = [&](std::int64_t picture, std::int64_t text) {
+    return static_cast<double>(logits.matrix<float>().row(picture)[text]);
+  };
+  double loss = 0, texts_found = 0, pictures_found = 0;
+  for (std::int64_t i = 0; i < 150; ++i) {
+    double of_texts = 0, of_pictures = 0;
+    bool first_text = true, first_picture = true;
+    for (std::int64_t j = 0; j < 250; ++j) {
+      of_texts += std::exp(at(i, j));
+      first_text &= texts[static_cast<std::size_t>(j)] == texts[static_cast<std::size_t>(i)] || at(i, j) < at(i, i);
+      if (j < 150) {
+        of_pictures += std::exp(at(j, i));
+        first_picture &=
+            texts[static_cast<std::size_t>(j)] == texts[static_cast<std::size_t>(i)] || at(j, i) < at(i, i);
+      }
+      const double sign = i == j ? 1 : -1;
+      if (std::string_view(GetParam()) == "siglip") loss += std::log1p(std::exp(-sign * at(i, j)));
+    }
+    if (std::string_view(GetParam()) == "clip") loss += (std::log(of_texts) + std::log(of_pictures)) / 2 - at(i, i);
+    texts_found += first_text ? 100.0 / 150 : 0;
+    pictures_found += first_picture ? 100.0 / 150 : 0;
+  }
+  const ValidationReport report = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
+  EXPECT_NEAR(report.loss, loss / 150, 1e-4 * loss / 150);
+  EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // two may be equal but for rounding
+  EXPECT_NEAR(report.more_scores[1].value, pictures_found, 1.4);
+  // A training's batch has the same loss.
+  const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
+                                            {.batches = {.batch_tokens = 150}, .part = 64});
+  const TrainingBatch batch = task.batches({})();
+  tiny.model->parameters().PrepareTraining();
+  const double trained =
+      ComputeGradients(tiny.model->parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
+  EXPECT_NEAR(trained, loss / 150, 1e-4 * loss / 150);
 }
 
 // With dropout a part is computed with the same random numbers again: the gradient is that of the loss.

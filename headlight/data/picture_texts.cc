@@ -28,14 +28,16 @@ class Collector {
  public:
   explicit Collector(PictureTextList& list) : list_(list) {}
 
-  void Add(const std::string& picture, std::string text, const std::string& place) {
+  void Add(const std::string& picture, std::string text, const std::string& place, std::string near_miss = "") {
     Check(text.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", place);
     const auto [entry, first] = index_of_.emplace(picture, list_.sources.size());
     if (first) {
       list_.sources.push_back({.path = picture});
       list_.texts.emplace_back();
+      list_.near_misses.emplace_back();
     }
     list_.texts[entry->second].push_back(std::move(text));
+    list_.near_misses[entry->second].push_back(std::move(near_miss));
   }
 
  private:
@@ -56,18 +58,28 @@ void AddTsv(const std::string& path, Collector& collector) {
   }
 }
 
+// A string, or an array of them.
+std::vector<std::string> OneOrMore(const JsonView& json) {
+  return json.value().As<Json::Array>() == nullptr ? std::vector{TextOf(json)} : TextsOf(json);
+}
+
 void AddRecords(const std::string& path, Collector& collector) {
   Records records(path);
   while (const auto record = records.Next()) {
     const std::string picture = PictureOfTable(path, PathOfRecord(*record), record->place());
     const JsonView text = OneOf(*record, {"text", "caption", "captions", "texts"});
-    if (text.value().As<Json::Array>() == nullptr) {
-      collector.Add(picture, TextOf(text), text.place());
-      continue;
-    }
-    std::vector<std::string> texts = TextsOf(text);
+    std::vector<std::string> texts = OneOrMore(text), misses(texts.size());
     Check(!texts.empty(), "{}: there is no text", text.place());
-    for (std::string& one : texts) collector.Add(picture, std::move(one), text.place());
+    if (record->value().Find("near_misses") != nullptr) {
+      const JsonView given = (*record)["near_misses"];
+      misses = OneOrMore(given);
+      Check(misses.size() == texts.size(), "{}: there are {} near misses of {} texts", given.place(), misses.size(),
+            texts.size());
+      for (const std::string& miss : misses)
+        Check(miss.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", given.place());
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      collector.Add(picture, std::move(texts[i]), text.place(), std::move(misses[i]));
   }
 }
 
@@ -84,6 +96,7 @@ void AddCoco(const std::string& path, const std::vector<std::string>& folders, P
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].empty()) continue;
     list.sources.push_back({.path = coco.pictures[i].path});
+    list.near_misses.emplace_back(texts[i].size());
     list.texts.push_back(std::move(texts[i]));
   }
 }
@@ -135,6 +148,7 @@ PictureTextList ListPictureTexts(const std::vector<std::string>& paths, const st
 
 PictureTextSet::PictureTextSet(PictureTextList list, DecodeBytes decode, const TextShare& share, std::int64_t memory)
     : texts_(std::move(list.texts)),
+      near_misses_(std::move(list.near_misses)),
       pictures_(
           [&] {
             PictureList pictures{.sources = std::move(list.sources), .labels = {}};
@@ -152,11 +166,15 @@ std::int64_t PictureTextSet::text_count() const {
 
 std::uint64_t PictureTextSet::hash() const {
   Hash64 hash(pictures_.hash());
-  for (std::int64_t i = 0; i < size(); ++i)
-    for (const std::string& text : texts(i)) {
-      hash.Update(text);
+  for (std::int64_t picture = 0; picture < size(); ++picture)
+    for (std::size_t i = 0; i < texts(picture).size(); ++i) {
+      hash.Update(texts(picture)[i]);
+      if (const std::string& miss = near_misses(picture)[i]; !miss.empty()) {
+        hash.Update(std::string_view("\0\2", 2));
+        hash.Update(miss);
+      }
       // A picture's last text ends otherwise than those before it, so that none can change its picture.
-      hash.Update(&text == &texts(i).back() ? std::string_view("\0\1", 2) : std::string_view("\0", 1));
+      hash.Update(i + 1 == texts(picture).size() ? std::string_view("\0\1", 2) : std::string_view("\0", 1));
     }
   return hash.value();
 }

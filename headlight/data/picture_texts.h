@@ -15,13 +15,15 @@ namespace headlight {
 struct PictureTextList {
   std::vector<PictureSource> sources;
   std::vector<std::vector<std::string>> texts;  // of each, at least one
+  // Of each text one that is nearly the same and not true of the picture; empty where there is none.
+  std::vector<std::vector<std::string>> near_misses;
 };
 
 // The pictures of `paths` with their texts, of which each path is one of
 // - .tsv (perhaps .gz): lines of a path, a tab and a text;
 // - .csv or .jsonl (perhaps .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
-//   "captions", "texts"), in JSON one or an array of them. Paths are relative to the file's folder, and rows of one
-//   picture, by its path, give it several texts, wherever they stand;
+//   "captions", "texts"), in JSON one or an array of them, and perhaps "near_misses", as many. Paths are relative to
+//   the file's folder, and rows of one picture, by its path, give it several texts, wherever they stand;
 // - .json: COCO's captions (images, annotations). A picture is looked for in `folders`, then beside the file; one
 //   without a caption is left out;
 // - a folder of pictures, at any depth, each with a file of the same name in .txt beside it, a text a line.
@@ -42,12 +44,15 @@ class HEADLIGHT_API PictureTextSet {
   const std::vector<std::string>& texts(std::int64_t picture) const {
     return texts_[static_cast<std::size_t>(pictures_.label(picture))];
   }
+  const std::vector<std::string>& near_misses(std::int64_t picture) const {
+    return near_misses_[static_cast<std::size_t>(pictures_.label(picture))];
+  }
   std::string name(std::int64_t picture) const { return pictures_.name(picture); }
   Picture operator[](std::int64_t picture) const { return pictures_[picture]; }
   std::uint64_t hash() const;  // of the files' contents and the texts, in order
 
  private:
-  std::vector<std::vector<std::string>> texts_;
+  std::vector<std::vector<std::string>> texts_, near_misses_;
   PictureSet pictures_;  // whose labels are indices into texts_
 };
 

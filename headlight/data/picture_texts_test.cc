@@ -67,6 +67,27 @@ TEST_F(PictureTexts, OfTables) {
   EXPECT_EQ(ListPictureTexts({folder.File("a.tsv"), folder.File("a.csv")}).sources.size(), 3U);
 }
 
+TEST_F(PictureTexts, WithNearMisses) {
+  Write("a.jsonl",
+        "{\"path\": \"pictures/a.jpg\", \"text\": \"x\", \"near_misses\": \"not x\"}\n"
+        "{\"path\": \"pictures/b.jpg\", \"captions\": [\"y\", \"z\"], \"near_misses\": [\"not y\", \"not z\"]}\n"
+        "{\"path\": \"pictures/b.jpg\", \"text\": \"w\"}\n");
+  const PictureTextList list = List("a.jsonl");
+  ASSERT_EQ(list.near_misses.size(), 2U);
+  EXPECT_THAT(list.near_misses[0], ElementsAre("not x"));
+  EXPECT_THAT(list.texts[1], ElementsAre("y", "z", "w"));
+  EXPECT_THAT(list.near_misses[1], ElementsAre("not y", "not z", ""));
+  const PictureTextSet set(list, FirstByte);
+  EXPECT_EQ(set.near_misses(1), list.near_misses[1]);
+  PictureTextList others = list;
+  others.near_misses[1][1] = "z z";
+  EXPECT_NE(PictureTextSet(others, FirstByte).hash(), set.hash());
+  EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"pictures/a.jpg\", \"text\": \"x\", \"near_misses\": [\"y\", \"z\"]}\n"),
+            "b.jsonl:1: key 'near_misses': there are 2 near misses of 1 texts");
+  EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"pictures/a.jpg\", \"text\": \"x\", \"near_misses\": \" \"}\n"),
+            "b.jsonl:1: key 'near_misses': the text is empty");
+}
+
 TEST_F(PictureTexts, OfTablesThatAreWrong) {
   EXPECT_EQ(Refusal("bad.tsv", "pictures/a.jpg\tx\npictures/a.jpg x\n"),
             "bad.tsv:2: expected the path of a picture, a tab and its text");

@@ -5,6 +5,7 @@
 
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/cross_entropy.h"
+#include "headlight/ops/embedding.h"
 #include "headlight/ops/sigmoid_cross_entropy.h"
 
 namespace headlight {
@@ -18,16 +19,19 @@ Tensor SoftmaxPairLoss(const Tensor& a_to_b, const Tensor& b_to_a, double scale)
 Tensor SigmoidPairLoss(const Tensor& logits, double scale) {
   const Tensor targets = Tensor::Zeros(logits.shape(), logits.dtype());
   Dispatch(logits.dtype(), [&]<typename T>(T) {
-    for (std::int64_t i = 0; i < targets.rows(); ++i) targets.matrix<T>().row(i)[i] = 1;
+    for (std::int64_t i = 0; i < targets.columns(); ++i) targets.matrix<T>().row(i)[i] = 1;
   });
   return ops::SigmoidCrossEntropy(logits, targets, scale);
 }
 
 Tensor ContrastiveLoss(Context& context, const DualEncoder& model, const Tensor& pictures, const Tensor& texts,
                        double scale) {
-  const Tensor of_texts = model.Logits(context, texts, pictures);
-  if (model.limits().scores == DualEncoder::Scores::sigmoid) return SigmoidPairLoss(of_texts, scale);
-  return SoftmaxPairLoss(of_texts, model.Logits(context, pictures, texts), scale);
+  if (model.limits().scores == DualEncoder::Scores::sigmoid)
+    return SigmoidPairLoss(model.Logits(context, texts, pictures), scale);
+  std::vector<std::int32_t> own(static_cast<std::size_t>(pictures.rows()));
+  std::iota(own.begin(), own.end(), 0);
+  const Tensor paired = texts.rows() == pictures.rows() ? texts : ops::Embedding(texts, own);
+  return SoftmaxPairLoss(model.Logits(context, paired, pictures), model.Logits(context, pictures, texts), scale);
 }
 
 }  // namespace headlight

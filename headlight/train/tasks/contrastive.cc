@@ -28,7 +28,8 @@ constexpr std::int64_t kAmong = 10;    // first ones, for the wider recall
 
 using TextIds = std::vector<std::int32_t>;
 
-// Pictures [height, width, 3] as the model reads them, and of each the ids of a text.
+// Pictures [height, width, 3] as the model reads them, and the ids of a text of each; then those of texts that are of
+// none of them.
 struct PairBatch {
   std::vector<Tensor> pictures;
   std::vector<TextIds> texts;
@@ -55,26 +56,35 @@ Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch
 // The loss of a whole batch, whose vectors are computed `part` pairs at a time. `pairs` must stay until the tape is
 // walked.
 Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t part, double scale) {
-  const auto vectors = [&](auto compute) {
-    return Recomputed(context, std::ssize(pairs.texts), part,
+  const auto vectors = [&](std::int64_t count, auto compute) {
+    return Recomputed(context, count, part,
                       [&model, &pairs, compute](Context& own, std::int64_t begin, std::int64_t end) {
                         return compute(model, own, pairs, begin, end);
                       });
   };
-  const Tensor pictures = vectors(PictureVectorsOf),
-               texts = vectors(TextVectorsOf);  // in this order, as dropout is drawn
+  const Tensor pictures = vectors(std::ssize(pairs.pictures), PictureVectorsOf),
+               texts = vectors(std::ssize(pairs.texts), TextVectorsOf);  // in this order, as dropout is drawn
   return ContrastiveLoss(context, model, pictures, texts, scale);
 }
 
-// All texts of a set as ids, by picture.
-std::vector<std::vector<TextIds>> IdsOf(const WholeTexts& read, const PictureTextSet& pairs, const char* purpose) {
+// Of each picture its texts as ids, and the near miss of each, which is empty where there is none.
+struct TextsOfPicture {
+  std::vector<TextIds> texts, near_misses;
+};
+
+std::vector<TextsOfPicture> IdsOf(const WholeTexts& read, const PictureTextSet& pairs, const char* purpose) {
   Check(pairs.size() > 0, "there are no pictures with texts to {}", purpose);
-  std::vector<std::vector<TextIds>> ids(static_cast<std::size_t>(pairs.size()));
+  std::vector<TextsOfPicture> ids(static_cast<std::size_t>(pairs.size()));
+  const auto ids_of = [&](const std::string& text, std::int64_t picture) {
+    TextIds found = read(text).ids;
+    Check(!found.empty(), "{}: its text has no tokens", pairs.name(picture));
+    return found;
+  };
   ParallelFor(pairs.size(), [&](std::int64_t picture) {
-    for (const std::string& text : pairs.texts(picture)) {
-      ids[static_cast<std::size_t>(picture)].push_back(read(text).ids);
-      Check(!ids[static_cast<std::size_t>(picture)].back().empty(), "{}: its text has no tokens", pairs.name(picture));
-    }
+    TextsOfPicture& own = ids[static_cast<std::size_t>(picture)];
+    for (const std::string& text : pairs.texts(picture)) own.texts.push_back(ids_of(text, picture));
+    for (const std::string& text : pairs.near_misses(picture))
+      own.near_misses.push_back(text.empty() ? TextIds() : ids_of(text, picture));
   });
   return ids;
 }
@@ -87,7 +97,7 @@ class Preparation {
       : processor_(processor),
         pairs_(pairs),
         options_(options),
-        ids_(std::make_shared<std::vector<std::vector<TextIds>>>(IdsOf(texts, pairs, "learn from"))) {
+        ids_(std::make_shared<std::vector<TextsOfPicture>>(IdsOf(texts, pairs, "learn from"))) {
     augmentation_.filter = processor.filter;
     if (options.least_share >= 1) return;
     augmentation_.size = FixedSize(processor);
@@ -105,14 +115,18 @@ class Preparation {
  private:
   PairBatch Part(const BatchPlan& plan) const {
     PairBatch pairs;
+    std::vector<TextIds> near_misses;
     for (const std::uint32_t example : plan.examples) {
       Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
-      const std::vector<TextIds>& texts = (*ids_)[example];
-      pairs.texts.push_back(texts[random.Below(texts.size())]);
+      const auto& [texts, misses] = (*ids_)[example];
+      const std::size_t drawn = random.Below(texts.size());
+      pairs.texts.push_back(texts[drawn]);
+      if (!misses[drawn].empty()) near_misses.push_back(misses[drawn]);
       const Picture picture = pairs_[example];
       pairs.pictures.push_back(
           processor_.Values(augmentation_.share ? Augment(picture, augmentation_, random) : processor_.Fit(picture)));
     }
+    std::ranges::move(near_misses, std::back_inserter(pairs.texts));
     return pairs;
   }
 
@@ -120,45 +134,74 @@ class Preparation {
   const PictureTextSet& pairs_;
   ContrastiveOptions options_;
   Augmentation augmentation_;
-  std::shared_ptr<const std::vector<std::vector<TextIds>>> ids_;
+  std::shared_ptr<const std::vector<TextsOfPicture>> ids_;
 };
 
 }  // namespace
 
 ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor, const WholeTexts& texts,
                                const PictureTextSet& valid, const PassWatch& watch) {
-  const std::vector<std::vector<TextIds>> ids = IdsOf(texts, valid, "validate on");
-  // The vectors of a block's pictures, and those of its texts.
+  const std::vector<TextsOfPicture> ids = IdsOf(texts, valid, "validate on");
+  // The first texts of pictures [begin, end), then their near misses.
+  const auto texts_of = [&](std::int64_t begin, std::int64_t end) {
+    std::vector<TextIds> some, misses;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const TextsOfPicture& own = ids[static_cast<std::size_t>(i)];
+      some.push_back(own.texts.front());
+      if (!own.near_misses.front().empty()) misses.push_back(own.near_misses.front());
+    }
+    std::ranges::move(misses, std::back_inserter(some));
+    return some;
+  };
+  // The vectors of some pictures, then those of their texts.
   const auto blocks = SharedBlocks(watch, valid.size(), kPairsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t count = end - begin;
-    PairBatch pairs{std::vector<Tensor>(static_cast<std::size_t>(count)), {}};
+    PairBatch pairs{std::vector<Tensor>(static_cast<std::size_t>(count)), texts_of(begin, end)};
     ParallelFor(count, [&](std::int64_t i) {
       pairs.pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(valid[begin + i]));
     });
-    for (std::int64_t i = begin; i < end; ++i) pairs.texts.push_back(ids[static_cast<std::size_t>(i)].front());
     Context context;
     std::vector<double> numbers;
-    for (const Tensor& vectors :
-         {PictureVectorsOf(model, context, pairs, 0, count), TextVectorsOf(model, context, pairs, 0, count)})
+    for (const Tensor& vectors : {PictureVectorsOf(model, context, pairs, 0, count),
+                                  TextVectorsOf(model, context, pairs, 0, std::ssize(pairs.texts))})
       std::ranges::copy(vectors.ToVector<float>(), std::back_inserter(numbers));
     return numbers;
   });
-  const auto [all_pictures, all_texts] = PairVectorsOf(blocks, valid.size());
+  const std::int64_t dimension = model.limits().vector;
+  std::vector<float> all_pictures, all_texts, all_misses;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto pairs = std::min(kPairsAtOnce, valid.size() - static_cast<std::int64_t>(i) * kPairsAtOnce);
+    const auto texts_begin = blocks[i].begin() + pairs * dimension, misses_begin = texts_begin + pairs * dimension;
+    all_pictures.insert(all_pictures.end(), blocks[i].begin(), texts_begin);
+    all_texts.insert(all_texts.end(), texts_begin, misses_begin);
+    all_misses.insert(all_misses.end(), misses_begin, blocks[i].end());
+  }
   double loss = 0;
   std::int64_t texts_first = 0, texts_found = 0, pictures_first = 0, pictures_found = 0;
+  auto miss = all_misses.begin();
   for (std::int64_t first = 0; first < valid.size(); first += kPairsCompared) {
     const std::int64_t block = std::min(kPairsCompared, valid.size() - first);
-    const Tensor of_pictures = all_pictures.ViewRows(first, block), of_texts = all_texts.ViewRows(first, block);
+    const std::vector<TextIds> candidates = texts_of(first, first + block);
+    std::vector<float> numbers(all_texts.begin() + first * dimension, all_texts.begin() + (first + block) * dimension);
+    const auto miss_end = miss + (std::ssize(candidates) - block) * dimension;
+    numbers.insert(numbers.end(), miss, miss_end);
+    miss = miss_end;
+    const Tensor pictures = Tensor::From<float>(std::span(all_pictures)
+                                                    .subspan(static_cast<std::size_t>(first * dimension),
+                                                             static_cast<std::size_t>(block * dimension)),
+                                                {block, dimension}),
+                 texts_and_misses = Tensor::From<float>(numbers, {std::ssize(candidates), dimension});
     Context context;
-    loss += static_cast<double>(ContrastiveLoss(context, model, of_pictures, of_texts, 1).data<float>()[0]);
+    loss += static_cast<double>(ContrastiveLoss(context, model, pictures, texts_and_misses, 1).data<float>()[0]);
     const auto same = [&](std::int64_t a, std::int64_t b) {
-      return ids[static_cast<std::size_t>(first + a)].front() == ids[static_cast<std::size_t>(first + b)].front();
+      return candidates[static_cast<std::size_t>(a)] == candidates[static_cast<std::size_t>(b)];
     };
-    for (const std::int64_t rank : RanksOf(model.Logits(context, of_pictures, of_texts), same)) {
+    for (const std::int64_t rank : RanksOf(model.Logits(context, pictures, texts_and_misses), same)) {
       texts_first += rank == 0;
       texts_found += rank < kAmong;
     }
-    for (const std::int64_t rank : RanksOf(model.Logits(context, of_texts, of_pictures), same)) {
+    for (const std::int64_t rank :
+         RanksOf(model.Logits(context, texts_and_misses.ViewRows(0, block), pictures), same)) {
       pictures_first += rank == 0;
       pictures_found += rank < kAmong;
     }

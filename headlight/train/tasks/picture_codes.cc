@@ -12,6 +12,7 @@
 #include "headlight/generate/hypothesis.h"
 #include "headlight/image/crop.h"
 #include "headlight/image/processor.h"
+#include "headlight/kernels/gumbel.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/ops/uniform_divergence.h"
@@ -40,17 +41,9 @@ double Annealed(double first, double last, std::int64_t batch, std::int64_t batc
   return last + (first - last) * (1 + std::cos(std::numbers::pi * done)) / 2;
 }
 
-// -ln(-ln(u)), u uniform between 0 and 1.
 Tensor GumbelNoise(const Shape& shape, DType dtype, std::uint64_t seed) {
   const Tensor noise = Tensor::Empty(shape, dtype);
-  Dispatch(dtype, [&]<typename T>(T) {
-    ParallelFor(noise.rows(), [&](std::int64_t row) {
-      Random random(seed, static_cast<std::uint64_t>(row));
-      T* const to = noise.matrix<T>().row(row);
-      for (std::int64_t i = 0; i < noise.columns(); ++i)
-        to[i] = static_cast<T>(-std::log(-std::log(std::max(random.Uniform(), 0x1p-60))));
-    });
-  });
+  Dispatch(dtype, [&]<typename T>(T) { kernels::GumbelRows(seed, noise.matrix<T>()); });
   return noise;
 }
 
