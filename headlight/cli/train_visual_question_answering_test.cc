@@ -73,7 +73,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(ErrorOf([&] { answerer.Answer({}, {}, "What is it?"); }), HasSubstr("0 x 0"));
   EXPECT_THAT(ErrorOf([&] { RegionAnswerer::Load(model, {.draft = true}); }), HasSubstr("draft"));
 
-  EXPECT_THAT(RunProgram({"info", model}).out, testing::ContainsRegex("picture_layers +1\n"));
+  EXPECT_THAT(RunProgram({"info", model}).out, testing::ContainsRegex("picture_layers +2\n"));
   const std::string int8 = setting.folder.File("int8");
   MustRun({"convert", model, int8, "--compute", "int8"});
   EXPECT_EQ(RegionAnswerer::Load(int8).Answer(picture, boxes, "How many circles are there?", 3).size(), 3U);
