@@ -1,6 +1,5 @@
 #include "headlight/base/file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/file.h>
@@ -12,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -110,16 +108,15 @@ void RemoveUnlocked(const std::string& name, bool ours) {
   if (IsAt(opened.number, name)) RemoveAll(name);
 }
 
-// Removes the leftovers of killed processes beside the target.
+// Removes the leftovers of killed processes beside the target. Their numbers are low, as each writer takes the lowest that
+// is free; a listing of the folder would make the cost of many files in one grow with its square.
 void RemoveLeftovers(const std::string& target) {
-  const std::string prefix = fs::path(FreshPrefix(target)).filename().string(), folder = ParentFolder(target);
-  // (libstdc++'s directory_iterator terminates where memory is out.)
-  const std::unique_ptr<DIR, int (*)(DIR*)> opened(opendir(folder.c_str()), closedir);
-  while (const dirent* entry = opened == nullptr ? nullptr : readdir(opened.get())) {
-    const std::string_view name = entry->d_name;
-    const bool fresh = name.starts_with(prefix) && name.size() > prefix.size() &&
-                       name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
-    if (fresh) RemoveUnlocked(fmt::format("{}/{}", folder, name), false);
+  constexpr unsigned most_absent = 16;
+  for (unsigned number = 0, absent = 0; absent < most_absent; ++number) {
+    const std::string name = FreshPrefix(target) + std::to_string(number);
+    struct stat found;
+    absent = lstat(name.c_str(), &found) == 0 ? 0 : absent + 1;
+    if (absent == 0) RemoveUnlocked(name, false);
   }
 }
 

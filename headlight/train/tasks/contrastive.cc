@@ -56,8 +56,10 @@ Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch
 // The loss of a whole batch, whose vectors are computed `part` pairs at a time. `pairs` must stay until the tape is
 // walked.
 Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t part, double scale) {
+  const std::int64_t all = std::ssize(pairs.pictures);
   const auto vectors = [&](std::int64_t count, auto compute) {
-    return Recomputed(context, count, part,
+    // Near misses count to their pair.
+    return Recomputed(context, count, std::min(part, all) * count / all,
                       [&model, &pairs, compute](Context& own, std::int64_t begin, std::int64_t end) {
                         return compute(model, own, pairs, begin, end);
                       });
