@@ -80,9 +80,16 @@ class HEADLIGHT_API Json {
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object, Unused> value_;
 };
 
-// Parses untrusted text: strict JSON in UTF-8, at most 64 deep and 2^22 values, no key twice in an object, no NaN and
-// no Infinity. Errors begin with `source`, the file's path, and the line and column, or the byte of a single line.
-HEADLIGHT_API Json ParseJson(std::string_view text, std::string_view source);
+struct JsonLimits {
+  std::uint64_t bytes = std::uint64_t{64} << 20;  // of a file
+  std::int64_t values = std::int64_t{1} << 22;    // Gemma's tokenizer.json has 1.8 million
+  // Members of these names are read over, wherever they stand: they must be JSON, but are neither counted nor kept.
+  std::vector<std::string_view> without = {};
+};
+
+// Parses untrusted text: strict JSON in UTF-8, at most 64 deep, no key twice in an object, no NaN and no Infinity.
+// Errors begin with `source`, the file's path, and the line and column, or the byte of a single line.
+HEADLIGHT_API Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits = {});
 
 // R"({"type": "NFKC"})"_json
 HEADLIGHT_API Json operator""_json(const char* text, std::size_t size);
@@ -147,7 +154,7 @@ class HEADLIGHT_API JsonView {
   std::string key_;  // names and indices from the root to here: "layers[2].name"
 };
 
-// Reads a JSON file of at most 64 MiB, distrusting it as ParseJson does.
-HEADLIGHT_API JsonView ReadJson(const std::string& path);
+// Reads a JSON file, distrusting it as ParseJson does.
+HEADLIGHT_API JsonView ReadJson(const std::string& path, const JsonLimits& limits = {});
 
 }  // namespace headlight

@@ -9,7 +9,6 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
-constexpr std::int64_t kMaxValues = std::int64_t{1} << 22;  // Gemma's tokenizer.json has 1.8 million
 
 std::string Place(std::string_view text, std::size_t position) {
   const std::string_view before = text.substr(0, std::min(position, text.size()));
@@ -22,7 +21,8 @@ std::string Place(std::string_view text, std::size_t position) {
 // Receives the parser's events and builds the value, without recursion.
 class Builder {
  public:
-  Builder(std::string_view text, std::string_view source) : text_(text), source_(source) {}
+  Builder(std::string_view text, std::string_view source, const JsonLimits& limits)
+      : text_(text), source_(source), limits_(limits) {}
 
   Json Take() { return std::move(root_); }
 
@@ -35,6 +35,8 @@ class Builder {
   bool binary(nlohmann::json::binary_t&) { return false; }  // has no place in text
 
   bool key(std::string& name) {
+    if (skipped_in_ == 0 && std::ranges::find(limits_.without, name) != limits_.without.end())
+      skipped_in_ = open_.size();
     open_.back().name = std::move(name);
     return true;
   }
@@ -74,7 +76,12 @@ class Builder {
   };
 
   bool Add(Json value) {
-    Check(++values_ <= kMaxValues, "{}: more than the {} JSON values that a file may have", source_, kMaxValues);
+    if (skipped_in_ > 0) {
+      if (skipped_in_ == open_.size()) skipped_in_ = 0;
+      return true;
+    }
+    Check(++values_ <= limits_.values, "{}: more than the {} JSON values that a file may have", source_,
+          limits_.values);
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (open_.back().is_object) {
@@ -97,18 +104,20 @@ class Builder {
   }
 
   std::string_view text_, source_;
+  const JsonLimits& limits_;
   std::vector<Opened> open_;
+  std::size_t skipped_in_ = 0;  // how many were open where a member began that is read over; 0: none is
   std::int64_t values_ = 0;
   Json root_;
 };
 
 }  // namespace
 
-Json ParseJson(std::string_view text, std::string_view source) {
+Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits) {
   // The parser would take a zero byte for the end.
   const std::size_t zero = text.find('\0');
   Check(zero == std::string_view::npos, "{}: byte {} is zero: this is not text", source, zero);
-  Builder builder(text, source);
+  Builder builder(text, source, limits);
   const bool parsed = nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   Ensure(parsed, "{}: the JSON parser stopped without a reason", source);
   return builder.Take();

@@ -121,6 +121,18 @@ TEST(ParseJson, DepthAndNumberOfValuesAreBounded) {
   EXPECT_THAT(ParseError(many + "]"), HasSubstr("more than the 4194304 JSON values"));
 }
 
+TEST(ParseJson, MembersAreReadOver) {
+  const JsonLimits limits = {.values = 6, .without = {"outline", "mask"}};
+  EXPECT_EQ(ParseJson(R"([{"id": 1, "outline": [[0, 1], {"id": 2, "mask": []}], "box": 3}, {"mask": 4}])", "a", limits),
+            ParseJson(R"([{"id": 1, "box": 3}, {}])", "a"));
+  EXPECT_THAT(ErrorOf([&] { ParseJson(R"({"mask": [0, 1,]})", "a", limits); }), HasSubstr("not valid JSON"));
+  EXPECT_THAT(
+      ErrorOf([&] { ParseJson("{\"mask\": " + std::string(64, '[') + std::string(64, ']') + "}", "a", limits); }),
+      HasSubstr("nested more than 64 deep"));
+  EXPECT_THAT(ErrorOf([&] { ParseJson(R"({"a": 1, "b": [1, 2, 3, 4, 5]})", "a", limits); }),
+              HasSubstr("more than the 6 JSON values"));
+}
+
 TEST(ParseJson, ErrorsStayShort) {
   EXPECT_LT(ParseError(std::string(1'000'000, 'x')).size(), 300u);
   EXPECT_LT(ParseError("\"" + std::string(1'000'000, 'x')).size(), 300u);

@@ -130,6 +130,8 @@ void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
         unread.size() > 1 ? "keys" : "key", fmt::join(unread, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
 }
 
-JsonView ReadJson(const std::string& path) { return {ParseJson(ReadFile(path, std::uint64_t{64} << 20), path), path}; }
+JsonView ReadJson(const std::string& path, const JsonLimits& limits) {
+  return {ParseJson(ReadFile(path, limits.bytes), path, limits), path};
+}
 
 }  // namespace headlight

@@ -29,6 +29,10 @@ struct CocoPictures {
   std::size_t IndexOf(const JsonView& annotation) const;
 };
 
+// COCO's own files of instances have 450 MB, of which the outlines are most.
+inline const JsonLimits kCocoLimits = {
+    .bytes = std::uint64_t{1} << 30, .values = std::int64_t{1} << 25, .without = {"segmentation"}};
+
 // "images" of the JSON file at `path`, each looked for in `folders`, then beside the file. Throws Error naming the
 // entry where a picture is missing and where two have one id.
 CocoPictures ReadCocoPictures(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);

@@ -54,7 +54,7 @@ void Add(DetectionSet& set, DetectionExample& example, const LabelledBox& box) {
 
 void ReadCoco(const std::string& path, const std::vector<std::string>& folders, std::vector<std::string>& labels,
               NewLabels rule, DetectionSet& set) {
-  const JsonView file = ReadJson(path);
+  const JsonView file = ReadJson(path, kCocoLimits);
   std::map<std::int64_t, std::int32_t> label_of;
   for (const Category& category : CategoriesOf(file))
     label_of[category.id] = NumberOfLabel(category.name, labels, rule, category.place);
@@ -168,7 +168,7 @@ std::uint64_t HashOfDetectionSet(const DetectionSet& set) {
 }
 
 CocoNames ReadCocoNames(const std::string& path) {
-  const JsonView file = ReadJson(path);
+  const JsonView file = ReadJson(path, kCocoLimits);
   CocoNames names;
   for (const JsonView& picture : file["images"].Items())
     names.pictures.emplace_back(fs::path(picture["file_name"].String()).filename().string(),

@@ -20,9 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// COCO's captions_train2017.json has 92 MB.
-constexpr std::uint64_t kMostCocoBytes = std::uint64_t{256} << 20;
-
 // The pictures of one path, in the order in which each is named first.
 class Collector {
  public:
@@ -84,7 +81,7 @@ void AddRecords(const std::string& path, Collector& collector) {
 }
 
 void AddCoco(const std::string& path, const std::vector<std::string>& folders, PictureTextList& list) {
-  const JsonView file(ParseJson(ReadFile(path, kMostCocoBytes), path), path);
+  const JsonView file = ReadJson(path, kCocoLimits);
   const CocoPictures coco = ReadCocoPictures(file, path, folders);
   std::vector<std::vector<std::string>> texts(coco.pictures.size());
   for (const JsonView& annotation : file["annotations"].Items()) {
