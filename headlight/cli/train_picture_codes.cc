@@ -32,7 +32,8 @@ struct Options : ModelTrainingOptions {
 
   DiscreteVaeConfig vae;  // from scratch
   std::string loss = "l2";
-  std::optional<double> divergence_weight;
+  std::optional<double> first_divergence_weight, divergence_weight;
+  std::optional<std::int64_t> divergence_batches;
   PictureCodesOptions codes;
 };
 
@@ -68,16 +69,18 @@ void Run(Options& options) {
                    valid = read(options.validation(), options.validated(), "validate on");
   PictureCodesOptions codes = options.codes;
   codes.batches = options.batches;
-  // The paper's weight is for its logit-Laplace; beside squared errors it would leave little of the picture. Tried on
-  // drawn shapes, 300 batches of 16: without it 4 of 64 codes are used (15.2 dB), with 1 it is 9 (15.4 dB).
-  codes.divergence_weight =
-      options.divergence_weight.value_or(limits.distribution == PixelDistribution::logit_laplace ? 6.6 : 1.0);
+  // The paper's weights are for its logit-Laplace. Beside squared errors, a weight that is large throughout leaves
+  // little of the picture, and a small one few codes: it falls.
+  const bool paper = limits.distribution == PixelDistribution::logit_laplace;
+  codes.first_divergence_weight = options.first_divergence_weight.value_or(paper ? 0 : 0.1);
+  codes.divergence_weight = options.divergence_weight.value_or(paper ? 6.6 : 0.0005);
+  codes.divergence_batches = options.divergence_batches.value_or(paper ? 500 : 3000);
   const TrainingTask task = PictureCodesTask(*model, train, valid, codes);
-  Json of =
-      Json::Object{{"batch_size", options.batches.batch_tokens},       {"flip", codes.flip},
-                   {"first_temperature", codes.first_temperature},     {"temperature", codes.temperature},
-                   {"temperature_batches", codes.temperature_batches}, {"divergence_weight", codes.divergence_weight},
-                   {"divergence_batches", codes.divergence_batches}};
+  Json of = Json::Object{
+      {"batch_size", options.batches.batch_tokens},       {"flip", codes.flip},
+      {"first_temperature", codes.first_temperature},     {"temperature", codes.temperature},
+      {"temperature_batches", codes.temperature_batches}, {"first_divergence_weight", codes.first_divergence_weight},
+      {"divergence_weight", codes.divergence_weight},     {"divergence_batches", codes.divergence_batches}};
   if (options.from_scratch()) {
     of.Set("image_size", options.vae.picture);
     of.Set("codes", options.vae.codes);
@@ -121,7 +124,6 @@ void AddTrainPictureCodes(CLI::App& train) {
       ->capture_default_str();
   PictureCodesOptions& codes = options->codes;
   codes.temperature_batches = 3000;
-  codes.divergence_batches = 500;
   const auto anneal = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
     return AddNumber(command, name, value, check, description)->group("Training");
   };
@@ -132,9 +134,11 @@ void AddTrainPictureCodes(CLI::App& train) {
   anneal("--temperature-batches", codes.temperature_batches, AtLeast(1), "Batches until it is at the last")
       ->capture_default_str();
   anneal("--kl-weight", options->divergence_weight, NumberFrom(0),
-         "Weight of the codes' divergence from the uniform distribution [6.6; with l2 1]");
-  anneal("--kl-batches", codes.divergence_batches, AtLeast(1), "Batches until that weight is reached, from 0")
-      ->capture_default_str();
+         "Last weight of the codes' divergence from the uniform distribution [0.0005; with logit-laplace 6.6]");
+  anneal("--first-kl-weight", options->first_divergence_weight, NumberFrom(0),
+         "Its first weight [0.1; with logit-laplace 0]");
+  anneal("--kl-batches", options->divergence_batches, AtLeast(1),
+         "Batches until it is at the last [3000; with logit-laplace 500]");
   command.add_flag("--flip", codes.flip, "Mirror half of the pictures, left to right, anew in each epoch")
       ->group("Training");
   command.footer(

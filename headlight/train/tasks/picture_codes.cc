@@ -57,7 +57,8 @@ Tensor LossOf(const PictureCoder& model, Context& context, const Part& part, dou
   const FeatureMaps scores = model.Encode(context, part.pixels);
   const double temperature =
       Annealed(options.first_temperature, options.temperature, part.batch, options.temperature_batches);
-  const double divergence_weight = Annealed(0, options.divergence_weight, part.batch, options.divergence_batches);
+  const double divergence_weight =
+      Annealed(options.first_divergence_weight, options.divergence_weight, part.batch, options.divergence_batches);
   const Tensor noise = GumbelNoise(scores.rows.shape(), scores.rows.dtype(), part.seed);
   const FeatureMaps weights = {ops::Softmax(ops::Scale(ops::Add(scores.rows, noise), 1 / temperature)), scores.grids};
   scale /= NumbersOf(part.pixels);

@@ -19,8 +19,8 @@ struct PictureCodesOptions {
   // Of the Gumbel-softmax: from the first to the last by a cosine over so many batches.
   double first_temperature = 1, temperature = 1.0 / 16;
   std::int64_t temperature_batches = 150'000;
-  // Of the divergence of a cell's codes from the uniform distribution: from 0 to this by a cosine over so many batches.
-  double divergence_weight = 0;
+  // Of the divergence of a cell's codes from the uniform distribution: likewise.
+  double first_divergence_weight = 0, divergence_weight = 0;
   std::int64_t divergence_batches = 5'000;
 };
 
