@@ -108,8 +108,8 @@ void RemoveUnlocked(const std::string& name, bool ours) {
   if (IsAt(opened.number, name)) RemoveAll(name);
 }
 
-// Removes the leftovers of killed processes beside the target. Their numbers are low, as each writer takes the lowest that
-// is free; a listing of the folder would make the cost of many files in one grow with its square.
+// Removes the leftovers of killed processes beside the target. Their numbers are low, as each writer takes the lowest
+// that is free; a listing of the folder would make the cost of many files in one grow with its square.
 void RemoveLeftovers(const std::string& target) {
   constexpr unsigned most_absent = 16;
   for (unsigned number = 0, absent = 0; absent < most_absent; ++number) {
