@@ -1,7 +1,7 @@
 // How true captions and drawings of drawn scenes are (headlight/demo/scene_scores.h). `captions FILE SEED` scores those
-// that `headlight caption --json` printed into FILE of the held-out scenes of a seed; `drawings FILE TEXTS`, by what
-// `headlight detect --json` printed into FILE, drawings of 64 x 64 pixels of the lines of TEXTS. Without arguments some
-// captions of one scene are scored.
+// that `headlight caption --json` printed into FILE of the held-out scenes of a seed; `drawings FILE TEXTS SIDE`, by
+// what `headlight detect --json` printed into FILE, drawings of SIDE x SIDE pixels of the lines of TEXTS. Without
+// arguments some captions of one scene are scored.
 #include "headlight/demo/scene_scores.h"
 
 #include <cstdio>
@@ -27,11 +27,11 @@ void Print(const headlight::SceneScores& scores) {
 int main(int argc, char** argv) {
   using namespace headlight;
   constexpr SceneLanguage language = SceneLanguage::english;
-  const std::string_view what = argc == 4 ? argv[1] : "";
+  const std::string_view what = argc > 3 ? argv[1] : "";
   if (what == "captions") {
     Print(ScoreCaptions(argv[2], std::strtoull(argv[3], nullptr, 10), Portion::held_out, language));
-  } else if (what == "drawings") {
-    Print(ScoreDrawings(argv[2], ReadLines(argv[3]), language, /*side=*/64));
+  } else if (what == "drawings" && argc > 4) {
+    Print(ScoreDrawings(argv[2], ReadLines(argv[3]), language, std::atoi(argv[4])));
   } else {
     const ShapeScene scene = DrawShapeScene(/*seed=*/1, /*number=*/3, Portion::training);
     Random random(/*seed=*/1);
