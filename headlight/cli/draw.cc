@@ -86,21 +86,26 @@ std::string PathOf(const Options& options, std::size_t text, std::size_t place) 
   return of_text + (options.kept() > 1 ? fmt::format("-{}.png", place + 1) : ".png");
 }
 
-void CheckOutput(const Options& options) {
-  Check(!options.texts.empty() || !options.texts_file.empty(), "TEXT or --texts FILE is required");
+void CheckOutput(const Options& options, std::size_t texts) {
   Check(!options.out.empty() || options.json, "--out is required unless --json prints the codes");
   if (options.out.empty()) return;
   std::vector<std::string> inputs = {options.folder, options.from, options.ranker, options.texts_file};
   std::erase(inputs, "");
   if (options.sheet()) return CheckSheet(options, std::move(inputs));
   Check(!options.columns, "--columns is for a sheet, and --out {} is a folder", options.out);
+  std::vector<OutputFile> outputs = {{"--out", options.out}};
+  for (std::size_t text = 0; text < texts; ++text)
+    for (std::int64_t place = 0; place < options.kept(); ++place)
+      outputs.push_back({"--out", PathOf(options, text, static_cast<std::size_t>(place))});
+  CheckOutputs(outputs, std::move(inputs));
 }
 
 void Run(const Options& options) {
-  CheckOutput(options);
+  Check(!options.texts.empty() || !options.texts_file.empty(), "TEXT or --texts FILE is required");
   Check(options.kept() <= options.count, "--best {}: {} drawn of each text (--count)", options.kept(),
         options.count == 1 ? "1 picture is" : fmt::format("{} pictures are", options.count));
   const std::vector<std::string> texts = TextsOf(options);
+  CheckOutput(options, texts.size());
   const Drawer drawer = Loaded([&] { return Drawer::Load(options.folder, {.compute = options.compute}); });
   Check(!options.rows || *options.rows < drawer.rows(),
         "--rows {}: a picture has {} rows of codes, of which at least one is drawn", options.rows.value_or(0),

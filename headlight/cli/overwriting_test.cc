@@ -84,6 +84,10 @@ TEST_F(OverwritingTest, IsRefusedForPicturesAndIndexes) {
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--from", picture, "--out", half}),
               HasSubstr("this command reads the same file"));
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--out", "-"}), HasSubstr("--out -"));
+  fs::create_directory(folder.File("drawn"));
+  fs::create_hard_link(picture, folder.File("drawn/2.png"));
+  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "dog", "--from", picture, "--out", folder.File("drawn")}),
+              HasSubstr("this command reads the same file"));
   fs::create_hard_link(clip + "/model.safetensors", folder.File("weights.png"));
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--rank", clip, "--out", folder.File("weights.png")}),
               HasSubstr("this command reads the same file"));
