@@ -118,6 +118,15 @@ TEST_F(TrainDrawing, MakesFoldersThatDraw) {
   EXPECT_EQ(Values<PictureCoder>("vae").size(), Values<PictureCoder>("vae2").size());
 }
 
+// Beside squared errors the divergence weighs most in the first batch, with the logit-Laplace nothing.
+TEST_F(TrainDrawing, TheWeightOfTheDivergenceFallsOrRises) {
+  for (const std::string loss : {"logit-laplace", "l2"}) {
+    MustRun(NewCodes(loss, {"--loss", loss, "--steps", "1"}));
+    MustRun(NewCodes(loss + "0", {"--loss", loss, "--steps", "1", "--first-kl-weight", "0"}));
+    EXPECT_EQ(Values<PictureCoder>(loss) == Values<PictureCoder>(loss + "0"), loss == "logit-laplace") << loss;
+  }
+}
+
 TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
   for (const char* loss : {"logit-laplace", "l2"}) {
     const auto codes = [&](const std::string& name, const std::vector<std::string>& more) {
