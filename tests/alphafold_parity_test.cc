@@ -14,9 +14,12 @@
 #include "headlight/models/alphafold.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/stored_parameters.h"
+#include "headlight/nn/covariation.h"
 #include "headlight/nn/evoformer.h"
 #include "headlight/nn/structure_module.h"
+#include "headlight/protein/alignment_features.h"
 #include "tests/alphafold_testing.h"
+#include "tests/folding_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -168,6 +171,29 @@ TEST(AlphaFold, WithoutTemplatesIsAsAModelThatReadsNone) {
   const Numbers without = ToDouble(reads->Fold(second, passes).pair);
   EXPECT_EQ(without, ToDouble(reads_none.Fold(third, passes).pair));
   EXPECT_GT(Deviation(with, without), 1e-2);
+}
+
+// Zeros are as no covariation; others inform the pairs, in both directions alike.
+TEST(AlphaFold, ReadsCovariation) {
+  AlphaFoldConfig config = SmallAlphaFold();
+  config.covariation = true;
+  AlphaFold model(config);
+  model.parameters().Initialise(1);
+  AlignmentTable table = TableOfSequence("MARNDCQEGH");
+  table.rows.push_back({TableOfSequence("MARNECQEGH").rows[0].residues, {}});
+  Random random(1, 0);
+  FoldingFeatures features = FeaturesForModel(FeaturesOf(table, DrawChoices(table, {.rows = 2, .extra = 0}, random)));
+  const auto pair = [&] {
+    Context context;
+    return ToDouble(model.Fold(context, {&features, 1}).pair);
+  };
+  const Numbers without = pair();
+  features.covariation = Tensor::Zeros({100, kCovariationFeatures});
+  EXPECT_EQ(pair(), without);
+  features.covariation.matrix<float>().row(3 * 10 + 7)[0] = 2;
+  EXPECT_GT(Deviation(pair(), without), 1e-2);
+  features.covariation = Tensor::Zeros({99, kCovariationFeatures});
+  EXPECT_THROW(pair(), Error);
 }
 
 // The second pass reads what the first one gave.

@@ -1,7 +1,8 @@
 """Makes structures and indices that `headlight train folding` and `evaluate` read of two published sets of proteins:
 
   make_protein_sets.py cgdms CGDMS OUT        of the repository psipred/cgdms: OUT/train and OUT/val, a PDB file a chain, of N, CA
-                                              and C, and CB where ideal geometry puts it
+                                              and C, and CB where ideal geometry puts it; without the training chains of
+                                              entries of which val has a chain, or whose sequence it has
   make_protein_sets.py covariation SETS OUT   of Kortemme-Lab/covariation: OUT/index.tsv, domains with their natural alignments,
                                               whose first row is the structure's
 """
@@ -29,10 +30,17 @@ def beta(n, alpha, c):
 
 
 def make_cgdms(source, out):
-    for part in ("train", "val"):
+    entries, sequences = set(), set()  # of val
+    for part in ("val", "train"):
         (out / part).mkdir(parents=True)
         for chain in (source / "datasets" / f"{part}.txt").read_text().split():
             lines = (source / "protein_data" / "train_val" / f"{chain}.txt").read_text().split("\n")
+            entry = chain.split("_")[0]
+            if part == "val":
+                entries.add(entry)
+                sequences.add(lines[0])
+            elif entry in entries or lines[0] in sequences:
+                continue
             text, serial = "", 0
             for number, (letter, row) in enumerate(zip(lines[0], lines[2:]), 1):
                 at = [float(word) for word in row.split()]

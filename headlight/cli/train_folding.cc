@@ -51,6 +51,7 @@ struct Options : ModelTrainingOptions {
   std::int64_t pair = 64, single = 128, rows = 128, extra_rows = 1024, templates = 0;  // from scratch
   std::int64_t crop = 256;
   int extra_layers = 1, structure_layers = 8, recycles = 3;  // from scratch
+  bool without_triangles = false, covariation = false;
   bool fine_tuning = false;
 };
 
@@ -90,6 +91,8 @@ AlphaFoldConfig ConfigOf(const Options& options) {
   config.structure.blocks = options.structure_layers;
   config.structure.angles = config.lddt_hidden = options.pair;
   if (options.dropout) config.structure.dropout = *options.dropout;
+  config.triangles = !options.without_triangles;
+  config.covariation = options.covariation;
   config.error_bins = 64;
   config.rows = options.rows;
   config.most_extra_rows = options.extra_rows;
@@ -171,6 +174,17 @@ void AddModelOptions(CLI::App& command, Options& options) {
                  "Templates that are read at most, as rows among --rows; 0: the model has no part for them");
   AddModelNumber(command, "--recycles", options.recycles, Between(0, 1000),
                  "Passes after the first; in training a number up to this is drawn for each batch");
+  command
+      .add_flag("--covariation", options.covariation,
+                "Also read how the columns of the alignment vary together: by the inverse of their covariances, and by "
+                "mutual information; better with few alignments to learn from")
+      ->excludes(command.get_option("--from"))
+      ->group(kModelGroup);
+  command
+      .add_flag("--no-triangles", options.without_triangles,
+                "Leave out the triangle updates (algorithms 11 to 14), to measure their worth")
+      ->excludes(command.get_option("--from"))
+      ->group(kModelGroup);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,9 @@ namespace headlight {
 namespace {
 
 using testing::AllOf;
+using testing::Each;
 using testing::HasSubstr;
+using testing::Not;
 
 // A folder of three made structures, and an index of two of them, one with an alignment.
 struct Setting {
@@ -107,6 +111,30 @@ TEST(TrainFolding, TemplatesAreRead) {
   const Outcome none = train("none", {});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("has templates, where this model reads none"));
+}
+
+TEST(TrainFolding, TrianglesAreLeftOutAndCovariationIsRead) {
+  const Setting setting;
+  const auto train = [&](const std::string& out, const std::string& more) {
+    const Outcome trained =
+        setting.Train(setting.Small(out, {"--epochs", "1", "--rows", "4", "--train", setting.index, more}));
+    EXPECT_EQ(trained.exit_code, 0) << trained.err;
+    return setting.folder.File(out);
+  };
+  const std::unique_ptr<AlphaFold> without = LoadModel<AlphaFold>(train("without", "--no-triangles"));
+  EXPECT_FALSE(without->config().triangles);
+  for (const Parameter& parameter : without->parameters().all())
+    EXPECT_THAT(parameter.names, Each(Not(HasSubstr(".tri_"))));
+
+  const std::string covarying = train("covarying", "--covariation");
+  const std::unique_ptr<AlphaFold> reads = LoadModel<AlphaFold>(covarying);
+  EXPECT_TRUE(reads->plan().covariation);
+  for (const std::string& command :
+       {"evaluate " + covarying + " " + setting.index, "contacts " + covarying + " " + setting.folder.File("2.a3m")}) {
+    std::istringstream words(command);
+    const Outcome outcome = RunProgram({std::istream_iterator<std::string>(words), {}});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
 }
 
 TEST(TrainFolding, AResumedTrainingIsTheSame) {

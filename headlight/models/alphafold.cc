@@ -10,6 +10,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/files/alphafold_names.h"
 #include "headlight/models/files/config_part.h"
+#include "headlight/nn/covariation.h"
 #include "headlight/nn/gated_attention.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
@@ -24,6 +25,7 @@ constexpr std::int64_t kLetters = 23;  // of an alignment: the residue types, a 
 AlphaFoldConfig Complete(AlphaFoldConfig config) {
   for (EvoformerConfig* const part : {&config.evoformer, &config.extra_rows}) {
     part->pair.pair = config.pair;
+    part->pair.triangles = config.triangles;
     part->pair.transition = part->transition;
   }
   config.evoformer.alignment = config.alignment;
@@ -48,7 +50,7 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
                          const LinearInitialisation& initialisation) {
     return Linear(scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialisation);
   };
-  input_.emplace(root / "input_embedder", config_.alignment, config_.pair, config_.farthest);
+  input_.emplace(root / "input_embedder", config_.alignment, config_.pair, config_.farthest, config_.covariation);
   recycling_.emplace(root / "recycling_embedder", config_.alignment, config_.pair);
   if (config_.templates > 0)
     templates_.emplace(root / "template_embedder", config_.alignment, config_.pair, config_.template_stack);
@@ -69,8 +71,12 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
 }
 
 FoldingPlan AlphaFold::plan() const {
-  return {std::max<std::int64_t>(1, config_.rows - config_.templates), config_.most_extra_rows, config_.recycles,
-          config_.extra_blocks + config_.blocks, config_.templates};
+  return {std::max<std::int64_t>(1, config_.rows - config_.templates),
+          config_.most_extra_rows,
+          config_.recycles,
+          config_.extra_blocks + config_.blocks,
+          config_.templates,
+          config_.covariation};
 }
 
 void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
@@ -86,6 +92,10 @@ void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
         features.target.rows(), residues);
   check("an alignment", features.alignment, kAlignmentFeatures, 1);
   check("extra rows", features.extra, kExtraFeatures, 0);
+  const Tensor& covariation = features.covariation;
+  Check(covariation.empty() || (covariation.shape() == Shape{residues * residues, kCovariationFeatures} &&
+                                covariation.dtype() == parameters_.dtype()),
+        "{}: covariation of shape {} for {} residues", parameters_.source(), ToString(covariation.shape()), residues);
 }
 
 void AlphaFold::CheckTemplates(const FoldingFeatures& features) const {
@@ -223,6 +233,8 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
   table.Size("c_e", config.extra, "the extra rows' width");
   table.Size("c_z", config.pair, "the pairs' width");
   table.Size("c_s", config.single, "the residues' width");
+  table.Flag("triangle_updates", config.triangles);
+  table.Flag("covariation", config.covariation);
   table.Integer("relpos_k", config.farthest, "the farthest relative place", 1, 1 << 16);
   const auto stack = [](EvoformerConfig& block, int& blocks) {
     return [&](ConfigTable& part) { DescribeStack(part, block, blocks); };

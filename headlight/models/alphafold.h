@@ -22,10 +22,12 @@ class ConfigTable;  // io/config_table.h
 struct AlphaFoldConfig {
   std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
   std::int32_t farthest = 32;  // of relative places
+  bool covariation = false;    // whether it also reads how columns vary together (nn/covariation.h)
   // Their alignment, pair and single are those above, and transitions of pairs are as wide as those of alignments.
   EvoformerConfig evoformer = {};
   EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};
   int blocks = 48, extra_blocks = 4;
+  bool triangles = true;  // false leaves their updates of pairs out of both stacks, to measure their worth
   StructureModuleConfig structure = {};
   TemplateConfig template_stack = {};
   std::int64_t templates = 0;  // that the model reads at most (published: 4); 0: it has no such part

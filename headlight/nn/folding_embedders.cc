@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/nn/covariation.h"
 #include "headlight/nn/gated_attention.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/concatenate.h"
@@ -64,13 +65,18 @@ std::vector<std::int32_t> BinsOfDistances(const Tensor& points, std::int64_t bin
   return all;
 }
 
-InputEmbedder::InputEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, std::int32_t farthest)
+InputEmbedder::InputEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, std::int32_t farthest,
+                             bool covariation)
     : farthest_(farthest),
       first_(Projection(scope, "linear_tf_z_i", kTargetFeatures, pair)),
       second_(Projection(scope, "linear_tf_z_j", kTargetFeatures, pair)),
       target_(Projection(scope, "linear_tf_m", kTargetFeatures, alignment)),
       alignment_(Projection(scope, "linear_msa_m", kAlignmentFeatures, alignment)),
-      places_(Projection(scope, "linear_relpos", 2 * farthest + 1, pair)) {}
+      places_(Projection(scope, "linear_relpos", 2 * farthest + 1, pair)) {
+  if (covariation)
+    covariation_ = Linear(scope, {"linear_covariation"}, kCovariationFeatures, pair, /*bias=*/false,
+                          /*stored_transposed=*/false, LeCunNormal(kCovariationFeatures));
+}
 
 FoldingState InputEmbedder::operator()(Context& context, const FoldingFeatures& features) const {
   const std::int64_t residues = std::ssize(features.types);
@@ -79,7 +85,9 @@ FoldingState InputEmbedder::operator()(Context& context, const FoldingFeatures& 
     for (const std::int32_t j : features.places)
       distances.push_back(
           static_cast<std::int32_t>(std::clamp<std::int64_t>(std::int64_t{i} - j, -farthest_, farthest_) + farthest_));
-  const Tensor places = OfKinds(context, places_, 2 * farthest_ + 1, distances, features.target.dtype());
+  Tensor places = OfKinds(context, places_, 2 * farthest_ + 1, distances, features.target.dtype());
+  if (covariation_ && !features.covariation.empty())
+    places = ops::Add(places, (*covariation_)(context, features.covariation));
   const Tensor first = first_(context, features.target), second = second_(context, features.target);
   const std::int64_t pair = first.columns();
   const Tensor both = ops::Add(ops::Reshape(first, {residues, 1, pair}), ops::Reshape(second, {1, residues, pair}));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,14 +20,16 @@ inline constexpr std::int64_t kTargetFeatures = 22, kAlignmentFeatures = 49, kEx
 class HEADLIGHT_API InputEmbedder {
  public:
   // Declares linear_tf_z_i, linear_tf_z_j, linear_tf_m, linear_msa_m and linear_relpos; places more than `farthest`
-  // apart are as far apart as that.
-  InputEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, std::int32_t farthest);
+  // apart are as far apart as that. With `covariation` it also declares linear_covariation, of what is added to the
+  // pairs for it: that is ours, not the paper's.
+  InputEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, std::int32_t farthest, bool covariation);
 
   FoldingState operator()(Context& context, const FoldingFeatures& features) const;
 
  private:
   std::int32_t farthest_;
   Linear first_, second_, target_, alignment_, places_;
+  std::optional<Linear> covariation_;
 };
 
 // The state that is recycled from one pass to the next, without gradients.

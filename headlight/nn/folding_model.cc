@@ -21,7 +21,8 @@ FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std
           .alignment = drawn.alignment,
           .present = {},
           .extra = drawn.extra,
-          .templates = std::move(templates)};
+          .templates = std::move(templates),
+          .covariation = {}};
 }
 
 void FoldingModel::CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const {

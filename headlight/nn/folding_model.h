@@ -27,6 +27,7 @@ struct FoldingFeatures {
   AlignmentGrid::Marks present;      // of rows * residues, 0 for a cell that nothing may read; null: all are present
   Tensor extra;                      // [extra rows * residues, 25]
   std::vector<TemplateFeatures> templates;  // none: as for a chain that has none
+  Tensor covariation = {};  // [residues * residues, 2] (nn/covariation.h), for models that read it; empty: zeros
 };
 
 // Features that were drawn of an alignment (protein/alignment_features.h), as a model reads them: of residues at these
@@ -54,6 +55,7 @@ struct FoldingPlan {
   int recycles = 3;                  // passes after the first
   int blocks = 0;                    // of a pass
   std::int64_t templates = 0;        // at most; 0: the model reads none
+  bool covariation = false;          // whether the model reads it
 };
 
 class HEADLIGHT_API FoldingModel : public Model {

@@ -94,13 +94,16 @@ Tensor TriangleAttention::operator()(Context& context, const Tensor& pair, const
   return attention_(context, x, grid.pair_columns, {.values = ops::Embedding(bias, grid.transposed)}, {}, look);
 }
 
+PairStack::Triangles::Triangles(const Scope& scope, const PairStackConfig& config)
+    : outgoing(scope / "tri_mul_out", config.pair, config.channels, ops::Triangle::outgoing),
+      incoming(scope / "tri_mul_in", config.pair, config.channels, ops::Triangle::incoming),
+      starting(scope / "tri_att_start", config.pair, config.heads, config.head_dim, TriangleAttention::Node::starting),
+      ending(scope / "tri_att_end", config.pair, config.heads, config.head_dim, TriangleAttention::Node::ending) {}
+
 PairStack::PairStack(const Scope& scope, const PairStackConfig& config)
     : dropout_(config.dropout),
       attention_first_(config.attention_first),
-      outgoing_(scope / "tri_mul_out", config.pair, config.channels, ops::Triangle::outgoing),
-      incoming_(scope / "tri_mul_in", config.pair, config.channels, ops::Triangle::incoming),
-      starting_(scope / "tri_att_start", config.pair, config.heads, config.head_dim, TriangleAttention::Node::starting),
-      ending_(scope / "tri_att_end", config.pair, config.heads, config.head_dim, TriangleAttention::Node::ending),
+      triangles_(config.triangles ? std::optional<Triangles>(Triangles(scope, config)) : std::nullopt),
       transition_(scope / "pair_transition", config.pair, config.transition) {}
 
 Tensor PairStack::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const {
@@ -109,13 +112,15 @@ Tensor PairStack::operator()(Context& context, const Tensor& pair, const Alignme
     z = ops::Residual(z, DropShared(context, update, grid.residues, dropout_, shared));
   };
   const auto multiply = [&] {
-    add(outgoing_(context, z, grid), DropoutShared::rows);
-    add(incoming_(context, z, grid), DropoutShared::rows);
+    add(triangles_->outgoing(context, z, grid), DropoutShared::rows);
+    add(triangles_->incoming(context, z, grid), DropoutShared::rows);
   };
-  if (!attention_first_) multiply();
-  add(starting_(context, z, grid), DropoutShared::rows);
-  add(ending_(context, z, grid), DropoutShared::columns);
-  if (attention_first_) multiply();
+  if (triangles_) {
+    if (!attention_first_) multiply();
+    add(triangles_->starting(context, z, grid), DropoutShared::rows);
+    add(triangles_->ending(context, z, grid), DropoutShared::columns);
+    if (attention_first_) multiply();
+  }
   return ops::Residual(z, transition_(context, z));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "headlight/base/export.h"
 #include "headlight/nn/alignment_grid.h"
@@ -72,22 +73,29 @@ struct PairStackConfig {
   std::int64_t transition = 4;  // times as wide
   double dropout = 0.25;
   bool attention_first = false;  // before multiplication, as in algorithm 16
+  bool triangles = true;         // false leaves out algorithms 11 to 14, to measure their worth
 };
 
 // Both multiplications, both attentions, a transition, each added to the pairs.
 class HEADLIGHT_API PairStack {
  public:
-  // Declares tri_mul_out, tri_mul_in, tri_att_start, tri_att_end and pair_transition.
+  // Declares tri_mul_out, tri_mul_in, tri_att_start and tri_att_end, unless they are left out, and pair_transition.
   PairStack(const Scope& scope, const PairStackConfig& config);
 
   // pair [residues * residues, pair] to the same.
   Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
 
  private:
+  struct Triangles {
+    Triangles(const Scope& scope, const PairStackConfig& config);
+
+    TriangleMultiplication outgoing, incoming;
+    TriangleAttention starting, ending;
+  };
+
   double dropout_;
   bool attention_first_;
-  TriangleMultiplication outgoing_, incoming_;
-  TriangleAttention starting_, ending_;
+  std::optional<Triangles> triangles_;
   Transition transition_;
 };
 

@@ -64,33 +64,36 @@ std::optional<double> ContactPrecision(const Matrix<const float>& scores, std::s
   return static_cast<double>(touching) / static_cast<double>(asked);
 }
 
+std::vector<float> WithoutMeans(const std::vector<float>& scores, std::int64_t columns) {
+  const auto count = static_cast<std::size_t>(columns);
+  Check(scores.size() == count * count, "{} scores of {} columns' pairs", scores.size(), columns);
+  std::vector<double> mean(count);
+  double all = 0;
+  const auto others = static_cast<double>(std::max<std::size_t>(count, 2) - 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < count; ++j)
+      if (i != j) mean[i] += static_cast<double>(scores[i * count + j]) / others;
+    all += mean[i] / static_cast<double>(count);
+  }
+  std::vector<float> corrected(scores.size());
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < count; ++j)
+      if (i != j && all > 0)
+        corrected[i * count + j] =
+            static_cast<float>(static_cast<double>(scores[i * count + j]) - mean[i] * mean[j] / all);
+  return corrected;
+}
+
 std::vector<float> CorrectedMutualInformation(const AlignmentTable& alignment) {
   const auto columns = static_cast<std::size_t>(alignment.residues());
-  std::vector<double> information(columns * columns);
+  std::vector<float> information(columns * columns);
   ParallelFor(std::ssize(information), [&](std::int64_t pair) {
     const auto i = static_cast<std::size_t>(pair) / columns, j = static_cast<std::size_t>(pair) % columns;
-    if (i < j) information[i * columns + j] = InformationOf(alignment, i, j);
+    if (i < j) information[i * columns + j] = static_cast<float>(InformationOf(alignment, i, j));
   });
-  std::vector<double> mean(columns);
-  double all = 0;
-  for (std::size_t i = 0; i < columns; ++i) {
-    for (std::size_t j = i + 1; j < columns; ++j) {
-      information[j * columns + i] = information[i * columns + j];
-      all += 2 * information[i * columns + j];
-    }
-  }
-  const auto others = static_cast<double>(std::max<std::size_t>(columns, 2) - 1);
-  for (std::size_t i = 0; i < columns; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) mean[i] += information[i * columns + j];
-    mean[i] /= others;
-  }
-  all /= others * static_cast<double>(columns);
-  std::vector<float> corrected(columns * columns);
   for (std::size_t i = 0; i < columns; ++i)
-    for (std::size_t j = 0; j < columns; ++j)
-      if (i != j && all > 0)
-        corrected[i * columns + j] = static_cast<float>(information[i * columns + j] - mean[i] * mean[j] / all);
-  return corrected;
+    for (std::size_t j = i + 1; j < columns; ++j) information[j * columns + i] = information[i * columns + j];
+  return WithoutMeans(information, alignment.residues());
 }
 
 }  // namespace headlight

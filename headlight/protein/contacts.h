@@ -24,10 +24,13 @@ inline constexpr std::int64_t kResiduesOfPair = 5;  // a fifth as many pairs as 
 HEADLIGHT_API std::optional<double> ContactPrecision(const Matrix<const float>& scores,
                                                      std::span<const ResidueLabels> residues);
 
+// Scores of pairs of columns, [columns, columns], symmetric, less the product of the columns' means over the mean of
+// all; the diagonal, which does not count, becomes 0. All 0 where that mean is not positive.
+HEADLIGHT_API std::vector<float> WithoutMeans(const std::vector<float>& scores, std::int64_t columns);
+
 // [columns, columns]: the mutual information of each pair of columns over the rows in which both have one of the twenty
-// amino acids, less the product of the columns' means over the mean of all (Dunn, Wahl and Gloor, "Mutual information
-// without the influence of phylogeny or entropy dramatically improves residue contact prediction", 2008): symmetric,
-// with a diagonal of zeros.
+// amino acids, WithoutMeans (Dunn, Wahl and Gloor, "Mutual information without the influence of phylogeny or entropy
+// dramatically improves residue contact prediction", 2008): symmetric, with a diagonal of zeros.
 HEADLIGHT_API std::vector<float> CorrectedMutualInformation(const AlignmentTable& alignment);
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/covariation.h"
 #include "headlight/nn/folding_model.h"
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/predicted_error.h"
@@ -97,6 +98,7 @@ PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOption
           one.residues.size(), residues);
     templates.push_back(FeaturesOf(one));
   }
+  const Tensor covariation = plan.covariation ? Covariation(alignment) : Tensor();
   const AlignmentSampling sampling = {.rows = options.rows.value_or(std::max<std::int64_t>(plan.rows, 1)),
                                       .extra = options.extra.value_or(plan.extra)};
   const auto stop = [&] {
@@ -121,7 +123,8 @@ PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOption
     {
       // Of the pass before, only what is recycled.
       outputs.distances = outputs.lddt = outputs.aligned_errors = outputs.letters = outputs.resolved = {};
-      const FoldingFeatures features = DrawFeatures(alignment, sampling, options.seed, predicted.passes, templates);
+      FoldingFeatures features = DrawFeatures(alignment, sampling, options.seed, predicted.passes, templates);
+      features.covariation = covariation;
       types = features.types;
       outputs = model_->Pass(context, features, first ? nullptr : &outputs, after_block);
     }

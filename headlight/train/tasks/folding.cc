@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/nn/covariation.h"
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/contacts.h"
 #include "headlight/protein/predicted_error.h"
@@ -31,19 +32,23 @@ struct FoldingPart {
   std::shared_ptr<const AlignmentTable> table;
   std::vector<AlignmentChoices> passes;
   std::vector<TemplateFeatures> templates;  // of all passes
+  Tensor covariation;                       // likewise
   std::int64_t first = 0;                   // of the chain's residues
   FoldingLabels labels;                     // but for the letters
 };
+
+AlignmentTable TableOf(const ChainExample& example) {
+  const std::string letters = example.Letters();
+  if (example.alignment.empty()) return TableOfSequence(letters);
+  return ReadAlignmentTable(std::span(&example.alignment, 1),
+                            {.alignment = {.query = letters}, .most_cells = kMostCells});
+}
 
 // Residues [first, first + count) of a chain in so many passes.
 FoldingPart PartOf(const ChainExample& example, const AlignmentSampling& sampling, int passes, std::int64_t first,
                    std::int64_t count, Random& random) {
   FoldingPart part;
-  const std::string letters = example.Letters();
-  part.table = std::make_shared<const AlignmentTable>(
-      example.alignment.empty() ? TableOfSequence(letters)
-                                : ReadAlignmentTable(std::span(&example.alignment, 1),
-                                                     {.alignment = {.query = letters}, .most_cells = kMostCells}));
+  part.table = std::make_shared<const AlignmentTable>(TableOf(example));
   for (int pass = 0; pass < passes; ++pass) part.passes.push_back(DrawChoices(*part.table, sampling, random));
   part.first = first;
   const auto residues =
@@ -67,6 +72,7 @@ FoldedPart Fold(const FoldingModel& model, Context& context, const FoldingPart& 
   for (const AlignmentChoices& choices : part.passes) {
     AlignmentFeatures features = FeaturesOf(*part.table, choices, part.first, std::ssize(part.labels.residues));
     passes.push_back(FeaturesForModel(features, places, part.templates));
+    passes.back().covariation = part.covariation;
     folded.labels.letters = std::move(features.letters);
     for (std::size_t cell = 0; cell < features.replaced.size(); ++cell)
       if (features.replaced[cell] == 0) folded.labels.letters[cell] = -1;
@@ -83,6 +89,16 @@ std::vector<TemplateFeatures> TemplatesOf(const ChainExample& example, std::span
     templates.push_back(
         CropOf(example.templates[static_cast<std::size_t>(one)], part.first, std::ssize(part.labels.residues)));
   return templates;
+}
+
+// Of the chains that have an alignment; empty where a model does not read it.
+std::vector<Tensor> CovariationOf(const FoldingPlan& plan, const ChainSet& set) {
+  if (!plan.covariation) return {};
+  std::vector<Tensor> all(set.examples.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (const ChainExample& example = set.examples[i]; !example.alignment.empty())
+      all[i] = Covariation(TableOf(example));
+  return all;
 }
 
 // Random ones of `count` templates: a number from none to all, but `most` at most (Jumper et al., "Highly accurate
@@ -119,7 +135,10 @@ AlignmentSampling SamplingOf(const FoldingPlan& plan) {
 class Preparation {
  public:
   Preparation(const FoldingModel& model, const ChainSet& set, const FoldingTrainingOptions& options)
-      : plan_(model.plan()), set_(set), options_(options) {}
+      : plan_(model.plan()),
+        set_(set),
+        options_(options),
+        covariation_(std::make_shared<const std::vector<Tensor>>(CovariationOf(plan_, set))) {}
 
   TrainingBatch operator()(const BatchPlan& batch) const {
     TrainingBatch made{.parts = {}, .labels = std::ssize(batch.examples), .next = {}, .batches_in_epoch = 0};
@@ -142,12 +161,15 @@ class Preparation {
     FoldingPart part = PartOf(example, SamplingOf(plan_), passes, first, count, random);
     part.labels.clamped_share = clamped_share;
     part.templates = TemplatesOf(example, DrawTemplates(std::ssize(example.templates), plan_.templates, random), part);
+    if (plan_.covariation && !example.alignment.empty())
+      part.covariation = CropOfCovariation((*covariation_)[index], residues, first, count);
     return part;
   }
 
   FoldingPlan plan_;
   const ChainSet& set_;
   FoldingTrainingOptions options_;
+  std::shared_ptr<const std::vector<Tensor>> covariation_;
 };
 
 }  // namespace
@@ -165,6 +187,7 @@ std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet
     FoldingPart part = PartOf(example, sampling, plan.recycles + 1, 0, std::ssize(example.residues), random);
     part.labels.clamped_share = kClamped;
     part.templates = TemplatesOf(example, FirstTemplates(std::ssize(example.templates), plan.templates), part);
+    if (plan.covariation && !example.alignment.empty()) part.covariation = Covariation(*part.table);
     Context context;
     const auto [outputs, labels] = Fold(model, context, part);
     const auto loss = static_cast<double>(FoldingLoss(outputs, labels, weights, 1).data<float>()[0]);
