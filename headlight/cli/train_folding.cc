@@ -50,6 +50,7 @@ struct Options : ModelTrainingOptions {
   std::string preset;
   std::int64_t pair = 64, single = 128, rows = 128, extra_rows = 1024, templates = 0;  // from scratch
   std::int64_t crop = 256;
+  double clamped = 0.9;
   int extra_layers = 1, structure_layers = 8, recycles = 3;  // from scratch
   bool without_triangles = false, covariation = false;
   bool fine_tuning = false;
@@ -135,7 +136,7 @@ void Run(Options& options) {
   const ChainSet train = Read(options.train, options.learned(), progress),
                  valid = Read(options.validation(), options.validated(), progress);
   const std::unique_ptr<AlphaFold> model = ModelOf(options);
-  FoldingTrainingOptions folding = {.batches = options.batches, .crop = options.crop};
+  FoldingTrainingOptions folding = {.batches = options.batches, .crop = options.crop, .clamped = options.clamped};
   if (options.fine_tuning) {
     folding.weights.resolved = 0.01;
     folding.weights.violations = 1;
@@ -143,6 +144,7 @@ void Run(Options& options) {
   const TrainingTask task = FoldingTask(*model, train, valid, folding);
   Json of = Json::Object{{"batch_size", options.batches.batch_tokens},
                          {"crop", options.crop},
+                         {"clamped", options.clamped},
                          {"fine_tuning", options.fine_tuning},
                          {"clip_example_norm", options.training.clip_part_norm}};
   const FoldingPlan plan = model->plan();
@@ -219,6 +221,11 @@ void AddTrainFolding(CLI::App& train) {
       ->group("Training");
   AddNumber(command, "--clip-example-norm", training.clip_part_norm, NumberFrom(0),
             "Clip each chain's gradient to this norm; 0: do not clip")
+      ->capture_default_str()
+      ->group("Training");
+  AddNumber(command, "--clamped", options->clamped, Between(0.0, 1.0),
+            "Share of the chains whose backbone's errors count up to 10 angstrom only; with 0 a new model unfolds the "
+            "chain sooner")
       ->capture_default_str()
       ->group("Training");
   command

@@ -157,6 +157,18 @@ TEST(TrainFolding, AResumedTrainingIsTheSame) {
   EXPECT_THAT(other.err, HasSubstr("clip_example_norm"));
 }
 
+TEST(TrainFolding, ErrorsAreClampedInSoManyChains) {
+  const Setting setting;
+  const auto weights = [&](const std::string& out, const std::string& clamped) {
+    EXPECT_EQ(setting.Train(setting.Small(out, {"--epochs", "3", "--clamped", clamped})).exit_code, 0);
+    return ReadFile(setting.folder.File(out + "/last/model.safetensors"));
+  };
+  const std::string never = weights("never", "0"), always = weights("always", "1");
+  EXPECT_NE(never, always);
+  EXPECT_EQ(never, weights("again", "0"));
+  EXPECT_THAT(setting.Train(setting.Small("out", {"--clamped", "1.5"})).err, HasSubstr("--clamped"));
+}
+
 TEST(TrainFolding, RefusesWhatCannotBe) {
   const Setting setting;
   const std::string out = setting.folder.File("out");

@@ -21,7 +21,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kClamped = 0.9;  // the probability that the backbone's errors are
+constexpr double kClampedInValidation = 0.9;
 
 // Cells of an alignment that are held, a byte each: a batch holds several, and several batches are made ahead.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
@@ -157,7 +157,7 @@ class Preparation {
     Random random = RandomOfExample(options_.batches.seed, epoch, index);
     const std::int64_t residues = std::ssize(example.residues), count = std::min(options_.crop, residues);
     const auto first = static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(residues - count) + 1));
-    const double clamped_share = random.Uniform() < kClamped ? 1 : 0;
+    const double clamped_share = random.Uniform() < options_.clamped ? 1 : 0;
     FoldingPart part = PartOf(example, SamplingOf(plan_), passes, first, count, random);
     part.labels.clamped_share = clamped_share;
     part.templates = TemplatesOf(example, DrawTemplates(std::ssize(example.templates), plan_.templates, random), part);
@@ -185,7 +185,7 @@ std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet
     const ChainExample& example = valid.examples[static_cast<std::size_t>(i)];
     Random random = RandomOfExample(0, 0, i);
     FoldingPart part = PartOf(example, sampling, plan.recycles + 1, 0, std::ssize(example.residues), random);
-    part.labels.clamped_share = kClamped;
+    part.labels.clamped_share = kClampedInValidation;
     part.templates = TemplatesOf(example, FirstTemplates(std::ssize(example.templates), plan.templates), part);
     if (plan.covariation && !example.alignment.empty()) part.covariation = Covariation(*part.table);
     Context context;

@@ -18,12 +18,13 @@ namespace headlight {
 struct FoldingTrainingOptions {
   BatchOptions batches;     // tokens are chains
   std::int64_t crop = 256;  // residues: of a longer chain so many in a row are drawn
+  double clamped = 0.9;     // the probability that a chain's frame-aligned errors of backbones are
   FoldingLossWeights weights = {};
 };
 
 // The loss is the mean of the chains' (nn/folding_loss.h). Drawn anew in each epoch: the crop, the alignment's rows and
 // masked letters for each pass, of n templates from none to n but at most as many as the model reads, whether the
-// backbone's errors are clamped (nine times of ten), and, for all chains of a batch, how many passes there are, from 1
+// backbone's errors are clamped, and, for all chains of a batch, how many passes there are, from 1
 // to the model's (FoldingPlan). Alignments are read when they are needed.
 //
 // A validation folds whole chains in all passes, without masks, with the first templates. Its scores are the means over
