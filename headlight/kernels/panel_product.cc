@@ -54,6 +54,39 @@ struct Following {
   ToPack<T> to_pack = {};
 };
 
+// Sums of a tile plus what the epilogue adds, number by number.
+template <std::size_t rows, std::size_t room, typename T>
+void StoreColumns(const T (&sums)[rows][room], std::int64_t begin, std::int64_t columns, Matrix<T> c,
+                  const Epilogue<T>& epilogue) {
+  for (std::int64_t row = 0; row < static_cast<std::int64_t>(rows); ++row)
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const T added = epilogue.added.data == nullptr ? 0 : epilogue.added.row(row)[begin + column];
+      const T sum = sums[row][column] + added;
+      const T result = epilogue.bias == nullptr ? sum : sum + epilogue.bias[begin + column];
+      c.row(row)[begin + column] = epilogue.relu && result < 0 ? 0 : result;
+    }
+}
+
+// The same bits as Tile's, for columns that one vector holds.
+template <std::int32_t rows, typename T>
+HWY_NOINLINE void NarrowTile(Left<T> a, std::int64_t depth, const T* panel, std::int64_t begin, std::int64_t columns,
+                             Matrix<T> c, const Epilogue<T>& epilogue) {
+  const hn::ScalableTag<T> d;
+  hn::Vec<decltype(d)> sums[rows];
+#pragma GCC unroll 8
+  for (auto& sum : sums) sum = hn::Zero(d);
+  const T* left = a.data;
+  for (std::int64_t k = 0; k < depth; ++k, left += a.k_stride, panel += kPanelColumns) {
+    const auto factors = hn::Load(d, panel);
+#pragma GCC unroll 8
+    for (std::int32_t row = 0; row < rows; ++row)
+      sums[row] = hn::MulAdd(hn::Set(d, left[row * a.row_stride]), factors, sums[row]);
+  }
+  HWY_ALIGN T all[rows][hn::MaxLanes(d)];
+  for (std::int32_t row = 0; row < rows; ++row) hn::Store(sums[row], d, all[row]);
+  StoreColumns(all, begin, columns, c, epilogue);
+}
+
 template <std::int32_t rows, typename T>
 HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T> c, const Epilogue<T>& epilogue,
                        const Following<T>& following) {
@@ -64,6 +97,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
   for (std::int64_t begin = 0; begin < c.columns; begin += width) {
     const std::int64_t columns = std::min(width, c.columns - begin);
     const std::int64_t place = begin / kPanelColumns * depth * kPanelColumns + begin % kPanelColumns;
+    if (columns <= lanes) return NarrowTile<rows>(a, depth, panels + place, begin, columns, c, epilogue);
     LineList ask;
     for (std::int32_t row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, columns);
     if (epilogue.added.data != c.data && epilogue.added.data != nullptr)
@@ -111,14 +145,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
       HWY_ALIGN T all[rows][kPanelColumns];
       for (std::int32_t row = 0; row < rows; ++row)
         for (std::int32_t v = 0; v < kTileVectors; ++v) hn::Store(sums[row][v], d, all[row] + v * lanes);
-      for (std::int32_t row = 0; row < rows; ++row)
-        for (std::int64_t column = 0; column < columns; ++column) {
-          const T added = epilogue.added.data == nullptr ? 0 : epilogue.added.row(row)[begin + column];
-          const T sum = all[row][column] + added;
-          const T result = epilogue.bias == nullptr ? sum : sum + epilogue.bias[begin + column];
-          c.row(row)[begin + column] = epilogue.relu && result < 0 ? 0 : result;
-        }
-      return;
+      return StoreColumns(all, begin, columns, c, epilogue);
     }
     const auto for_all = [&](const auto& change) HWY_ATTR {
 #pragma GCC unroll 8
