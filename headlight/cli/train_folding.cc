@@ -223,7 +223,7 @@ void AddTrainFolding(CLI::App& train) {
             "Clip each chain's gradient to this norm; 0: do not clip")
       ->capture_default_str()
       ->group("Training");
-  AddNumber(command, "--clamped", options->clamped, Between(0.0, 1.0),
+  AddNumber(command, "--clamped", options->clamped, NumberFrom(0, 1),
             "Share of the chains whose backbone's errors count up to 10 angstrom only; with 0 a new model unfolds the "
             "chain sooner")
       ->capture_default_str()

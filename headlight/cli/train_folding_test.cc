@@ -164,6 +164,7 @@ TEST(TrainFolding, ErrorsAreClampedInSoManyChains) {
     return ReadFile(setting.folder.File(out + "/last/model.safetensors"));
   };
   const std::string never = weights("never", "0"), always = weights("always", "1");
+  EXPECT_NE(weights("half", "0.5"), always);
   EXPECT_NE(never, always);
   EXPECT_EQ(never, weights("again", "0"));
   EXPECT_THAT(setting.Train(setting.Small("out", {"--clamped", "1.5"})).err, HasSubstr("--clamped"));
