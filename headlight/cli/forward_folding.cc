@@ -8,6 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/covariation.h"
 #include "headlight/nn/folding_embedders.h"
 #include "headlight/nn/folding_model.h"
 #include "headlight/protein/alignment_features.h"
@@ -27,6 +28,7 @@ const std::vector<std::string_view> kInputs = {"aatype",
                                                "extra_msa",
                                                "extra_has_deletion",
                                                "extra_deletion_value",
+                                               "covariation",
                                                "template_aatype",
                                                "template_mask",
                                                "template_pseudo_beta",
@@ -55,6 +57,10 @@ class PassReader {
       features.present = std::make_shared<const std::vector<std::uint8_t>>(Marks("msa_mask", {rows, residues_}));
     features.extra = Extra();
     if (in_.contains("template_aatype")) features.templates = Templates();
+    if (in_.contains("covariation")) {
+      const Axes pairs = {residues_, residues_, kCovariationFeatures};
+      features.covariation = Tensor::From<float>(Numbers("covariation", pairs), {residues_ * residues_, pairs.back()});
+    }
     return features;
   }
 

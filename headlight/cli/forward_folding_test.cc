@@ -10,6 +10,8 @@
 
 #include "headlight/cli/testing.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/models/alphafold.h"
+#include "tests/folding_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -116,6 +118,24 @@ TEST_F(ForwardFolding, GivesWhatOpenFoldDoes) {
   EXPECT_EQ(atoms.data<float>()[3], file.Read("sm.positions").data<float>()[3]);
 }
 
+TEST_F(ForwardFolding, ReadsCovariation) {
+  AlphaFoldConfig config = SmallAlphaFold();
+  config.covariation = true;
+  AlphaFold model(config);
+  model.parameters().Initialise(1);
+  std::filesystem::create_directory(folder.File("model"));
+  model.Save(folder.File("model"));
+  std::erase_if(inputs, [](const auto& input) { return input.first.starts_with("template_"); });
+  const auto pair = [&](float coupling) {
+    inputs["covariation"] = Tensor::Zeros({6, 6, 2, 2});
+    inputs["covariation"].Fill(coupling);
+    const Outcome outcome = Forward(inputs, folder.File("model"));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return ToDouble(Safetensors(out).Read("pair"));
+  };
+  EXPECT_GT(Deviation(pair(1), pair(0)), 1e-2);
+}
+
 TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
   const auto error_of = [&](const std::function<void(Inputs&)>& spoil, const std::string& by = "templates") {
     Inputs spoiled = inputs;
@@ -150,6 +170,10 @@ TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
                 all["target_feat"].Fill(INFINITY);
               }),
               HasSubstr("is not finite"));
+  EXPECT_THAT(error_of([](Inputs& all) {
+                all["covariation"] = Tensor::Zeros({6, 6, 2, 2});
+              }),
+              HasSubstr("covariation, which this model does not read"));
   EXPECT_THAT(error_of([](Inputs&) {}, "model"), HasSubstr("2 templates, where this model reads none"));
 }
 

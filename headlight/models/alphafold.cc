@@ -93,6 +93,8 @@ void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
   check("an alignment", features.alignment, kAlignmentFeatures, 1);
   check("extra rows", features.extra, kExtraFeatures, 0);
   const Tensor& covariation = features.covariation;
+  Check(covariation.empty() || config_.covariation, "{}: covariation, which this model does not read",
+        parameters_.source());
   Check(covariation.empty() || (covariation.shape() == Shape{residues * residues, kCovariationFeatures} &&
                                 covariation.dtype() == parameters_.dtype()),
         "{}: covariation of shape {} for {} residues", parameters_.source(), ToString(covariation.shape()), residues);
