@@ -50,7 +50,7 @@ struct Options : ModelTrainingOptions {
   std::string preset;
   std::int64_t pair = 64, single = 128, rows = 128, extra_rows = 1024, templates = 0;  // from scratch
   std::int64_t crop = 256;
-  double clamped = 0.9;
+  double clamped = kClampedShare;
   int extra_layers = 1, structure_layers = 8, recycles = 3;  // from scratch
   bool without_triangles = false, covariation = false;
   bool fine_tuning = false;
@@ -144,7 +144,6 @@ void Run(Options& options) {
   const TrainingTask task = FoldingTask(*model, train, valid, folding);
   Json of = Json::Object{{"batch_size", options.batches.batch_tokens},
                          {"crop", options.crop},
-                         {"clamped", options.clamped},
                          {"fine_tuning", options.fine_tuning},
                          {"clip_example_norm", options.training.clip_part_norm}};
   const FoldingPlan plan = model->plan();
@@ -152,6 +151,7 @@ void Run(Options& options) {
   of.Set("extra_rows", plan.extra);
   of.Set("recycles", plan.recycles);
   if (plan.templates > 0) of.Set("templates", plan.templates);
+  if (options.clamped != kClampedShare) of.Set("clamped", options.clamped);
   RunModelTraining(
       task, options, "folding", "headlight fold", HashOfChainSet(train), std::move(of),
       [&](const std::string& to) { model->Save(to); }, progress);

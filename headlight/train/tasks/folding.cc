@@ -21,8 +21,6 @@
 namespace headlight {
 namespace {
 
-constexpr double kClampedInValidation = 0.9;
-
 // Cells of an alignment that are held, a byte each: a batch holds several, and several batches are made ahead.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
 
@@ -185,7 +183,7 @@ std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet
     const ChainExample& example = valid.examples[static_cast<std::size_t>(i)];
     Random random = RandomOfExample(0, 0, i);
     FoldingPart part = PartOf(example, sampling, plan.recycles + 1, 0, std::ssize(example.residues), random);
-    part.labels.clamped_share = kClampedInValidation;
+    part.labels.clamped_share = kClampedShare;
     part.templates = TemplatesOf(example, FirstTemplates(std::ssize(example.templates), plan.templates), part);
     if (plan.covariation && !example.alignment.empty()) part.covariation = Covariation(*part.table);
     Context context;

@@ -15,10 +15,12 @@
 
 namespace headlight {
 
+inline constexpr double kClampedShare = 0.9;  // of the authors' training
+
 struct FoldingTrainingOptions {
-  BatchOptions batches;     // tokens are chains
-  std::int64_t crop = 256;  // residues: of a longer chain so many in a row are drawn
-  double clamped = 0.9;     // the probability that a chain's frame-aligned errors of backbones are
+  BatchOptions batches;            // tokens are chains
+  std::int64_t crop = 256;         // residues: of a longer chain so many in a row are drawn
+  double clamped = kClampedShare;  // the probability that a chain's frame-aligned errors of backbones are
   FoldingLossWeights weights = {};
 };
 
