@@ -173,6 +173,18 @@ TEST(AlphaFold, WithoutTemplatesIsAsAModelThatReadsNone) {
   EXPECT_GT(Deviation(with, without), 1e-2);
 }
 
+TEST(AlphaFold, KeepsItsStructureModuleInFloat32) {
+  const std::unique_ptr<FoldingModel> model =
+      LoadModel<FoldingModel>(kFolder, {.compute = Compute::int8, .purpose = LoadFor::computing});
+  for (const Parameter& parameter : model->parameters().all()) {
+    const bool structure = parameter.names.front().starts_with("structure_module.");
+    EXPECT_EQ(parameter.compute, structure ? Compute::float32 : Compute::int8) << parameter.names.front();
+    if (structure && parameter.in_products) {
+      EXPECT_EQ(parameter.packed.compute(), Compute::float32) << parameter.names.front();
+    }
+  }
+}
+
 // Zeros are as no covariation; others inform the pairs, in both directions alike.
 TEST(AlphaFold, ReadsCovariation) {
   AlphaFoldConfig config = SmallAlphaFold();

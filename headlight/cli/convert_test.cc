@@ -240,11 +240,12 @@ TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
     EXPECT_EQ(loaded(out, {}), expected) << Name(compute);
     EXPECT_NE(expected, loaded(GetParam(), {})) << Name(compute);
     // No two-dimensional table or matrix of a size that counts stays float32, but for those of positions, types and
-    // tasks.
+    // tasks, and what is exact.
     const ModelFolder files = OpenModelFolder(out);
     const auto is_of_places = [](const std::string& name) {
       const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-      return has("position") || has("type") || has("task_embeddings") || has("wpe") || has("rel_embeddings");
+      return has("position") || has("type") || has("task_embeddings") || has("wpe") || has("rel_embeddings") ||
+             has("structure_module");
     };
     for (const auto& [name, tensor] : files.weights.tensors()) {
       const bool large = tensor.shape.rank() == 2 && tensor.shape[0] > 16;

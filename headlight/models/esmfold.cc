@@ -110,6 +110,7 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
   recycled_pair_norm_.emplace(trunk / "recycle_z_norm", z);
   recycled_distances_ = table(trunk / "recycle_disto", kRecycledBins, z);
   structure_.emplace(trunk / "structure_module", config_.structure);
+  parameters_.KeepExact("trunk.structure_module.");
   to_structure_sequence_ = LinearOf(trunk, "trunk2sm_s", s, config_.structure.single);
   to_structure_pair_ = LinearOf(trunk, "trunk2sm_z", z, config_.structure.pair);
   distances_ = LinearOf(root, "distogram_head", z, kDistanceBins);

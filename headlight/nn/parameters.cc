@@ -146,12 +146,16 @@ void Parameters::Unpack() {
   for (Parameter& parameter : parameters_) parameter.packed = {};
 }
 
+void Parameters::KeepExact(std::string_view prefix) {
+  for (Parameter& parameter : parameters_) parameter.exact |= parameter.names.front().starts_with(prefix);
+}
+
 void Parameters::SetCompute(Compute compute) {
   Check(kernels::CpuHas(compute),
         "this processor has no instructions for {} (AVX-512 BF16), only for float32, int8 and int4", Name(compute));
   const bool packed = std::ranges::any_of(parameters_, [](const Parameter& p) { return p.packed.columns() != 0; });
   Unpack();
-  for (Parameter& parameter : parameters_) parameter.compute = compute;
+  for (Parameter& parameter : parameters_) parameter.compute = parameter.exact ? Compute::float32 : compute;
   if (packed) Pack();
 }
 

@@ -48,6 +48,7 @@ struct Parameter {
   bool channels_last = false;      // a convolution's [outputs, height, width, inputs]; on disk the inputs are second
   bool in_products = false;        // the weight matrix of a matrix product
   bool looked_up = false;          // a table whose rows are looked up
+  bool exact = false;              // those products are in float32, whatever type the others are computed in
   Compute compute = Compute::float32;   // of those products
   FoldedNorm folded;                    // multiplies the packed form, and not the value
   Tensor value;                         // empty where only the packed form is kept
@@ -98,8 +99,11 @@ class HEADLIGHT_API Parameters {
   // True where every weight matrix has an int8 copy, too (LoadFor::computing_with_draft).
   bool have_draft() const;
 
-  // The type that the factors of every matrix product are rounded to; values and gradients stay as they are. Throws
-  // Error where the processor has no instructions for it.
+  // Keeps the products of the parameters whose names begin so in float32, and stores them so.
+  void KeepExact(std::string_view prefix);
+
+  // The type that the factors of every matrix product are rounded to, but for exact ones; values and gradients stay as
+  // they are. Throws Error where the processor has no instructions for it.
   void SetCompute(Compute compute);
 
   const std::deque<Parameter>& all() const { return parameters_; }

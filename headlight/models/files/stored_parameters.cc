@@ -273,6 +273,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
 }
 
 Compute TypeFor(const Parameter& parameter, Compute compute) {
+  if (parameter.exact) return Compute::float32;
   if (parameter.in_products || !IsQuantized(compute)) return compute;
   return parameter.looked_up ? Compute::int8 : Compute::float32;
 }
