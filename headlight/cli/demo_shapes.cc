@@ -40,7 +40,7 @@ PictureTrainingOptions SettingsOf(const std::string& out, std::int64_t steps, st
   settings.training.validate_every = steps;
   settings.training.log_every = 100;
   settings.training.seed = settings.batches.seed = seed;
-  settings.batches.batch_tokens = 32;
+  settings.batches.batch_tokens = 48;
   return settings;
 }
 
