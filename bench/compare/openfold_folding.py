@@ -58,16 +58,17 @@ def load_openfold(folder):
     return config
 
 
-def write_model(folder, blocks, extra):
-    """A model of published sizes with so many blocks, from OpenFold."""
-    config = load_openfold(arguments().openfold)
+def write_model(openfold, folder, blocks, extra, **settings):
+    """A model of published sizes with so many blocks and further settings, from OpenFold."""
+    config = load_openfold(openfold)
     config.model.evoformer_stack.no_blocks = blocks
     config.model.extra_msa.extra_msa_stack.no_blocks = extra
     model = importlib.import_module("openfold.model.model").AlphaFold(config)
     folder.mkdir()
     save_file({name: value.detach().contiguous() for name, value in model.named_parameters()}, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({
-        "model_type": "alphafold2", "evoformer_stack": {"no_blocks": blocks}, "extra_msa_stack": {"no_blocks": extra}}))
+        "model_type": "alphafold2", "evoformer_stack": {"no_blocks": blocks}, "extra_msa_stack": {"no_blocks": extra},
+        **settings}))
 
 
 def time_headlight(options, folder):
@@ -141,9 +142,9 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         models = {"base": folder / "base", "blocks": folder / "blocks", "extra": folder / "extra"}
-        write_model(models["base"], FEW["blocks"][0], FEW["extra"][0])
-        write_model(models["blocks"], FEW["blocks"][1], FEW["extra"][0])
-        write_model(models["extra"], FEW["blocks"][0], FEW["extra"][1])
+        write_model(options.openfold, models["base"], FEW["blocks"][0], FEW["extra"][0])
+        write_model(options.openfold, models["blocks"], FEW["blocks"][1], FEW["extra"][0])
+        write_model(options.openfold, models["extra"], FEW["blocks"][0], FEW["extra"][1])
         ours = f"headlight {options.compute}"
         job = {"openfold": options.openfold, "threads": options.threads, "residues": options.residues,
                "rows": options.rows, "extra_rows": options.extra_rows, "chunks": options.chunks}

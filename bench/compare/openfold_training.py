@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from openfold_folding import load_openfold, write_model
 
 HEADLIGHT = "build/release/headlight"
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
@@ -44,9 +45,6 @@ def arguments():
 
 
 def openfold_model(job):
-    from openfold_folding import load_openfold
-
-    sys.argv = [sys.argv[0], job["openfold"]]
     config = load_openfold(job["openfold"])
     config.model.evoformer_stack.no_blocks = job["blocks"]
     config.model.extra_msa.extra_msa_stack.no_blocks = job["extra_blocks"]
@@ -108,18 +106,6 @@ def write_chain(options, folder):
     (folder / "index.tsv").write_text("chain.pdb\t\tchain.a3m\n")
 
 
-def write_model(options, folder):
-    from safetensors.torch import save_file
-
-    job = vars(options)
-    model = openfold_model(job)
-    folder.mkdir()
-    save_file({name: value.detach().contiguous() for name, value in model.named_parameters()}, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps({
-        "model_type": "alphafold2", "evoformer_stack": {"no_blocks": options.blocks}, "max_msa_clusters": options.rows,
-        "max_extra_msa": options.extra_rows, "max_recycling_iters": 0, "extra_msa_stack": {"no_blocks": options.extra_blocks}}))
-
-
 def time_headlight(options, compute, folder, out):
     index = folder / "index.tsv"
     _, _, peak = run([HEADLIGHT, "train", "folding", "--from", folder / "model", "--train", index, "--valid", index, "--out", out,
@@ -139,7 +125,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_chain(options, folder)
-        write_model(options, folder / "model")
+        write_model(options.openfold, folder / "model", options.blocks, options.extra_blocks, max_msa_clusters=options.rows,
+                    max_extra_msa=options.extra_rows, max_recycling_iters=0)
         turns, peaks = {}, {}
         for turn in range(options.repeats):
             for compute in options.compute:

@@ -11,6 +11,7 @@
 #include "headlight/cli/progress.h"
 #include "headlight/data/protein_chains.h"
 #include "headlight/models/family.h"
+#include "headlight/nn/covariation.h"
 #include "headlight/nn/folding_model.h"
 #include "headlight/protein/alignment_table.h"
 #include "headlight/protein/contacts.h"
@@ -21,10 +22,11 @@
 namespace headlight {
 namespace {
 
-// Adds the precision of the contacts that mutual information finds in the chains' alignments, and the model's in the
-// same chains.
-void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& scores, Evaluated& evaluated) {
-  double information = 0, model = 0;
+// Adds the precision of the contacts that mutual information finds in the chains' alignments, where the model reads
+// couplings those that they find, and the model's in the same chains.
+void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& scores, bool with_couplings,
+                    Evaluated& evaluated) {
+  double information = 0, couplings = 0, model = 0;
   std::int64_t aligned = 0;
   Progress progress("alignments read");
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -35,6 +37,10 @@ void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& sco
     const std::vector<float> map = CorrectedMutualInformation(table);
     const std::int64_t residues = table.residues();
     information += ContactPrecision({map.data(), residues, residues, residues}, chain.residues).value();
+    if (with_couplings) {
+      const Tensor coupling = Covariation(table).ViewColumns(kCouplings, 1).Clone();
+      couplings += ContactPrecision({coupling.data<float>(), residues, residues, residues}, chain.residues).value();
+    }
     model += *scores[i].contact_precision;
     progress.Show(++aligned, std::ssize(chains.examples));
   }
@@ -44,8 +50,13 @@ void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& sco
   evaluated.members.push_back({"aligned_contact_precision", model / count});
   evaluated.members.push_back({"information_contact_precision", information / count});
   evaluated.lines +=
-      fmt::format("contacts of {} chains with an alignment: precision {:.4f}; by mutual information {:.4f}\n", aligned,
+      fmt::format("contacts of {} chains with an alignment: precision {:.4f}; by mutual information {:.4f}", aligned,
                   model / count, information / count);
+  if (with_couplings) {
+    evaluated.members.push_back({"coupling_contact_precision", couplings / count});
+    evaluated.lines += fmt::format("; by couplings {:.4f}", couplings / count);
+  }
+  evaluated.lines += "\n";
 }
 
 // Adds the scores of what is known from the chains of `paths` without a model.
@@ -85,7 +96,7 @@ void EvaluateFolding(const EvaluateOptions& options) {
                          .count = chains.examples.size(),
                          .labels = "chains"};
   CheckLoss(*model, evaluated.report.loss);
-  AddInformation(chains, scores, evaluated);
+  AddInformation(chains, scores, model->plan().covariation, evaluated);
   if (!options.train.empty()) AddBaselines(options.train, chains, evaluated);
   WriteEvaluated(evaluated, options.json);
 }

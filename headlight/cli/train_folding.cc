@@ -179,7 +179,7 @@ void AddModelOptions(CLI::App& command, Options& options) {
   command
       .add_flag("--covariation", options.covariation,
                 "Also read how the columns of the alignment vary together: by the inverse of their covariances, and by "
-                "mutual information; better with few alignments to learn from")
+                "mutual information")
       ->excludes(command.get_option("--from"))
       ->group(kModelGroup);
   command

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <iterator>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/cli/testing.h"
@@ -129,12 +129,37 @@ TEST(TrainFolding, TrianglesAreLeftOutAndCovariationIsRead) {
   const std::string covarying = train("covarying", "--covariation");
   const std::unique_ptr<AlphaFold> reads = LoadModel<AlphaFold>(covarying);
   EXPECT_TRUE(reads->plan().covariation);
-  for (const std::string& command :
-       {"evaluate " + covarying + " " + setting.index, "contacts " + covarying + " " + setting.folder.File("2.a3m")}) {
-    std::istringstream words(command);
-    const Outcome outcome = RunProgram({std::istream_iterator<std::string>(words), {}});
+  // It learns from what it reads, and so do its uses: they change with the weight.
+  const auto weight = [](AlphaFold& model) -> Tensor& {
+    auto& all = model.parameters().all();
+    return std::find_if(all.begin(), all.end(),
+                        [](const Parameter& parameter) {
+                          return parameter.names.front() == "input_embedder.linear_covariation.weight";
+                        })
+        ->value;
+  };
+  AlphaFold fresh(reads->config());
+  fresh.parameters().Initialise(1);
+  const std::unique_ptr<AlphaFold> last = LoadModel<AlphaFold>(covarying + "/last");
+  EXPECT_NE(weight(*last).ToVector<float>(), weight(fresh).ToVector<float>());
+  const std::string changed = setting.folder.File("changed");
+  std::filesystem::create_directory(changed);
+  weight(*reads).Fill(3);
+  reads->Save(changed);
+  const auto output = [&](const std::string& command, const std::string& model, const std::string& file) {
+    const Outcome outcome = RunProgram({command, model, file, "--json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  }
+    return outcome.out;
+  };
+  const std::string letters = "MARNDCQEGHILKMFPSTWYVARNDCQEGHIL";  // long enough for contacts of long range
+  WriteFile(setting.folder.File("long.cif"), WriteMmcif({"made", {MadeChain(letters, 3)}}));
+  WriteFile(setting.folder.File("long.a3m"), ">query\n" + letters + "\n>one\nV" + letters.substr(1) + "\n");
+  WriteFile(setting.folder.File("long.tsv"), "long.cif\tA\tlong.a3m\n");
+  EXPECT_THAT(output("evaluate", covarying, setting.folder.File("long.tsv")),
+              AllOf(HasSubstr("\"information_contact_precision\""), HasSubstr("\"coupling_contact_precision\"")));
+  for (const auto& [command, file] :
+       {std::pair("evaluate", setting.index), std::pair("contacts", setting.folder.File("2.a3m"))})
+    EXPECT_NE(output(command, covarying, file), output(command, changed, file)) << command;
 }
 
 TEST(TrainFolding, AResumedTrainingIsTheSame) {

@@ -7,7 +7,7 @@
 namespace headlight::kernels {
 
 // Replaces a, [n, n], symmetric and positive definite, by its inverse: 2 n^3 operations, in float32, and memory for n
-// times 128 numbers more. Throws Error where a pivot is not positive.
+// times 192 numbers more. Throws Error where a pivot is not positive.
 HEADLIGHT_API void InvertPositive(Matrix<float> a);
 
 }  // namespace headlight::kernels

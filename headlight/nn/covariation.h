@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-inline constexpr std::int64_t kCovariationFeatures = 2;
+inline constexpr std::int64_t kCovariationFeatures = 2, kCouplings = 0;  // which of them couplings are
 inline constexpr std::int64_t kMostCovarying = 1024;  // residues: the matrix to invert then takes 1.7 GB
 
 // [residues * residues, 2], float32, symmetric; 0 for a residue with itself. Of two columns

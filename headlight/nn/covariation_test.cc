@@ -48,7 +48,7 @@ TEST(Covariation, FindsTheColumnsThatVaryTogetherAndNotThoseThatDoThroughAnother
         }
       }
     }
-  // What 1 and 6 share beyond the other pairs is information, and no coupling.
+  // Columns 1 and 6 vary together through 4 alone: they have information about each other, but no coupling.
   EXPECT_GT(at(1, 6, 1), at(0, 2, 1) + 0.5);
   EXPECT_LT(at(1, 6, 0), at(1, 6, 1));
 }

@@ -18,7 +18,7 @@ namespace headlight {
 enum class LoadFor { everything, computing, computing_with_draft };
 
 // The type that a parameter has in a model of that type. Matrices of products become int8 or int4; tables that are only
-// looked up become int8 in either, which takes a quarter of the memory; what remains is float32, as is what is exact.
+// looked up become int8 in either, which takes a quarter of the memory; exact parameters and what remains are float32.
 HEADLIGHT_API Compute TypeFor(const Parameter& parameter, Compute compute);
 
 // Fills every parameter from the file. Missing tensors, wrong shapes and unused tensors are Errors that list

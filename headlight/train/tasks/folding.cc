@@ -120,10 +120,14 @@ std::vector<std::int64_t> FirstTemplates(std::int64_t count, std::int64_t most) 
   return order;
 }
 
-void CheckTemplates(const FoldingPlan& plan, const ChainSet& set) {
-  for (const ChainExample& example : set.examples)
+void CheckChains(const FoldingPlan& plan, const ChainSet& set) {
+  for (const ChainExample& example : set.examples) {
+    Check(!plan.covariation || example.alignment.empty() || std::ssize(example.residues) <= kMostCovarying,
+          "{}: {} residues, where covariation is read of at most {}", example.name, example.residues.size(),
+          kMostCovarying);
     Check(plan.templates > 0 || example.templates.empty(), "{}: has templates, where this model reads none",
           example.name);
+  }
 }
 
 AlignmentSampling SamplingOf(const FoldingPlan& plan) {
@@ -176,7 +180,7 @@ std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet
                                        const FoldingLossWeights& weights, const PassWatch& watch) {
   Check(!valid.examples.empty(), "there is no chain to validate on");
   const FoldingPlan plan = model.plan();
-  CheckTemplates(plan, valid);
+  CheckChains(plan, valid);
   AlignmentSampling sampling = SamplingOf(plan);
   sampling.masked = 0;
   const auto blocks = SharedBlocks(watch, std::ssize(valid.examples), 1, [&](std::int64_t i, std::int64_t) {
@@ -233,7 +237,7 @@ TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const Chain
                          const FoldingTrainingOptions& options) {
   Check(!train.examples.empty(), "there is no chain to learn from");
   Check(!valid.examples.empty(), "there is no chain to validate on");
-  for (const ChainSet* const set : {&train, &valid}) CheckTemplates(model.plan(), *set);
+  for (const ChainSet* const set : {&train, &valid}) CheckChains(model.plan(), *set);
   Check(options.crop >= 1, "crops of {} residues", options.crop);
   TrainingTask task;
   task.model = &model;
