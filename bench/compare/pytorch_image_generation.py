@@ -39,6 +39,7 @@ def arguments():
     parser.add_argument("--clusters", type=int, default=16)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
                         help="of headlight's products; PyTorch runs in float32")
+    parser.add_argument("--device", default="cpu", help="of PyTorch; cuda where only the bits per pixel are asked for")
     parser.add_argument("--worker", help=argparse.SUPPRESS)  # one turn of PyTorch, in a process of its own
     return parser.parse_args()
 
@@ -79,7 +80,8 @@ def loss_of(model, pictures):
     """The sum of -log p of the pixels."""
     import torch
 
-    start = torch.full((len(pictures), 1), model.config.vocab_size - 1)
+    pictures = pictures.to(model.device)
+    start = torch.full((len(pictures), 1), model.config.vocab_size - 1, device=model.device)
     logits = model(input_ids=torch.cat([start, pictures[:, :-1]], 1), use_cache=False).logits
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), pictures.flatten(), reduction="sum")
 
@@ -106,7 +108,7 @@ def worker(job):
     steps, warmup, peak = job["steps"], job["warmup"], 1e-3
     model = ImageGPTForCausalImageModeling(ImageGPTConfig(
         vocab_size=job["clusters"] + 1, n_positions=train.shape[1], n_embd=job["model"], n_layer=job["layers"],
-        n_head=job["heads"], resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0))
+        n_head=job["heads"], resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)).to(job["device"])
     optimizer = torch.optim.Adam(model.parameters(), lr=peak, betas=(0.9, 0.98), eps=1e-9, fused=True)
     model.train()
     order, pixels, began = [], 0, time.perf_counter()
@@ -163,7 +165,7 @@ def main():
             job = {"train": options.train, "valid": options.valid, "processor": str(processor), "seed": seed,
                    "steps": options.steps, "warmup": options.warmup_steps, "threads": options.threads,
                    "clusters": options.clusters, "model": options.model, "layers": options.layers,
-                   "heads": options.heads, "batch_size": options.batch_size}
+                   "heads": options.heads, "batch_size": options.batch_size, "device": options.device}
             output, _, peers_peak = run([sys.executable, __file__, "--worker", json.dumps(job)])
             theirs = json.loads(output)
             for name, result, memory in (("headlight", ours, peak), ("PyTorch", theirs, peers_peak)):

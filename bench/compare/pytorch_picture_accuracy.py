@@ -32,6 +32,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
                         help="of headlight's products; PyTorch runs in float32")
+    parser.add_argument("--device", default="cpu", help="of PyTorch; cuda where only the accuracy is asked for")
     return parser.parse_args()
 
 
@@ -73,7 +74,7 @@ def accuracy(model, pictures, classes):
 
     model.eval()
     with torch.no_grad():
-        right = sum((model(pixel_values=normalized(pictures[i:i + 250])).logits.argmax(-1).numpy() ==
+        right = sum((model(pixel_values=normalized(pictures[i:i + 250]).to(model.device)).logits.argmax(-1).cpu().numpy() ==
                      classes[i:i + 250]).sum().item() for i in range(0, len(pictures), 250))
     return 100 * right / len(pictures)
 
@@ -85,7 +86,7 @@ def train_torch(options, seed, start):
 
     generator = numpy.random.default_rng(seed)
     pictures, classes = map(read_idx, options.train)
-    model = ResNetForImageClassification.from_pretrained(start).to(memory_format=torch.channels_last)
+    model = ResNetForImageClassification.from_pretrained(start).to(options.device, memory_format=torch.channels_last)
     for module in model.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
             module.reset_running_stats()
@@ -105,8 +106,8 @@ def train_torch(options, seed, start):
             for group in optimizer.param_groups:
                 group["lr"] = PEAK * (step / WARMUP if step < WARMUP else
                                       (1 + math.cos(math.pi * (step - WARMUP) / (steps + 1 - WARMUP))) / 2)
-            values = augmented(pictures[rows], generator).contiguous(memory_format=torch.channels_last)
-            targets = torch.from_numpy(classes[rows]).long()
+            values = augmented(pictures[rows], generator).to(options.device, memory_format=torch.channels_last)
+            targets = torch.from_numpy(classes[rows]).long().to(options.device)
             torch.nn.functional.cross_entropy(model(pixel_values=values).logits, targets,
                                               label_smoothing=SMOOTHING).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
