@@ -91,6 +91,8 @@ TEST_F(ProgramFolderTest, LeavesNewerInstructionsUnused) {
   const std::string input = "Ein Hund.\nZwei Kinder\n";
   const Outcome expected = RunProgram({"translate", model}, input);
   const Outcome expected_int8 = RunProgram({"translate", model, "--compute", "int8"}, input);
+  setenv("HEADLIGHT_CPU", "avx512", /*overwrite=*/1);
+  const Outcome without_amx = RunProgram({"translate", model, "--compute", "int8"}, input);
   setenv("HEADLIGHT_CPU", "avx-vnni", /*overwrite=*/1);
   const Outcome limited_int8 = RunProgram({"translate", model, "--compute", "int8"}, input);
   setenv("HEADLIGHT_CPU", "avx2", /*overwrite=*/1);
@@ -100,6 +102,7 @@ TEST_F(ProgramFolderTest, LeavesNewerInstructionsUnused) {
   const std::string unknown = RefusalOf({"--version"});
   unsetenv("HEADLIGHT_CPU");
   EXPECT_EQ(limited.out, expected.out);
+  EXPECT_EQ(without_amx.out, expected_int8.out);
   EXPECT_EQ(limited_int8.out, expected_int8.out);
   EXPECT_EQ(limited_int8.exit_code, 0) << limited_int8.err;
   EXPECT_THAT(refusal, HasSubstr("no instructions for bfloat16"));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "headlight/base/error.h"
+#include "headlight/kernels/amx.h"
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/gradient_blocks.h"
 #include "headlight/kernels/rows.h"
@@ -48,6 +49,41 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void RoundPair(const Matrix
   std::int64_t begin = 0;
   for (; begin + 16 <= source.columns; begin += 16) round(begin, kAll);
   for (; begin < columns; begin += 16) round(begin, FirstLanes(source.columns - begin));
+}
+
+// 16 lines of 16 pairs, turned over: line i of the result has pair i of each. Strides are in numbers.
+HEADLIGHT_BF16 void Transpose16(const std::uint16_t* from, std::ptrdiff_t stride, std::uint16_t* to,
+                                std::ptrdiff_t to_stride) {
+  constexpr int kLines = 16;
+  __m512i lines[kLines], other[kLines];
+#pragma GCC unroll 16
+  for (int i = 0; i < kLines; ++i) lines[i] = _mm512_loadu_si512(from + i * stride);
+#pragma GCC unroll 16
+  for (int i = 0; i < kLines; i += 2) {
+    other[i] = _mm512_maskz_unpacklo_epi32(kAll, lines[i], lines[i + 1]);
+    other[i + 1] = _mm512_maskz_unpackhi_epi32(kAll, lines[i], lines[i + 1]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kLines; i += 4)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      lines[i + 2 * j] = _mm512_maskz_unpacklo_epi64(0xff, other[i + j], other[i + j + 2]);
+      lines[i + 2 * j + 1] = _mm512_maskz_unpackhi_epi64(0xff, other[i + j], other[i + j + 2]);
+    }
+    // Quarter q of lines[4 i + j] has number 4 q + j of lines 4 i to 4 i + 3.
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    const __m512i low01 = _mm512_maskz_shuffle_i32x4(kAll, lines[j], lines[4 + j], 0x44);
+    const __m512i high01 = _mm512_maskz_shuffle_i32x4(kAll, lines[j], lines[4 + j], 0xee);
+    const __m512i low23 = _mm512_maskz_shuffle_i32x4(kAll, lines[8 + j], lines[12 + j], 0x44);
+    const __m512i high23 = _mm512_maskz_shuffle_i32x4(kAll, lines[8 + j], lines[12 + j], 0xee);
+    const auto store = [&](int quarter, __m512i line)
+                           HEADLIGHT_BF16 { _mm512_storeu_si512(to + (4 * quarter + j) * to_stride, line); };
+    store(0, _mm512_maskz_shuffle_i32x4(kAll, low01, low23, 0x88));
+    store(1, _mm512_maskz_shuffle_i32x4(kAll, low01, low23, 0xdd));
+    store(2, _mm512_maskz_shuffle_i32x4(kAll, high01, high23, 0x88));
+    store(3, _mm512_maskz_shuffle_i32x4(kAll, high01, high23, 0xdd));
+  }
 }
 
 constexpr int kTileVectors = 4;  // of 16 columns
@@ -142,9 +178,71 @@ constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Til
 
 constexpr std::int64_t kTilePair = 2 * kTileRoom;  // numbers
 
+// One block of a product by AMX, of at most AmxColumns(rows) columns at c; its sums begin with what the epilogue adds
+// first. Numbers and pointers one by one: a struct that is copied here, when sums are on their way to memory, waits for
+// them.
+HEADLIGHT_BF16 __attribute__((always_inline)) inline void AmxTile(const std::uint16_t* a, std::ptrdiff_t row_stride,
+                                                                  std::ptrdiff_t step_stride, std::int64_t rows,
+                                                                  std::int64_t pairs, const std::uint16_t* b,
+                                                                  std::int64_t columns, const float* added,
+                                                                  std::ptrdiff_t added_stride, const float* bias,
+                                                                  bool relu, float* c, std::ptrdiff_t c_stride) {
+  const std::int64_t width = AmxColumns(rows);
+  constexpr std::ptrdiff_t bytes = sizeof(float);
+  const bool whole = columns == width;
+  const float* first = added != nullptr ? added : bias;
+  std::ptrdiff_t first_stride = added != nullptr ? added_stride : 0;  // the same bias for each row
+  const float* const last = added != nullptr ? bias : nullptr;
+  const bool in_place = whole && !relu && last == nullptr;
+  alignas(64) float copy[kAmxRows * AmxColumns(kAmxRows)];
+  if (!whole && first != nullptr) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::copy_n(first + row * first_stride, columns, copy + row * width);
+      std::fill(copy + row * width + columns, copy + (row + 1) * width, 0.0F);
+    }
+    first = copy;
+    first_stride = width;
+  }
+  AmxMultiplyBfloat16({.a = a,
+                       .row_stride = row_stride * std::ptrdiff_t{sizeof(std::uint16_t)},
+                       .step_stride = step_stride * std::ptrdiff_t{sizeof(std::uint16_t)},
+                       .rows = rows,
+                       .units = pairs,
+                       .b = b,
+                       .from = first,
+                       .from_stride = first_stride * bytes,
+                       .to = in_place ? c : copy,
+                       .to_stride = (in_place ? c_stride : width) * bytes});
+  if (in_place) return;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = 0; column < columns; column += 16) {
+      const __mmask16 live = FirstLanes(columns - column);
+      __m512 sum = _mm512_loadu_ps(copy + row * width + column);
+      if (last != nullptr) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(live, last + column));
+      const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
+      if (relu) sum = _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());  // keeps a NaN
+      _mm512_mask_storeu_ps(c + row * c_stride + column, live, sum);
+    }
+}
+
+HEADLIGHT_BF16 void AmxProduct(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
+                               const Epilogue<float>& epilogue) {
+  const float* const added = epilogue.added.data;
+  const float* const bias = epilogue.bias;
+  ForAmxBlocks(c.rows, [&](std::int64_t row, std::int64_t rows) HEADLIGHT_BF16 {
+    const std::int64_t width = AmxColumns(rows);
+    for (std::int64_t column = 0; column < c.columns; column += width)
+      AmxTile(a.values + row * a.row_stride, a.row_stride, 2 * kAmxUnits, rows, a.pairs,
+              panels + column / kPanelColumns * a.pairs * kBfloat16Pair + column % kPanelColumns * 2,
+              std::min(width, c.columns - column),
+              added == nullptr ? nullptr : added + row * epilogue.added.stride + column, epilogue.added.stride,
+              bias == nullptr ? nullptr : bias + column, epilogue.relu, c.row(row) + column, c.stride);
+  });
+}
+
 struct Packing {
   using Number = std::uint16_t;
-  static constexpr std::int64_t kDepth = 320, kTogether = 8;
+  static constexpr std::int64_t kRows = kTileRows, kDepth = 320, kTogether = 8;
   static constexpr std::int64_t TileSize(std::int64_t depth) { return Bfloat16Pairs(depth) * kTilePair; }
 
   HEADLIGHT_BF16 static void PackTiles(Matrix<const float> a, std::int64_t first, std::int64_t tile_size,
@@ -176,6 +274,44 @@ struct Packing {
     kTiles[static_cast<std::size_t>(c.rows - 1)]({tile, 2, kTilePair, Bfloat16Pairs(depth)}, panel, c, {.added = c},
                                                  {.to_pack = next});
   }
+  static void Finish() {}
+};
+
+// For AMX: a tile's rows of a^T have their pairs side by side, the 16 pairs of a step for each row.
+struct AmxPacking : Packing {
+  static constexpr std::int64_t kRows = kAmxRows, kDepth = 320, kTogether = 2 * kAmxUnits;
+  static constexpr std::int64_t kStep = kAmxRows * 2 * kAmxUnits;  // numbers
+  static constexpr std::int64_t TileSize(std::int64_t depth) { return (depth + kTogether - 1) / kTogether * kStep; }
+
+  HEADLIGHT_BF16 static void PackTiles(Matrix<const float> a, std::int64_t first, std::int64_t tile_size,
+                                       std::uint16_t* to) {
+    constexpr std::int64_t width = 2 * (kBlockRows + kAmxRows);
+    alignas(64) std::uint16_t rounded[kAmxUnits][width];
+    const std::int64_t pairs = Bfloat16Pairs(a.rows);
+    for (std::int64_t pair = 0; pair < kAmxUnits; ++pair) {
+      if (pair < pairs)
+        RoundPair(a, 2 * pair, (a.columns + 15) / 16 * 16, rounded[pair]);
+      else
+        std::fill_n(rounded[pair], width, std::uint16_t{0});
+    }
+    ForTiles<kRows>(a.columns, [&](std::int64_t tile, std::int64_t column, std::int64_t columns) {
+      std::uint16_t* const tile_to = to + tile * tile_size + first / kTogether * kStep;
+      for (std::int64_t begin = 0; begin < columns; begin += kAmxUnits)
+        Transpose16(rounded[0] + 2 * (column + begin), width, tile_to + begin * 2 * kAmxUnits, 2 * kAmxUnits);
+    });
+  }
+
+  HEADLIGHT_BF16 static void Multiply(const std::uint16_t* tile, const std::uint16_t* panel, std::int64_t depth,
+                                      Matrix<float> c, const ToPack<float>&) {
+    if (c.rows != configured) AmxConfigure(configured = c.rows);
+    for (std::int64_t column = 0; column < c.columns; column += AmxColumns(c.rows))
+      AmxTile(tile, 2 * kAmxUnits, kStep, c.rows, Bfloat16Pairs(depth), panel + 2 * column,
+              std::min(AmxColumns(c.rows), c.columns - column), c.data + column, c.stride, nullptr, /*relu=*/false,
+              c.data + column, c.stride);
+  }
+  static void Finish() { AmxConfigure(configured = 0); }
+
+  static thread_local inline std::int64_t configured = 0;  // rows
 };
 
 }  // namespace
@@ -188,14 +324,29 @@ HEADLIGHT_BF16 void PackBfloat16Panel(Matrix<const float> source, bool transpose
     }
     return;
   }
-  struct Rounded;
   const std::int64_t pairs = Bfloat16Pairs(source.columns);
-  auto* rounded = KeptScratch<Rounded, std::uint16_t>(2 * pairs);
-  for (std::int64_t column = 0; column < kPanelColumns; ++column, panel += 2) {
-    std::fill_n(rounded, 2 * pairs, std::uint16_t{0});
-    if (column < source.rows) ToBfloat16(source.row(column), source.columns, rounded);
-    for (std::int64_t pair = 0; pair < pairs; ++pair)
-      std::memcpy(panel + pair * kBfloat16Pair, rounded + 2 * pair, 2 * sizeof(std::uint16_t));
+  constexpr std::int64_t kLines = 16;
+  struct Rounded;
+  const std::int64_t stride = (2 * pairs + 2 * kLines - 1) / (2 * kLines) * 2 * kLines;
+  auto* rounded = KeptScratch<Rounded, std::uint16_t>(kLines * stride);
+  alignas(64) std::uint16_t turned[kLines][2 * kLines];
+  for (std::int64_t first = 0; first < kPanelColumns; first += kLines) {
+    for (std::int64_t line = 0; line < kLines; ++line) {
+      const std::int64_t column = first + line, live = column < source.rows ? source.columns : 0;
+      std::fill(rounded + line * stride + live / 32 * 32, rounded + (line + 1) * stride, std::uint16_t{0});
+      if (live != 0) ToBfloat16(source.row(column), live, rounded + line * stride);
+    }
+    std::uint16_t* const to = panel + 2 * first;
+    for (std::int64_t pair = 0; pair < pairs; pair += kLines) {
+      const std::int64_t count = std::min(kLines, pairs - pair);
+      if (count == kLines) {
+        Transpose16(rounded + 2 * pair, stride, to + pair * kBfloat16Pair, kBfloat16Pair);
+        continue;
+      }
+      Transpose16(rounded + 2 * pair, stride, turned[0], 2 * kLines);
+      for (std::int64_t line = 0; line < count; ++line)
+        std::memcpy(to + (pair + line) * kBfloat16Pair, turned[line], sizeof(turned[line]));
+    }
   }
 }
 
@@ -208,6 +359,7 @@ void RoundRows(Matrix<const float> a, std::uint16_t* to) {
 
 void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                      const Epilogue<float>& epilogue, const std::uint16_t* next) {
+  if (MayUseAmx() && a.pair_stride == 2) return AmxProduct(a, panels, c, epilogue);
   const std::int64_t tiles = TilesOf(c.rows);
   ForTiles(c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
     const Bfloat16Rows part{a.values + row * a.row_stride, a.row_stride, a.pair_stride, a.pairs};
@@ -217,11 +369,11 @@ void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<
 }
 
 void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c) {
-  AddTransposedInBlocks<Packing>(a, b, c);
+  MayUseAmx() ? AddTransposedInBlocks<AmxPacking>(a, b, c) : AddTransposedInBlocks<Packing>(a, b, c);
 }
 
 void AddTransposedBfloat16(Matrix<const float> a, const UnfoldedPart<float>& b, Matrix<float> c) {
-  AddTransposedInBlocks<Packing>(a, b, c);
+  MayUseAmx() ? AddTransposedInBlocks<AmxPacking>(a, b, c) : AddTransposedInBlocks<Packing>(a, b, c);
 }
 
 HEADLIGHT_BF16 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to) {

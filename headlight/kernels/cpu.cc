@@ -13,13 +13,14 @@
 #include <cstdint>
 
 #include "headlight/base/error.h"
+#include "headlight/kernels/amx.h"
 #include "headlight/kernels/bfloat16.h"
 
 namespace headlight::kernels {
 namespace {
 
 struct Allowed {
-  std::atomic<bool> avx512{true}, avx_vnni{true};
+  std::atomic<bool> amx{true}, avx512{true}, avx_vnni{true};
 };
 Allowed& AllowedSets() {
   static Allowed allowed;
@@ -28,6 +29,8 @@ Allowed& AllowedSets() {
 
 }  // namespace
 
+void UseNoAmx() { AllowedSets().amx = false; }
+
 void UseNoMoreThanAvx2(bool but_avx_vnni) {
   AllowedSets().avx512 = false;
   AllowedSets().avx_vnni = but_avx_vnni;
@@ -35,6 +38,7 @@ void UseNoMoreThanAvx2(bool but_avx_vnni) {
 }
 
 bool MayUseAvx512() { return AllowedSets().avx512; }
+bool AmxIsAllowed() { return AllowedSets().amx && MayUseAvx512(); }
 
 #if defined(__x86_64__)
 bool MayUseVnni() {
@@ -63,6 +67,7 @@ std::string CpuFeatures() {
   add(CpuHasAvx2(), "avx2");
   add(MayUseVnni(), "vnni");
   add(CpuHasBfloat16(), "bfloat16");
+  add(MayUseAmx(), "amx");
   return features;
 }
 

@@ -7,11 +7,15 @@
 
 namespace headlight::kernels {
 
+// Disables Intel's AMX, to measure a processor without it. To be called before any kernel.
+HEADLIGHT_API void UseNoAmx();
+
 // Disables instruction sets newer than AVX2, or all of them but AVX-VNNI, to measure a processor without them. To be
 // called before any kernel.
 HEADLIGHT_API void UseNoMoreThanAvx2(bool but_avx_vnni = false);
 
 HEADLIGHT_API bool MayUseAvx512();
+bool AmxIsAllowed();  // where there is any: kernels/amx.h
 
 // True where the hand-written integer products may use AVX-512 with VNNI, AVX-VNNI, or AVX2 with FMA.
 bool MayUseVnni();

@@ -8,6 +8,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/profile.h"
 #include "headlight/base/storage.h"
+#include "headlight/kernels/amx.h"
 #include "headlight/kernels/bfloat16.h"
 #include "headlight/kernels/int4.h"
 #include "headlight/kernels/int8.h"
@@ -62,12 +63,18 @@ struct Blocks {
 };
 template <typename T>
 Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
-  constexpr std::int64_t block_rows = 96, tasks_per_thread = 4, max_bytes = 512 << 10;
+  constexpr std::int64_t block_rows = 96, tasks_per_thread = 4;
+  const std::int64_t max_bytes = MayUseAmx() ? 1 << 20 : 512 << 10;  // processors with AMX have 2 MB
   const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
   const std::int64_t group = std::max<std::int64_t>(
       1, std::min(blocks * b.panels() / (tasks_per_thread * Threads()),
                   max_bytes * b.panels() / static_cast<std::int64_t>(std::max<std::size_t>(1, b.bytes()))));
   return {blocks, (b.panels() + group - 1) / group};
+}
+
+// Rows that a product takes together, so that blocks are made of as many.
+std::int64_t RowsTogether(Compute compute) {
+  return MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8) ? kAmxRows : 1;
 }
 
 // Calls product(first row, panels, block of c, epilogue, panels to prefetch or null) for all of c, in parallel.
@@ -77,8 +84,12 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation 
                const Product& product) {
   const Blocks division = BlocksOf(c.rows, b);
   const std::int64_t blocks = division.blocks, groups = division.groups;
+  const std::int64_t together = RowsTogether(b.compute());
+  const auto first_row = [&](std::int64_t block) {
+    return std::min(c.rows, (block * c.rows / blocks + together - 1) / together * together);
+  };
   ForBlocksAndGroups(blocks, groups, [&](std::int64_t its_block, std::int64_t its_group, std::int64_t next_group) {
-    const std::int64_t row = its_block * c.rows / blocks, rows = (its_block + 1) * c.rows / blocks - row;
+    const std::int64_t row = first_row(its_block), rows = first_row(its_block + 1) - row;
     const auto first_panel = [&](std::int64_t of_group) { return of_group * b.panels() / groups; };
     const std::int64_t column = first_panel(its_group) * kPanelColumns;
     const std::int64_t end = std::min(first_panel(its_group + 1) * kPanelColumns, c.columns);

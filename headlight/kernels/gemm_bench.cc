@@ -14,6 +14,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/activation.h"
+#include "headlight/kernels/amx.h"
 #include "headlight/kernels/cross_entropy.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/top_k.h"
@@ -45,6 +46,21 @@ HEADLIGHT_ROOF(MultiplyBfloat16, "avx512f,avx512bf16", __m512,
                reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f003f00)), _mm512_dpbf16_ps)
 HEADLIGHT_ROOF(MultiplyInt8, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(0x01010101), _mm512_dpbusd_epi32)
 
+// The same of AMX: products of tiles of zeros.
+#define HEADLIGHT_AMX_ROOF(NAME, TARGET, MULTIPLY)           \
+  __attribute__((target("amx-tile," TARGET))) void NAME() {  \
+    AmxConfigure(kAmxRows);                                  \
+    for (std::int64_t round = 0; round < kRounds; ++round) { \
+      MULTIPLY(0, 4, 6);                                     \
+      MULTIPLY(1, 4, 7);                                     \
+      MULTIPLY(2, 5, 6);                                     \
+      MULTIPLY(3, 5, 7);                                     \
+    }                                                        \
+    AmxConfigure(0);                                         \
+  }
+HEADLIGHT_AMX_ROOF(MultiplyTilesOfBfloat16, "amx-bf16", _tile_dpbf16ps)
+HEADLIGHT_AMX_ROOF(MultiplyTilesOfInt8, "amx-int8", _tile_dpbssd)
+
 // Operations a second of all threads; 0 where it is not known for this processor.
 double Roof(Compute compute) {
   static std::array<double, 4> roofs{};
@@ -53,7 +69,10 @@ double Roof(Compute compute) {
   const bool wide = __builtin_cpu_supports("avx512f") != 0;
   void (*loop)() = nullptr;
   double operations = 0;  // of a round
-  if (compute == Compute::float32 && wide) {
+  if (MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8)) {
+    const bool integers = compute == Compute::int8;
+    loop = integers ? MultiplyTilesOfInt8 : MultiplyTilesOfBfloat16, operations = 4 * 16 * 16 * (integers ? 128 : 64);
+  } else if (compute == Compute::float32 && wide) {
     loop = Multiply512, operations = kSums * 16 * 2;
   } else if (compute == Compute::float32) {
     loop = Multiply256, operations = kSums * 8 * 2;

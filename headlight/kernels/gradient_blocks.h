@@ -74,12 +74,14 @@ struct RowShares {
 // describes the packed layout:
 //
 //   Number                                   the packed type of an element
+//   kRows                                    the most rows of c in a tile
 //   kDepth                                   rows of a and b whose products are added to c at a time
 //   TileSize(depth)                          numbers in a tile
 //   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns,
 //   kTogether                                at most this many at once, from a multiple of it on
 //   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
 //   Multiply(tile, panel, depth, c, next)    c += their product; prefetches the rows that are next
+//   Finish()                                 after the last product
 template <class Packing, typename T, class Right>
 void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   const std::int64_t panels = (c.columns + kPanelColumns - 1) / kPanelColumns;
@@ -103,7 +105,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
 
   struct Factors;
   constexpr std::int64_t panel_size = Packing::kDepth * kPanelColumns;
-  constexpr std::int64_t tiles_size = TilesOf(kBlockRows) * Packing::TileSize(Packing::kDepth);
+  constexpr std::int64_t tiles_size = TilesOf(kBlockRows, Packing::kRows) * Packing::TileSize(Packing::kDepth);
   auto* const memory = KeptScratch<Factors, typename Packing::Number>((kPartPanels + 1) * panel_size + 2 * tiles_size);
   // A panel of the next depth takes the place of the one before it, which has been read.
   const auto panel_at = [&](std::int64_t step, std::int64_t panel) {
@@ -124,7 +126,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   for (std::int64_t step = 0; step < steps; ++step) {
     const std::int64_t depth = block_of(step).rows, first_row = block_row(step % blocks);
     const Matrix<T> block_c = c.Rows(first_row, block_row(step % blocks + 1) - first_row);
-    const std::int64_t tiles = TilesOf(block_c.rows);
+    const std::int64_t tiles = TilesOf(block_c.rows, Packing::kRows);
     const bool last_of_depth = (step + 1) % blocks == 0;
     RowShares<Matrix<const T>> next_a{block_of(step + 1), panels * tiles, Packing::kTogether};
     for (std::int64_t panel = 0; panel < panels; ++panel) {
@@ -133,7 +135,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
       const Matrix<T> panel_c = block_c.Columns(column, std::min(kPanelColumns, c.columns - column));
       const auto *const its_panel = panel_at(step, panel), *const its_tiles = tiles_at(step);
       auto *const next_panel = panel_at(step + 1, panel), *const next_tiles = tiles_at(step + 1);
-      ForTiles(block_c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
+      ForTiles<Packing::kRows>(block_c.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
         const auto [first_of_b, some_b] = next_b.Next();
         const auto [first_of_a, some_a] = next_a.Next();
         Packing::Multiply(its_tiles + tile * Packing::TileSize(depth), its_panel, depth, panel_c.Rows(row, rows),
@@ -143,6 +145,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
       });
     }
   }
+  Packing::Finish();
 }
 
 // c += a^T b. The sums of each kDepth rows are added in ascending order: the same for any number of threads.

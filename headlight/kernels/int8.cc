@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "headlight/kernels/amx.h"
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/rows.h"
 
@@ -86,6 +87,19 @@ HEADLIGHT_VNNI inline __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
+// FinishRow of 16 columns, of which some are live.
+HEADLIGHT_VNNI __attribute__((always_inline)) inline void FinishLanes(__m512i sums, __mmask16 live, float row_scale,
+                                                                      __m512 column_scales, __m512 biases, bool relu,
+                                                                      float* c) {
+  const __m512 scaled = _mm512_mul_ps(_mm512_maskz_cvtepi32_ps(live, sums), _mm512_set1_ps(row_scale));
+  __m512 result = _mm512_fmadd_ps(scaled, column_scales, biases);
+  if (relu) {
+    const __mmask16 negative = _mm512_cmp_ps_mask(result, _mm512_setzero_ps(), _CMP_LT_OQ);
+    result = _mm512_mask_blend_ps(negative, result, _mm512_setzero_ps());
+  }
+  _mm512_mask_storeu_ps(c, live, result);
+}
+
 // Prefetches the rows of c, and so many cache lines from `next` on.
 template <int rows>
 HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
@@ -118,22 +132,13 @@ HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::
       }
     }
   }
-  // FinishRow, in registers.
   for (int v = 0; v < vectors; ++v) {
     const __mmask16 live = FirstLanes(c.columns - 16 * v);
     const __m512 scales = _mm512_loadu_ps(b.scales + 16 * v);
     const __m512 biases = bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(live, bias + 16 * v);
 #pragma GCC unroll 8
-    for (int row = 0; row < rows; ++row) {
-      const __m512 scaled =
-          _mm512_mul_ps(_mm512_maskz_cvtepi32_ps(live, sums[row][v]), _mm512_set1_ps(row_scales[row]));
-      __m512 result = _mm512_fmadd_ps(scaled, scales, biases);
-      if (relu) {
-        const __mmask16 negative = _mm512_cmp_ps_mask(result, _mm512_setzero_ps(), _CMP_LT_OQ);
-        result = _mm512_mask_blend_ps(negative, result, _mm512_setzero_ps());
-      }
-      _mm512_mask_storeu_ps(c.row(row) + 16 * v, live, result);
-    }
+    for (int row = 0; row < rows; ++row)
+      FinishLanes(sums[row][v], live, row_scales[row], scales, biases, relu, c.row(row) + 16 * v);
   }
 }
 
@@ -142,6 +147,33 @@ void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, con
   // Six rows of four vectors of sums leave eight registers of 32 for the factors.
   static constexpr Tiles tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>, VnniTile<4>, VnniTile<5>, VnniTile<6>};
   ProductByTiles(tiles, a, panel, c, bias, relu, next);
+}
+
+HEADLIGHT_VNNI void AmxProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
+                               const std::byte*) {
+  const PanelView b(panel);
+  const std::int64_t stride = Int8Stride(a.depth);
+  ForAmxBlocks(a.rows, [&](std::int64_t row, std::int64_t rows) HEADLIGHT_VNNI {
+    const std::int64_t width = AmxColumns(rows);
+    for (std::int64_t begin = 0; begin < c.columns; begin += width) {
+      alignas(64) std::int32_t sums[kAmxRows * AmxColumns(kAmxRows)];
+      AmxMultiplyInt8({.a = a.values + row * stride,
+                       .row_stride = stride,
+                       .rows = rows,
+                       .units = stride / kQuad,
+                       .b = b.values + begin * kQuad,
+                       .to = sums,
+                       .to_stride = width * std::ptrdiff_t{sizeof(std::int32_t)}});
+      for (std::int64_t column = begin; column < std::min(begin + width, c.columns); column += 16) {
+        const __mmask16 live = FirstLanes(c.columns - column);
+        const __m512 scales = _mm512_loadu_ps(b.scales + column);
+        const __m512 biases = bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(live, bias + column);
+        for (std::int64_t i = row; i < row + rows; ++i)
+          FinishLanes(_mm512_load_si512(sums + (i - row) * width + column - begin), live, a.scales[i], scales, biases,
+                      relu, c.row(i) + column);
+      }
+    }
+  });
 }
 
 #define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
@@ -406,6 +438,7 @@ const std::vector<Int8Path>& Int8Paths() {
   static const std::vector<Int8Path> paths = [] {
     std::vector<Int8Path> found;
 #if defined(__x86_64__)
+    if (MayUseAmx() && MayUseVnni()) found.push_back({"AMX", AmxProduct, 0});
     if (MayUseVnni()) found.push_back({"AVX-512 VNNI", VnniProduct, 128});
     if (MayUseAvxVnni()) found.push_back({"AVX-VNNI", AvxVnniProduct, 128});
     if (CpuHasAvx2()) found.push_back({"AVX2", Avx2Product, 0});

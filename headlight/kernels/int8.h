@@ -37,8 +37,8 @@ void QuantizeRows(Matrix<const float> x, std::uint8_t zero, std::uint8_t* values
 using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                              const std::byte* next);
 
-// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX-VNNI (that instruction on 256
-// bits), AVX2, plain C++.
+// The implementations that this processor can run, fastest first: AMX, AVX-512 with VNNI, AVX-VNNI (that instruction
+// on 256 bits), AVX2, plain C++.
 struct Int8Path {
   const char* name;
   Int8Product product;

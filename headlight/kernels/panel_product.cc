@@ -214,7 +214,7 @@ namespace {
 template <typename T>
 struct Packing {
   using Number = T;
-  static constexpr std::int64_t kDepth = 256, kTogether = 8;
+  static constexpr std::int64_t kRows = kTileRows, kDepth = 256, kTogether = 8;
   static constexpr std::int64_t TileSize(std::int64_t depth) { return depth * kTileRoom; }
 
   static void PackTiles(Matrix<const T> a, std::int64_t first, std::int64_t tile_size, T* to) {
@@ -243,6 +243,7 @@ struct Packing {
   static void Multiply(const T* tile, const T* panel, std::int64_t depth, Matrix<T> c, const ToPack<T>& next) {
     HEADLIGHT_DISPATCH(AddTileOn, T)(tile, panel, depth, c, next);
   }
+  static void Finish() {}
 };
 
 }  // namespace

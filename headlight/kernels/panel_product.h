@@ -19,12 +19,12 @@ inline constexpr std::int32_t kTileRows = 6;
 inline constexpr std::int64_t kTileRoom = 8;
 static_assert(kTileRows <= kTileRoom);
 
-constexpr std::int64_t TilesOf(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
+constexpr std::int64_t TilesOf(std::int64_t rows, std::int64_t most = kTileRows) { return (rows + most - 1) / most; }
 
 // Calls body(index, first row, rows) for tiles of even heights: 7 rows are 4 and 3, not 6 and 1.
-template <class Body>
+template <std::int64_t most = kTileRows, class Body>
 inline void ForTiles(std::int64_t rows, const Body& body) {
-  const std::int64_t tiles = TilesOf(rows);
+  const std::int64_t tiles = TilesOf(rows, most);
   for (std::int64_t tile = 0, row = 0; tile < tiles; ++tile) {
     const std::int64_t its_rows = rows / tiles + (tile < rows % tiles ? 1 : 0);
     body(tile, row, its_rows);

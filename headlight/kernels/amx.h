@@ -1,0 +1,52 @@
+// Intel's AMX: eight registers, tiles of 16 rows of 64 bytes, and instructions that add the product of two tiles to a
+// third. kernels/bfloat16.cc and kernels/int8.cc make their products of it where a processor has it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace headlight::kernels {
+
+// True where the processor multiplies bfloat16 and 8-bit integers by tiles, and Linux lets this process use them;
+// without it nothing else here may be called.
+bool MayUseAmx();
+
+inline constexpr std::int64_t kAmxRows = 32;   // of the result whose sums are in registers together: two tiles
+inline constexpr std::int64_t kAmxUnits = 16;  // a step along the depth: what one tile of each factor holds
+// Columns whose sums are in registers beside those of so many rows: four tiles in all.
+constexpr std::int64_t AmxColumns(std::int64_t rows) { return rows > kAmxRows / 2 ? 32 : 64; }
+
+// A block of a product. Its factors are in units of 4 bytes: two numbers in bfloat16, or four of int8.
+struct AmxBlock {
+  const void* a = nullptr;
+  std::ptrdiff_t row_stride = 0, step_stride = kAmxUnits * 4;  // bytes
+  std::int64_t rows = 0, units = 0;                            // rows: at most kAmxRows
+  const void* b = nullptr;         // the block's first column in a panel, [units][kPanelColumns], filled up with zeros
+  const void* from = nullptr;      // what the sums begin with, or null: zeros
+  std::ptrdiff_t from_stride = 0;  // bytes
+  void* to = nullptr;              // AmxColumns(rows) columns: floats for bfloat16, 32-bit integers for int8
+  std::ptrdiff_t to_stride = 0;    // bytes
+};
+
+// Batch-invariant: the sums of a row do not depend on the other rows. In bfloat16 the even and the odd numbers of a
+// step are summed apart. For a block of the rows that the tiles are configured for.
+void AmxMultiplyBfloat16(const AmxBlock& block);
+void AmxMultiplyInt8(const AmxBlock& block);
+
+// Configures this thread's tiles for blocks of so many rows; 0 releases them. It takes a tenth of a microsecond.
+void AmxConfigure(std::int64_t rows);
+
+// Calls body(first row, rows) for blocks that cover the rows.
+template <class Body>
+void ForAmxBlocks(std::int64_t rows, const Body& body) {
+  std::int64_t configured = 0;
+  for (std::int64_t row = 0; row < rows; row += kAmxRows) {
+    const std::int64_t its_rows = std::min(kAmxRows, rows - row);
+    if (its_rows != configured) AmxConfigure(configured = its_rows);
+    body(row, its_rows);
+  }
+  AmxConfigure(0);
+}
+
+}  // namespace headlight::kernels
