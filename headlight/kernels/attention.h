@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "headlight/base/compute.h"
 #include "headlight/base/matrix.h"
 #include "headlight/base/sequences.h"
 #include "headlight/kernels/attention_bias.h"
@@ -43,6 +44,10 @@ struct AttentionInput {
   AttentionMask mask;
   AttentionBias<T> bias;
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
+
+  // bfloat16: AttentionForward rounds queries, keys, values and weights to it before they are multiplied; not for
+  // kFewQueries or fewer, for a cache, or on a processor without it.
+  Compute compute = Compute::float32;
 };
 
 // Up to this many queries of a sentence read keys and values unpacked, with the bits of a single query; with more,

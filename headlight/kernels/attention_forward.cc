@@ -10,12 +10,14 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/profile.h"
 #include "headlight/kernels/attention_tile-inl.h"
+#include "headlight/kernels/bfloat16.h"
 #include "headlight/kernels/dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,6 +26,24 @@ namespace HWY_NAMESPACE {
 using kernels::kFewQueries;
 using kernels::kForwardKeys;
 using kernels::kForwardQueries;
+
+// From the weighted sums of values of some queries.
+template <typename T>
+void StoreOutput(const AttentionHead<T>& head, std::int32_t first_query, std::int32_t queries, const Packed<T>& sums,
+                 const RunningSoftmax<T>* softmax, Matrix<T> output, T* log_sum_exp) {
+  const Matrix<T> to = head.OfQueries(output, head.value_dim).Rows(first_query, queries);
+  const T keep_scale = static_cast<T>(1 / (1 - head.input.dropout.probability));
+  for (std::int32_t i = 0; i < queries; ++i) {
+    const T sum = softmax[i].sum;
+    StoreScaled(sums.row(i), sum == 0 ? 0 : keep_scale / sum, head.value_dim, false, to.row(i));
+  }
+  for (std::int32_t i = 0; i < queries && log_sum_exp != nullptr; ++i) {
+    const std::int64_t row = head.query_rows.row(first_query + i);
+    const auto [max, sum] = softmax[i];
+    log_sum_exp[row * head.input.heads + head.head] =
+        sum == 0 ? std::numeric_limits<T>::infinity() : max + std::log(sum);
+  }
+}
 
 // The output of the queries first_query ... of one head, at most kForwardQueries of them.
 template <typename T>
@@ -78,19 +98,87 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     }
   }
 
-  const Matrix<T> to = head.OfQueries(output, head.value_dim).Rows(first_query, queries);
-  const T keep_scale = static_cast<T>(1 / (1 - input.dropout.probability));
-  for (std::int32_t i = 0; i < queries; ++i) {
-    const T sum = softmax[i].sum;
-    StoreScaled(sums.row(i), sum == 0 ? 0 : keep_scale / sum, head.value_dim, false, to.row(i));
-  }
-  for (std::int32_t i = 0; i < queries && log_sum_exp != nullptr; ++i) {
-    const std::int64_t row = head.query_rows.row(first_query + i);
-    const auto [max, sum] = softmax[i];
-    log_sum_exp[row * input.heads + head_index] = sum == 0 ? std::numeric_limits<T>::infinity() : max + std::log(sum);
-  }
+  StoreOutput(head, first_query, queries, sums, softmax, output, log_sum_exp);
 }
 HEADLIGHT_KERNEL(ForwardBlock);
+
+// The keys of a tile in bfloat16: most sentences have one, and no sums that are scaled again.
+constexpr std::int32_t kRoundedKeys = 256, kRoundedQueries = 32;
+
+// The same of any number of queries in bfloat16. Their keys and values are packed once.
+void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, std::int32_t head_index,
+                    std::int32_t first_query, std::int32_t all_queries, Matrix<float> output, float* log_sum_exp) {
+  constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, which is filled up to whole ones
+  const AttentionHead<float> head(input, sentence, head_index);
+  const KeyRange all_keys = head.Visible(first_query, all_queries);
+  const std::int32_t begin = all_keys.begin / kRoundedKeys * kRoundedKeys;
+  const std::int64_t tiles = (std::max(0, all_keys.end - begin) + kRoundedKeys - 1) / kRoundedKeys;
+  const std::int64_t pairs = kernels::Bfloat16Pairs(head.head_dim);
+  const std::int64_t value_panels = (head.value_dim + kPanel - 1) / kPanel;
+  const std::int64_t key_panel = pairs * kernels::kBfloat16Pair, value_panel = kRoundedKeys * kPanel;
+  const std::int64_t key_tile = kRoundedKeys / kPanel * key_panel, value_tile = value_panels * value_panel;
+  struct Rounded;
+  auto* const query = KeptScratch<Rounded, std::uint16_t>(kRoundedQueries * (2 * pairs + kRoundedKeys) +
+                                                          tiles * (key_tile + value_tile));
+  auto *const weights = query + kRoundedQueries * 2 * pairs, *const keys = weights + kRoundedQueries * kRoundedKeys;
+  auto* const values = keys + tiles * key_tile;
+  using S = Scratch<float>;
+  S scratch(S::Size(kRoundedQueries, kRoundedKeys) + S::Size(kRoundedQueries, head.value_dim));
+  const Packed<float> scores = scratch.Take(kRoundedQueries, kRoundedKeys);
+  const Packed<float> sums = scratch.Take(kRoundedQueries, head.value_dim);
+
+  for (std::int32_t key = begin; key < all_keys.end; key += kPanel) {
+    const std::int32_t count = std::min(kPanel, head.keys - key);
+    for (std::int32_t j = key; j < key + count; ++j) {
+      PrefetchNextHead(head.key.row(j), head.head_dim);
+      PrefetchNextHead(head.value.row(j), head.value_dim);
+    }
+    const std::int64_t tile = (key - begin) / kRoundedKeys, row = (key - begin) % kRoundedKeys;
+    kernels::PackBfloat16Panel({head.key.row(key), count, head.head_dim, head.key.stride}, /*transposed=*/true,
+                               keys + (key - begin) / kPanel * key_panel);
+    const Matrix<const float> rows{head.value.row(key), count, head.value_dim, head.value.stride};
+    for (std::int64_t panel = 0; panel < value_panels; ++panel) {
+      std::uint16_t* const to = values + tile * value_tile + panel * value_panel + row * kPanel;
+      const std::int64_t column = panel * kPanel;
+      const auto part = rows.Columns(column, std::min<std::int64_t>(kPanel, head.value_dim - column));
+      kernels::PackBfloat16Panel(part, /*transposed=*/false, to);
+      std::fill(to + kernels::Bfloat16Pairs(count) * kernels::kBfloat16Pair, to + kPanel * kPanel, std::uint16_t{0});
+    }
+  }
+
+  for (std::int32_t first = first_query; first < first_query + all_queries; first += kRoundedQueries) {
+    const std::int32_t queries = std::min(kRoundedQueries, first_query + all_queries - first);
+    RunningSoftmax<float> softmax[kRoundedQueries];
+    std::fill(sums.data, sums.row(queries), 0.0F);
+    kernels::RoundRows({head.query.row(first), queries, head.head_dim, head.query.stride}, query);
+    const KeyRange range = head.Visible(first, queries);
+    const std::int32_t first_key = range.begin / kRoundedKeys * kRoundedKeys;
+    for (std::int32_t key = first_key; key < range.end; key += kRoundedKeys) {
+      const TileRange tile{first, queries, key, std::min(kRoundedKeys, range.end - key)};
+      if (head.gaps && SeesNothing(head, tile)) continue;
+      const std::int32_t columns = (tile.keys + kStep - 1) / kStep * kStep;
+      const std::int64_t index = (key - begin) / kRoundedKeys;
+      kernels::Bfloat16Product({query, 2 * pairs, 2, pairs}, keys + index * key_tile,
+                               {scores.data, queries, columns, scores.stride}, {}, nullptr);
+      const float scale = AddBias(head, tile, scores);
+      for (std::int32_t i = 0; i < queries; ++i) {
+        const float max = ScaleAndMask(scores.row(i), columns, SeenIn(head, first + i, tile), scale);
+        const float factor = Exponentiate(scores.row(i), columns, max, DropoutOf(head, first + i, key), softmax[i]);
+        if (key != first_key && factor != 1)
+          StoreScaled(sums.row(i), factor, WholeVectors<float>(head.value_dim), false, sums.row(i));
+      }
+      kernels::RoundRows({scores.data, queries, columns, scores.stride}, weights);
+      for (std::int64_t panel = 0; panel < value_panels; ++panel) {
+        const std::int64_t column = panel * kPanel;
+        const Matrix<float> to{sums.data + column, queries, std::min<std::int64_t>(kPanel, head.value_dim - column),
+                               sums.stride};
+        kernels::Bfloat16Product({weights, columns, 2, columns / 2}, values + index * value_tile + panel * value_panel,
+                                 to, {.added = to}, nullptr);
+      }
+    }
+    StoreOutput(head, first, queries, sums, softmax, output, log_sum_exp);
+  }
+}
 
 // The weights of the queries first_query ... of one head, at most kForwardQueries of them: rows of weights[query, key].
 template <typename T>
@@ -143,6 +231,7 @@ HWY_AFTER_NAMESPACE();
 namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(ForwardBlock);
+HWY_EXPORT(ForwardRounded);
 HEADLIGHT_EXPORT(WeightsBlock);
 
 namespace {
@@ -191,16 +280,21 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
         input.heads);
 
   const Profiled profiled("attention", OperationsOf(input), 0);
+  constexpr std::int32_t rounded_queries = 256;  // enough to repay that each block packs its keys
   struct Block {
-    std::int32_t sentence, query;
+    std::int32_t sentence, query, queries;
+    bool rounded;
   };
   thread_local std::vector<Block> blocks;
   blocks.clear();
+  const bool may_round =
+      std::is_same_v<T, float> && input.compute == Compute::bfloat16 && input.key_rows.empty() && CpuHasBfloat16();
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     const std::int32_t queries = input.queries[sentence].length;
-    for (std::int32_t query = 0; query < queries; query += kForwardQueries) {
-      blocks.push_back({static_cast<std::int32_t>(sentence), query});
-    }
+    const bool rounded = may_round && queries > kFewQueries;
+    const std::int32_t at_once = rounded ? rounded_queries : kForwardQueries;
+    for (std::int32_t query = 0; query < queries; query += at_once)
+      blocks.push_back({static_cast<std::int32_t>(sentence), query, std::min(at_once, queries - query), rounded});
   }
   const std::int64_t pairs = static_cast<std::int64_t>(blocks.size()) * input.heads;
   const std::int64_t chunk = PairsPerPiece(input, pairs, input.heads);
@@ -208,8 +302,15 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   const auto work = [&, blocks = blocks.data()](std::int64_t piece) {
     for (std::int64_t pair = piece * chunk; pair < std::min(pairs, (piece + 1) * chunk); ++pair) {
       const Block block = blocks[pair / input.heads];
-      kernel(input, block.sentence, static_cast<std::int32_t>(pair % input.heads), block.query, output,
-             log_sum_exp.empty() ? nullptr : log_sum_exp.data());
+      const auto head = static_cast<std::int32_t>(pair % input.heads);
+      T* const sums = log_sum_exp.empty() ? nullptr : log_sum_exp.data();
+      if constexpr (std::is_same_v<T, float>)
+        if (block.rounded) {
+          HWY_DYNAMIC_DISPATCH(ForwardRounded)
+          (input, block.sentence, head, block.query, block.queries, output, sums);
+          continue;
+        }
+      kernel(input, block.sentence, head, block.query, output, sums);
     }
   };
   ParallelFor((pairs + chunk - 1) / chunk, std::ref(work));

@@ -5,6 +5,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/kernels/attention_testing.h"
+#include "headlight/kernels/bfloat16.h"
 
 namespace headlight::kernels {
 namespace {
@@ -280,13 +281,47 @@ TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
   SetThreads(before);
 }
 
-TEST(Attention, IsBatchInvariant) {
+// Each number is rounded by up to 2^-9 of its size, and so are the weights: a few of these are allowed for.
+TEST(Attention, InBfloat16IsNearItsDefinition) {
+  if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";
+  std::vector<AttentionCase> cases = Cases();
+  cases.push_back({.name = "long, wide", .lengths = {{600, 700}, {33, 257}}, .head_dim = 72, .value_dim = 130});
+  cases.push_back({.name = "long, causal", .lengths = {{600, 600}}, .head_dim = 64, .value_dim = 64, .causal = true});
+  for (const AttentionCase& c : cases) {
+    AttentionProblem<float> problem(c);
+    problem.input.compute = Compute::bfloat16;
+    problem.Forward();
+    const std::vector<double> expected = ReferenceAttention(problem).output;
+    const Matrix<const float> got = problem.output.view();
+    double worst = 0, scale = 1;
+    bool differs = false;
+    for (const Sequence& rows : problem.rows.queries)
+      for (std::int32_t i = 0; i < rows.length; ++i)
+        for (std::int64_t column = 0; column < got.columns; ++column) {
+          const double wanted = expected[static_cast<std::size_t>(rows.row(i) * got.columns + column)];
+          const double difference = std::abs(got.row(rows.row(i))[column] - wanted);
+          worst = std::isnan(difference) ? 1e9 : std::max(worst, difference);
+          scale = std::max(scale, std::abs(wanted));
+          differs = differs || (rows.length > kFewQueries && difference > 1e-4);
+        }
+    EXPECT_LT(worst, 0.015 * scale) << c.name;
+    EXPECT_TRUE(differs || c.indexed || c.head_dim < 16 || c.lengths[0].first <= kFewQueries) << c.name;
+  }
+}
+
+class BatchInvariance : public testing::TestWithParam<Compute> {};
+INSTANTIATE_TEST_SUITE_P(Attention, BatchInvariance, testing::Values(Compute::float32, Compute::bfloat16),
+                         [](const auto& compute) { return Name(compute.param); });
+
+TEST_P(BatchInvariance, OfASentence) {
   const AttentionCase batch{"", {{15, 15}, {200, 140}, {1, 33}, {20, 20}}, 2, 16, 16, true};
   AttentionProblem<float> together(batch);
+  together.input.compute = GetParam();
   together.Forward();
   together.Backward();
   for (std::size_t b = 0; b < batch.lengths.size(); ++b) {
     AttentionProblem<float> alone(batch);
+    alone.input.compute = GetParam();
     const Sequence queries = alone.rows.queries[b], keys = alone.rows.keys[b];
     alone.input.queries = {&queries, 1};
     alone.input.keys = {&keys, 1};

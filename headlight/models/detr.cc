@@ -40,7 +40,7 @@ DetrAttention::DetrAttention(const Scope& scope, const DetrConfig& config, std::
 
 Tensor DetrAttention::operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                                  const Sequences& queries, const Sequences& keys) const {
-  const ScaledDotProductAttention attention = {.heads = heads_, .dropout = dropout_};
+  const ScaledDotProductAttention attention = {.heads = heads_, .dropout = dropout_, .compute = output_.compute()};
   const Tensor q = query_(context, query), k = key_(context, key), v = value_(context, value);
   if (context.sink)
     for (std::int32_t picture = 0; picture < std::ssize(queries); ++picture)

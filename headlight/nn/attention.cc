@@ -44,7 +44,8 @@ ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query,
           .mask = mask,
           .dropout = dropout_of_weights,
           .bias = bias,
-          .present = present};
+          .present = present,
+          .compute = compute};
 }
 
 Tensor ScaledDotProductAttention::operator()(Context& context, const Tensor& query, const Tensor& key,
@@ -129,7 +130,8 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
                                             .mask = {causal, config_.window - 1, config_.window - 1},
                                             .scale = config_.scale,
                                             .dropout = config_.dropout,
-                                            .bias = bias};
+                                            .bias = bias,
+                                            .compute = output_.compute()};
   const Tensor projected = QueryKeyValue(context, x);
   const auto turned = [&](const Tensor& rows) { return angles != nullptr ? ops::Rotary(rows, *angles) : rows; };
   const Tensor query = turned(ops::Columns(projected, 0, width_));
@@ -146,9 +148,10 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
 
 Tensor MultiHeadAttention::Cross(Context& context, const Tensor& x, const Sequences& queries,
                                  const Tensor& keys_and_values, const Sequences& keys) const {
-  return Attend(context, (*query_)(context, x), ops::Columns(keys_and_values, 0, width_),
-                ops::Columns(keys_and_values, width_, width_), queries, keys, {},
-                {.heads = config_.heads, .scale = config_.scale, .dropout = config_.dropout});
+  return Attend(
+      context, (*query_)(context, x), ops::Columns(keys_and_values, 0, width_),
+      ops::Columns(keys_and_values, width_, width_), queries, keys, {},
+      {.heads = config_.heads, .scale = config_.scale, .dropout = config_.dropout, .compute = output_.compute()});
 }
 
 Tensor MultiHeadAttention::KeysAndValues(Context& context, const Tensor& memory) const {

@@ -67,7 +67,8 @@ Tensor EsmFoldBlock::AttendInSequence(Context& context, const State& state, cons
     for (std::int64_t row = index; row < each.rows(); row += 3) rows.push_back(static_cast<std::int32_t>(row));
     return ops::Reshape(ops::Embedding(each, rows), x.shape());
   };
-  const ScaledDotProductAttention attention = {.heads = heads_, .bias = {.values = bias}};
+  const ScaledDotProductAttention attention = {
+      .heads = heads_, .bias = {.values = bias}, .compute = attended_.compute()};
   const Tensor query = part(0), key = part(1);
   const Tensor attended = attention(context, query, key, part(2), grid.alignment_rows, grid.alignment_rows);
   if (context.residue_sink)

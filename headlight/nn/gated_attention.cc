@@ -29,7 +29,8 @@ Tensor GatedAttention::operator()(Context& context, const Tensor& x, const Seque
                                   const std::function<void(const WeightsOfSequence&)>& look) const {
   const Tensor projected = query_key_value_(context, x);
   const auto part = [&](std::int64_t index) { return ops::Columns(projected, index * width_, width_); };
-  const ScaledDotProductAttention attention = {.heads = heads_, .bias = bias, .present = present};
+  const ScaledDotProductAttention attention = {
+      .heads = heads_, .bias = bias, .present = present, .compute = output_.compute()};
   const Tensor attended = attention(context, part(0), part(1), part(2), sequences, sequences);
   if (look)
     look([&](std::int32_t sequence) { return attention.Weights(part(0), part(1), sequences, sequences, sequence); });

@@ -55,7 +55,8 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
       .scale = static_cast<T>(options.scale),
       .mask = options.mask,
       .bias = bias.data,
-      .dropout = options.dropout};
+      .dropout = options.dropout,
+      .compute = options.compute};
 }
 
 // True where two views of rows share elements.

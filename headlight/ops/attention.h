@@ -42,6 +42,7 @@ struct AttentionOptions {
   AttentionBias bias = {};     // none unless it has values
   // A mark for every row of key, 0 where no query sees it; none: all are seen.
   std::shared_ptr<const std::vector<std::uint8_t>> present = {};
+  Compute compute = Compute::float32;  // of the products; see kernels::AttentionInput
 };
 
 // softmax(scale * Q K^T + bias) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,
