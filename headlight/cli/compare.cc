@@ -41,6 +41,7 @@ void Run(const Options& options) {
   for (const Vector3& point : a) moved.push_back(closest(point));
   const SuperposedScores scores = ScoreSuperposed(a, b, pairs.reference_length);
   const double rmsd = RootMeanSquare(moved, b), distances = DistanceRootMeanSquare(a, b);
+  const double all_atoms = AllAtomRootMeanSquare(pairs.model, pairs.reference);
   const double local = ScoreLocalDistances(pairs.model, pairs.reference, false).score;
   const double local_all = ScoreLocalDistances(pairs.model, pairs.reference, true).score;
   if (!options.out.empty()) {
@@ -63,6 +64,7 @@ void Run(const Options& options) {
     return WriteResult(Json(Json::Object{{"residues", static_cast<std::int64_t>(a.size())},
                                          {"reference_residues", pairs.reference_length},
                                          {"rmsd", rmsd},
+                                         {"all_atom_rmsd", all_atoms},
                                          {"tm_score", scores.tm_score},
                                          {"gdt_ts", scores.gdt_ts},
                                          {"gdt_ha", scores.gdt_ha},
@@ -72,11 +74,12 @@ void Run(const Options& options) {
                            .Line() +
                        "\n");
   }
-  WriteResult(fmt::format(
-      "residues   {} of the reference's {}, by {}\nRMSD       {:.3f} A (CA)\nTM-score   {:.4f}\nGDT-TS     {:.4f}\n"
-      "GDT-HA     {:.4f}\nlDDT       {:.4f} (all atoms)\nlDDT-CA    {:.4f}\ndRMSD      {:.3f} A (CA)\n",
-      a.size(), pairs.reference_length, pairs.by_number ? "number" : "place", rmsd, scores.tm_score, scores.gdt_ts,
-      scores.gdt_ha, local_all, local, distances));
+  WriteResult(
+      fmt::format("residues   {} of the reference's {}, by {}\nRMSD       {:.3f} A (CA), {:.3f} A (all "
+                  "atoms)\nTM-score   {:.4f}\nGDT-TS     {:.4f}\n"
+                  "GDT-HA     {:.4f}\nlDDT       {:.4f} (all atoms)\nlDDT-CA    {:.4f}\ndRMSD      {:.3f} A (CA)\n",
+                  a.size(), pairs.reference_length, pairs.by_number ? "number" : "place", rmsd, all_atoms,
+                  scores.tm_score, scores.gdt_ts, scores.gdt_ha, local_all, local, distances));
 }
 
 }  // namespace

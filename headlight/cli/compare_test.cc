@@ -35,6 +35,7 @@ TEST_F(CompareTest, ScoresStructures) {
   EXPECT_EQ(same.exit_code, 0) << same.err;
   EXPECT_EQ(NumberIn(same.out, "residues"), 20);
   EXPECT_LT(NumberIn(same.out, "rmsd"), 1e-3);
+  EXPECT_LT(NumberIn(same.out, "all_atom_rmsd"), 1e-3);
   EXPECT_GT(NumberIn(same.out, "tm_score"), 0.9999);
   EXPECT_EQ(NumberIn(same.out, "lddt_ca"), 1);
   EXPECT_EQ(NumberIn(same.out, "gdt_ts"), 1);

@@ -220,6 +220,37 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
   return score;
 }
 
+double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference) {
+  Check(model.size() == reference.size(), "{} residues of a model and {} of a reference", model.size(),
+        reference.size());
+  std::vector<Residue> named(model.begin(), model.end());
+  RigidFrame closest;
+  double rmsd = 0;
+  for (const bool may_swap : {false, true}) {  // by the superposition of the names as they are
+    std::vector<Vector3> a, b;
+    for (std::size_t r = 0; r < named.size(); ++r) {
+      const auto squared = [&](const Residue& residue) {
+        double sum = 0;
+        for (std::size_t atom = 0; atom < kOxt; ++atom)
+          if (residue.known[atom] && reference[r].known[atom])
+            sum += std::pow(Distance(closest(residue.atoms[atom]), reference[r].atoms[atom]), 2);
+        return sum;
+      };
+      if (may_swap && model[r].type == reference[r].type)
+        if (Residue swapped = Swapped(model[r]); squared(swapped) < squared(model[r])) named[r] = std::move(swapped);
+      for (std::size_t atom = 0; atom < kOxt; ++atom) {
+        if (!named[r].known[atom] || !reference[r].known[atom]) continue;
+        a.push_back(named[r].atoms[atom]);
+        b.push_back(reference[r].atoms[atom]);
+      }
+    }
+    closest = Superpose(a, b);
+    for (Vector3& point : a) point = closest(point);
+    rmsd = RootMeanSquare(a, b);
+  }
+  return rmsd;
+}
+
 Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference) {
   Correspondence pairs;
   pairs.by_number = model.Letters() != reference.Letters();

@@ -57,6 +57,11 @@ inline int KeptThresholds(double difference) {
 HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
                                                      bool all_atoms);
 
+// Of corresponding residues [residues] of the same types: the root of the mean squared distance, in angstrom, of the
+// atoms that both have, but OXT, superposed on one another. In ASP, GLU, PHE and TYR the model's names are those of the
+// two namings by which its atoms lie nearer. Throws Error where they share no atom.
+HEADLIGHT_API double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference);
+
 // The residues of two chains that correspond: those at the same place where both chains have the same sequence, else
 // those with the same number and insertion code. In the reference's order; only those of which both have a CA.
 struct Correspondence {

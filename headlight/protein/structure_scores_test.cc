@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/json.h"
@@ -65,7 +66,8 @@ TEST(StructureScores, EqualTmScoreAndTheDefinitions) {
   }
 }
 
-TEST(StructureScores, AllAtomsChooseTheBetterNames) {
+// The golden's residues with all their atoms: of the model and of the reference.
+std::pair<std::vector<Residue>, std::vector<Residue>> GoldenResidues() {
   const JsonView golden = Golden()["atoms"];
   const std::vector<Vector3> model = PointsOf(golden["model"]), reference = PointsOf(golden["reference"]);
   std::vector<Residue> a, b;
@@ -84,6 +86,12 @@ TEST(StructureScores, AllAtomsChooseTheBetterNames) {
       b.back().atoms[column] = reference[atom];
     }
   }
+  return {a, b};
+}
+
+TEST(StructureScores, AllAtomsChooseTheBetterNames) {
+  const JsonView golden = Golden()["atoms"];
+  auto [a, b] = GoldenResidues();
   const LocalDistanceScore score = ScoreLocalDistances(a, b, true);
   EXPECT_NEAR(score.score, golden["lddt"].Number(), 1e-6);
   ExpectEach(score.by_residue, golden["lddt_by_residue"]);
@@ -92,6 +100,31 @@ TEST(StructureScores, AllAtomsChooseTheBetterNames) {
   a = b;
   for (Residue& residue : a) residue.known[4] = false;
   EXPECT_LT(ScoreLocalDistances(a, b, true).score, 0.9);
+}
+
+TEST(StructureScores, AllAtomsAreSuperposedUnderTheBetterNames) {
+  const std::vector<Residue> reference = GoldenResidues().second;
+  std::vector<Residue> moved = reference;
+  double atoms = 0;
+  bool swapped = false;
+  for (Residue& residue : moved) {
+    for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};  // a quarter turn
+    for (const bool known : residue.known) atoms += known ? 1 : 0;
+    const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue.type)];
+    for (const auto& [first, second] : type.swapped) {
+      const auto column = [&](int atom) {
+        return static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(atom)].atom37);
+      };
+      std::swap(residue.atoms[column(first)], residue.atoms[column(second)]);
+      swapped = swapped || residue.known[column(first)];
+    }
+  }
+  ASSERT_TRUE(swapped);
+  EXPECT_LT(AllAtomRootMeanSquare(moved, reference), 1e-9);
+  moved[0].atoms[1].z += 1.5;  // one CA, which the superposition follows a little
+  const double rmsd = AllAtomRootMeanSquare(moved, reference), alone = 1.5 / std::sqrt(atoms);
+  EXPECT_LT(rmsd, alone);
+  EXPECT_GT(rmsd, 0.8 * alone);
 }
 
 TEST(StructureScores, MirroredChainsAreNotSuperposed) {
