@@ -178,65 +178,53 @@ constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Til
 
 constexpr std::int64_t kTilePair = 2 * kTileRoom;  // numbers
 
-// One block of a product by AMX, of at most AmxColumns(rows) columns at c; its sums begin with what the epilogue adds
-// first. Numbers and pointers one by one: a struct that is copied here, when sums are on their way to memory, waits for
-// them.
-HEADLIGHT_BF16 __attribute__((always_inline)) inline void AmxTile(const std::uint16_t* a, std::ptrdiff_t row_stride,
-                                                                  std::ptrdiff_t step_stride, std::int64_t rows,
-                                                                  std::int64_t pairs, const std::uint16_t* b,
-                                                                  std::int64_t columns, const float* added,
-                                                                  std::ptrdiff_t added_stride, const float* bias,
-                                                                  bool relu, float* c, std::ptrdiff_t c_stride) {
-  const std::int64_t width = AmxColumns(rows);
-  constexpr std::ptrdiff_t bytes = sizeof(float);
-  const bool whole = columns == width;
-  const float* first = added != nullptr ? added : bias;
-  std::ptrdiff_t first_stride = added != nullptr ? added_stride : 0;  // the same bias for each row
-  const float* const last = added != nullptr ? bias : nullptr;
-  const bool in_place = whole && !relu && last == nullptr;
+// One block of a product by AMX, of at most AmxColumns(rows) columns. Its sums begin with what the epilogue adds first.
+HEADLIGHT_BF16 void AmxTile(AmxBlock block, Matrix<float> c, const Epilogue<float>& epilogue) {
+  const std::int64_t width = AmxColumns(c.rows);
+  constexpr std::int64_t bytes = sizeof(float);
+  const bool whole = c.columns == width, adds = epilogue.added.data != nullptr;
+  const Matrix<const float> bias{epilogue.bias, c.rows, c.columns, 0};  // the same for each row
+  const Matrix<const float> first = adds ? epilogue.added : bias;
+  const float* const last = adds ? epilogue.bias : nullptr;
+  const bool in_place = whole && !epilogue.relu && last == nullptr;
   alignas(64) float copy[kAmxRows * AmxColumns(kAmxRows)];
-  if (!whole && first != nullptr) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      std::copy_n(first + row * first_stride, columns, copy + row * width);
-      std::fill(copy + row * width + columns, copy + (row + 1) * width, 0.0F);
+  block.rows = c.rows;
+  block.from = first.data;
+  block.from_stride = first.stride * bytes;
+  if (!whole && first.data != nullptr) {
+    for (std::int64_t row = 0; row < c.rows; ++row) {
+      std::copy_n(first.row(row), c.columns, copy + row * width);
+      std::fill(copy + row * width + c.columns, copy + (row + 1) * width, 0.0F);
     }
-    first = copy;
-    first_stride = width;
+    block.from = copy;
+    block.from_stride = width * bytes;
   }
-  AmxMultiplyBfloat16({.a = a,
-                       .row_stride = row_stride * std::ptrdiff_t{sizeof(std::uint16_t)},
-                       .step_stride = step_stride * std::ptrdiff_t{sizeof(std::uint16_t)},
-                       .rows = rows,
-                       .units = pairs,
-                       .b = b,
-                       .from = first,
-                       .from_stride = first_stride * bytes,
-                       .to = in_place ? c : copy,
-                       .to_stride = (in_place ? c_stride : width) * bytes});
-  if (in_place) return;
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t column = 0; column < columns; column += 16) {
-      const __mmask16 live = FirstLanes(columns - column);
+  block.to = in_place ? c.data : copy;
+  block.to_stride = (in_place ? c.stride : width) * bytes;
+  AmxMultiplyBfloat16(block);
+  for (std::int64_t row = 0; row < c.rows && !in_place; ++row)
+    for (std::int64_t column = 0; column < c.columns; column += 16) {
+      const __mmask16 live = FirstLanes(c.columns - column);
       __m512 sum = _mm512_loadu_ps(copy + row * width + column);
       if (last != nullptr) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(live, last + column));
       const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
-      if (relu) sum = _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());  // keeps a NaN
-      _mm512_mask_storeu_ps(c + row * c_stride + column, live, sum);
+      if (epilogue.relu) sum = _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());  // keeps a NaN
+      _mm512_mask_storeu_ps(c.row(row) + column, live, sum);
     }
 }
 
-HEADLIGHT_BF16 void AmxProduct(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
-                               const Epilogue<float>& epilogue) {
-  const float* const added = epilogue.added.data;
-  const float* const bias = epilogue.bias;
-  ForAmxBlocks(c.rows, [&](std::int64_t row, std::int64_t rows) HEADLIGHT_BF16 {
+void AmxProduct(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c, const Epilogue<float>& epilogue) {
+  ForAmxBlocks(c.rows, [&](std::int64_t row, std::int64_t rows) {
+    const Epilogue<float> of_rows = epilogue.Rows(row, rows);
     const std::int64_t width = AmxColumns(rows);
-    for (std::int64_t column = 0; column < c.columns; column += width)
-      AmxTile(a.values + row * a.row_stride, a.row_stride, 2 * kAmxUnits, rows, a.pairs,
-              panels + column / kPanelColumns * a.pairs * kBfloat16Pair + column % kPanelColumns * 2,
-              std::min(width, c.columns - column),
-              added == nullptr ? nullptr : added + row * epilogue.added.stride + column, epilogue.added.stride,
-              bias == nullptr ? nullptr : bias + column, epilogue.relu, c.row(row) + column, c.stride);
+    for (std::int64_t column = 0; column < c.columns; column += width) {
+      const std::int64_t columns = std::min(width, c.columns - column);
+      AmxTile({.a = a.values + row * a.row_stride,
+               .row_stride = a.row_stride * std::ptrdiff_t{sizeof(std::uint16_t)},
+               .units = a.pairs,
+               .b = panels + column / kPanelColumns * a.pairs * kBfloat16Pair + column % kPanelColumns * 2},
+              c.Rows(row, rows).Columns(column, columns), of_rows.Columns(column, columns));
+    }
   });
 }
 
@@ -301,13 +289,18 @@ struct AmxPacking : Packing {
     });
   }
 
-  HEADLIGHT_BF16 static void Multiply(const std::uint16_t* tile, const std::uint16_t* panel, std::int64_t depth,
-                                      Matrix<float> c, const ToPack<float>&) {
+  static void Multiply(const std::uint16_t* tile, const std::uint16_t* panel, std::int64_t depth, Matrix<float> c,
+                       const ToPack<float>&) {
     if (c.rows != configured) AmxConfigure(configured = c.rows);
-    for (std::int64_t column = 0; column < c.columns; column += AmxColumns(c.rows))
-      AmxTile(tile, 2 * kAmxUnits, kStep, c.rows, Bfloat16Pairs(depth), panel + 2 * column,
-              std::min(AmxColumns(c.rows), c.columns - column), c.data + column, c.stride, nullptr, /*relu=*/false,
-              c.data + column, c.stride);
+    for (std::int64_t column = 0; column < c.columns; column += AmxColumns(c.rows)) {
+      const Matrix<float> its = c.Columns(column, std::min(AmxColumns(c.rows), c.columns - column));
+      AmxTile({.a = tile,
+               .row_stride = 2 * kAmxUnits * std::ptrdiff_t{sizeof(std::uint16_t)},
+               .step_stride = kStep * std::ptrdiff_t{sizeof(std::uint16_t)},
+               .units = Bfloat16Pairs(depth),
+               .b = panel + 2 * column},
+              its, {.added = its});
+    }
   }
   static void Finish() { AmxConfigure(configured = 0); }
 

@@ -125,7 +125,7 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
   struct Quantized;
   auto* scales = KeptScratch<Quantized, float>(a.rows);
   if (b.compute() == Compute::int8) {
-    const Int8Path& path = Int8Paths().front();
+    const Int8Path& path = Int8PathFor(a.rows);
     const std::int64_t stride = Int8Stride(a.columns);
     auto* values = KeptScratch<Quantized, std::uint8_t>(a.rows * stride);
     {

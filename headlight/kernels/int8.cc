@@ -438,7 +438,7 @@ const std::vector<Int8Path>& Int8Paths() {
   static const std::vector<Int8Path> paths = [] {
     std::vector<Int8Path> found;
 #if defined(__x86_64__)
-    if (MayUseAmx() && MayUseVnni()) found.push_back({"AMX", AmxProduct, 0});
+    if (MayUseAmx() && MayUseVnni()) found.push_back({"AMX", AmxProduct, 0, /*least_rows=*/8});
     if (MayUseVnni()) found.push_back({"AVX-512 VNNI", VnniProduct, 128});
     if (MayUseAvxVnni()) found.push_back({"AVX-VNNI", AvxVnniProduct, 128});
     if (CpuHasAvx2()) found.push_back({"AVX2", Avx2Product, 0});
@@ -447,6 +447,10 @@ const std::vector<Int8Path>& Int8Paths() {
     return found;
   }();
   return paths;
+}
+
+const Int8Path& Int8PathFor(std::int64_t rows) {
+  return *std::ranges::find_if(Int8Paths(), [&](const Int8Path& path) { return rows >= path.least_rows; });
 }
 
 }  // namespace headlight::kernels

@@ -42,8 +42,10 @@ using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<f
 struct Int8Path {
   const char* name;
   Int8Product product;
-  std::uint8_t zero;  // of the rows that it multiplies
+  std::uint8_t zero;            // of the rows that it multiplies
+  std::int64_t least_rows = 1;  // with fewer the next one is faster
 };
 HEADLIGHT_API const std::vector<Int8Path>& Int8Paths();
+const Int8Path& Int8PathFor(std::int64_t rows);  // the fastest
 
 }  // namespace headlight::kernels
