@@ -31,8 +31,8 @@ bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
 
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input) {
-  const auto& [query, key, value, queries, keys, key_rows, present, heads, given_key_heads, scale, mask, bias,
-               dropout, compute] = input;
+  const auto& [query, key, value, queries, keys, key_rows, present, heads, given_key_heads, scale, mask, bias, dropout,
+               compute] = input;
   Check(heads >= 1, "attention: {} heads; at least 1 is needed", heads);
   Check(given_key_heads >= 0 && heads % KeyHeads(input) == 0, "attention: {} heads; {} key heads must divide them",
         heads, given_key_heads);
