@@ -75,9 +75,9 @@ void Run(const Options& options) {
                        "\n");
   }
   WriteResult(
-      fmt::format("residues   {} of the reference's {}, by {}\nRMSD       {:.3f} A (CA), {:.3f} A (all "
-                  "atoms)\nTM-score   {:.4f}\nGDT-TS     {:.4f}\n"
-                  "GDT-HA     {:.4f}\nlDDT       {:.4f} (all atoms)\nlDDT-CA    {:.4f}\ndRMSD      {:.3f} A (CA)\n",
+      fmt::format("residues   {} of the reference's {}, by {}\n"
+                  "RMSD       {:.3f} A (CA), {:.3f} A (all atoms)\nTM-score   {:.4f}\nGDT-TS     {:.4f}\nGDT-HA     "
+                  "{:.4f}\nlDDT       {:.4f} (all atoms)\nlDDT-CA    {:.4f}\ndRMSD      {:.3f} A (CA)\n",
                   a.size(), pairs.reference_length, pairs.by_number ? "number" : "place", rmsd, all_atoms,
                   scores.tm_score, scores.gdt_ts, scores.gdt_ha, local_all, local, distances));
 }

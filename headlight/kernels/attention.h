@@ -46,7 +46,7 @@ struct AttentionInput {
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
 
   // bfloat16: AttentionForward rounds queries, keys, values and weights to it before they are multiplied; not for
-  // kFewQueries or fewer, for a cache, or on a processor without it.
+  // kFewQueries or fewer, for a cache, or on a processor without it. AttentionBackward rounds nothing.
   Compute compute = Compute::float32;
 };
 

@@ -35,7 +35,7 @@ struct Bfloat16Rows {
 void RoundRows(Matrix<const float> a, std::uint16_t* to);
 
 // c = a * b, where b is the adjacent panels from `panels` on that cover c's columns; batch-invariant: pairs are summed
-// in ascending order. Prefetches as many panels from `next` on, unless it is null.
+// in ascending order, by AMX in steps (kernels/amx.h). May prefetch as many panels from `next` on, unless it is null.
 void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                      const Epilogue<float>& epilogue, const std::uint16_t* next);
 

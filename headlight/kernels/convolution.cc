@@ -127,7 +127,7 @@ struct Block {
     T* const scratch = KeptScratch<Left, T>(taps.plain() ? 0 : kRowsTogether * depth);
     auto* const scales = KeptScratch<Quantized, float>(c.rows);
     if (weights.compute() == Compute::int8) {
-      const Int8Path& path = Int8Paths().front();
+      const Int8Path& path = Int8PathFor(c.rows);
       const std::int64_t stride = Int8Stride(depth);
       auto* const values = KeptScratch<Quantized, std::uint8_t>(c.rows * stride);
       ForRows({0, depth}, scratch, [&](std::int64_t first, Matrix<const T> some) {

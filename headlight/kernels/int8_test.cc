@@ -93,6 +93,12 @@ TEST(Int8, IsTheExactSumOfTheIntegers) {
       }
 }
 
+TEST(Int8, FewRowsTakeThePathThatIsFastestForThem) {
+  EXPECT_EQ(&Int8PathFor(1000), &Int8Paths().front());
+  EXPECT_EQ(Int8PathFor(1).least_rows, 1);
+  for (const Int8Path& path : Int8Paths()) EXPECT_LE(Int8PathFor(path.least_rows).least_rows, path.least_rows);
+}
+
 // Where the largest integers meet, sums of two products leave 16 bits.
 TEST(Int8, NoSumSaturates) {
   constexpr std::int64_t depth = 1024;

@@ -57,8 +57,8 @@ inline int KeptThresholds(double difference) {
 HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
                                                      bool all_atoms);
 
-// Of corresponding residues [residues] of the same types: the root of the mean squared distance, in angstrom, of the
-// atoms that both have, but OXT, superposed on one another. In ASP, GLU, PHE and TYR the model's names are those of the
+// Of corresponding residues [residues]: the root of the mean squared distance, in angstrom, of the atoms of one name
+// that both have, but OXT, superposed on one another. In ASP, GLU, PHE and TYR the model's names are those of the
 // two namings by which its atoms lie nearer. Throws Error where they share no atom.
 HEADLIGHT_API double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference);
 
