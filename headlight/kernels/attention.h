@@ -45,8 +45,9 @@ struct AttentionInput {
   AttentionBias<T> bias;
   Dropout dropout;  // of weights: a function of (seed, sentence, head, query, key)
 
-  // bfloat16: AttentionForward rounds queries, keys, values and weights to it before they are multiplied; not for
-  // kFewQueries or fewer, for a cache, or on a processor without it. AttentionBackward rounds nothing.
+  // That of the projections. Unless it is float32, queries, keys, values, weights and the gradients of outputs and
+  // scores are rounded to bfloat16 (also where the projections have 8 or 4 bits, which is coarser) before they are
+  // multiplied; not for sentences of fewer than kLeastRounded queries, for a cache, or on a processor without it.
   Compute compute = Compute::float32;
 };
 
@@ -54,6 +55,10 @@ struct AttentionInput {
 // packing pays off. With 30 keys of 32 numbers, 3 queries take 0.118 ms against 0.139 packed, 5 take 0.177
 // against 0.156 (32 sentences, 8 heads, one core).
 inline constexpr std::int32_t kFewQueries = 4;
+
+// In bfloat16 packing and rounding pay off from about so many queries: 49 with 49 keys take as long as in float32, 128
+// with 128 half as long, 5 to 25 twice as long (AMX, 8 heads of 32 and 64).
+inline constexpr std::int32_t kLeastRounded = 48;
 
 // output[query tokens, heads * value_dim]: written in the rows that `queries` names; 0 for a query that sees no key.
 // log_sum_exp[query tokens, heads]: the logarithm of each softmax's denominator, for the gradient (+infinity for a

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -15,6 +17,7 @@
 #include "headlight/base/profile.h"
 #include "headlight/kernels/attention_parts.h"
 #include "headlight/kernels/attention_tile-inl.h"
+#include "headlight/kernels/bfloat16.h"
 #include "headlight/kernels/dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,11 +27,198 @@ using kernels::BackwardPart;
 using kernels::kBackwardKeys;
 using kernels::kBackwardQueries;
 
+// to = scale * sums, or is added to.
+template <typename T>
+void Give(const Packed<T>& sums, T scale, const GradientTo<T>& to) {
+  for (std::int32_t i = 0; i < to.to.rows; ++i)
+    StoreScaled(sums.row(i), scale, static_cast<std::int32_t>(to.to.columns), to.add, to.to.row(i));
+}
+
+// The products of one tile on the way back. Keys are packed once for all tiles of queries.
+template <typename T>
+class Tiles {
+ public:
+  static constexpr std::int32_t kQueries = kBackwardQueries, kKeys = kBackwardKeys;
+
+  Tiles(const AttentionHead<T>& head, const Matrix<const T>& d_output)
+      : head_(head),
+        d_output_(d_output),
+        query_columns_(WholeVectors<T>(head.head_dim)),
+        value_columns_(WholeVectors<T>(head.value_dim)) {}
+
+  static std::int64_t Size(const AttentionHead<T>& head) {
+    using S = Scratch<T>;
+    return S::Size(head.head_dim, kKeys) + S::Size(head.value_dim, kKeys) + S::Size(kKeys, head.head_dim) +
+           S::Size(kQueries, head.head_dim) + S::Size(kQueries, head.value_dim);
+  }
+  void Take(std::int32_t queries, std::int32_t keys, Scratch<T>& scratch) {
+    keys_transposed_ = scratch.Take(head_.head_dim, keys);
+    values_transposed_ = scratch.Take(head_.value_dim, keys);
+    keys_ = scratch.Take(keys, head_.head_dim);
+    queries_ = scratch.Take(queries, head_.head_dim);
+    d_outputs_ = scratch.Take(queries, head_.value_dim);
+  }
+
+  static std::int32_t Columns(std::int32_t keys) { return WholeVectors<T>(keys); }
+
+  void PackKeys(std::int32_t first, std::int32_t count) {
+    packed_columns_ = Columns(count);
+    PackTransposed(head_.key, first, count, head_.head_dim, keys_transposed_.data, packed_columns_);
+    PackTransposed(head_.value, first, count, head_.value_dim, values_transposed_.data, packed_columns_);
+    PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
+  }
+
+  // scores = Q K^T and d_weights = d_output V^T, in so many columns.
+  void Scores(const TileRange& tile, std::int32_t columns, const Packed<T>& scores, const Packed<T>& d_weights) {
+    Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, packed_columns_,
+                       scores.data, scores.stride, head_.head_dim, false},
+                      tile.queries, columns);
+    Product<false, T>({d_output_.row(tile.query), d_output_.stride, values_transposed_.data, packed_columns_,
+                       d_weights.data, d_weights.stride, head_.value_dim, false},
+                      tile.queries, columns);
+  }
+
+  // d_values += weights^T d_output,  d_keys += d_scores^T Q,  d_queries += d_scores K.
+  void AddToValues(const TileRange& tile, const Packed<T>& weights, const Packed<T>& d_values) {
+    PackRows(d_output_, tile.query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
+    Product<true, T>(Of(weights, d_outputs_, d_values, tile.queries), tile.keys, value_columns_);
+  }
+  void AddToKeys(const TileRange& tile, const Packed<T>& d_scores, const Packed<T>& d_keys) {
+    PackRows(head_.query, tile.query, tile.queries, head_.head_dim, queries_.data, queries_.stride);
+    Product<true, T>(Of(d_scores, queries_, d_keys, tile.queries), tile.keys, query_columns_);
+  }
+  void AddToQueries(const TileRange& tile, const Packed<T>& d_scores, const Packed<T>& d_queries) {
+    Product<false, T>(Of(d_scores, keys_, d_queries, tile.keys), tile.queries, query_columns_);
+  }
+
+ private:
+  // to += a b, the inner dimension `inner`.
+  static TileProduct<T> Of(const Packed<T>& a, const Packed<T>& b, const Packed<T>& to, std::int32_t inner) {
+    return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
+  }
+
+  const AttentionHead<T>& head_;
+  const Matrix<const T>& d_output_;
+  std::int32_t query_columns_, value_columns_, packed_columns_ = 0;
+  Packed<T> keys_transposed_, values_transposed_, keys_, queries_, d_outputs_;
+};
+
+// The same in bfloat16, in which all factors are rounded.
+class RoundedTiles {
+ public:
+  static constexpr std::int32_t kQueries = kernels::kRoundedBackwardQueries, kKeys = kernels::kRoundedBackwardKeys;
+
+  RoundedTiles(const AttentionHead<float>& head, const Matrix<const float>& d_output)
+      : head_(head), d_output_(d_output) {}
+
+  static std::int64_t Size(const AttentionHead<float>&) { return 0; }
+  void Take(std::int32_t queries, std::int32_t keys, Scratch<float>&) {
+    const std::int64_t query_depth = Whole(queries), key_depth = Whole(keys);
+    const std::int64_t panels = (keys + kPanel - 1) / kPanel;
+    const std::int64_t head_panels = (head_.head_dim + kPanel - 1) / kPanel;
+    const std::int64_t value_panels = (head_.value_dim + kPanel - 1) / kPanel;
+    key_panel_ = kernels::Bfloat16Pairs(head_.head_dim) * kernels::kBfloat16Pair;
+    value_panel_ = kernels::Bfloat16Pairs(head_.value_dim) * kernels::kBfloat16Pair;
+    key_rows_panel_ = key_depth * kPanel;
+    struct Rounded;
+    auto* next = KeptScratch<Rounded, std::uint16_t>(
+        panels * (key_panel_ + value_panel_) + head_panels * key_rows_panel_ +
+        std::max(head_panels, value_panels) * query_depth * kPanel +
+        query_depth * std::max<std::int64_t>(std::max(head_.head_dim, head_.value_dim) + 1, key_depth));
+    const auto take = [&](std::int64_t numbers) { return std::exchange(next, next + numbers); };
+    keys_transposed_ = take(panels * key_panel_);
+    values_transposed_ = take(panels * value_panel_);
+    keys_ = take(head_panels * key_rows_panel_);
+    right_ = take(std::max(head_panels, value_panels) * query_depth * kPanel);
+    left_ = next;
+  }
+
+  static std::int32_t Columns(std::int32_t keys) { return Whole(keys); }
+
+  void PackKeys(std::int32_t first, std::int32_t count) {
+    for (std::int32_t key = 0; key < count; key += kPanel) {
+      const std::int32_t rows = std::min(kPanel, count - key);
+      kernels::PackBfloat16Panel({head_.key.row(first + key), rows, head_.head_dim, head_.key.stride},
+                                 /*transposed=*/true, keys_transposed_ + key / kPanel * key_panel_);
+      kernels::PackBfloat16Panel({head_.value.row(first + key), rows, head_.value_dim, head_.value.stride},
+                                 /*transposed=*/true, values_transposed_ + key / kPanel * value_panel_);
+    }
+    PackRight({head_.key.row(first), count, head_.head_dim, head_.key.stride}, keys_);
+    packed_depth_ = Whole(count);
+  }
+
+  void Scores(const TileRange& tile, std::int32_t columns, const Packed<float>& scores,
+              const Packed<float>& d_weights) {
+    const auto product = [&](const Matrix<const float>& rows, const std::uint16_t* panels, const Packed<float>& to) {
+      const std::int64_t pairs = kernels::Bfloat16Pairs(rows.columns);
+      kernels::RoundRows(rows, left_);
+      kernels::Bfloat16Product({left_, 2 * pairs, 2, pairs}, panels, {to.data, rows.rows, columns, to.stride}, {},
+                               nullptr);
+    };
+    product(OfQueries(tile), keys_transposed_, scores);
+    product(d_output_.Rows(tile.query, tile.queries), values_transposed_, d_weights);
+  }
+
+  void AddToValues(const TileRange& tile, const Packed<float>& weights, const Packed<float>& d_values) {
+    AddTransposed(tile, weights, d_output_.Rows(tile.query, tile.queries), d_values);
+  }
+  void AddToKeys(const TileRange& tile, const Packed<float>& d_scores, const Packed<float>& d_keys) {
+    AddTransposed(tile, d_scores, OfQueries(tile), d_keys);
+  }
+  void AddToQueries(const TileRange& tile, const Packed<float>& d_scores, const Packed<float>& d_queries) {
+    const std::int32_t depth = Whole(tile.keys);
+    kernels::RoundRows({d_scores.data, tile.queries, depth, d_scores.stride}, left_);
+    Add({left_, depth, 2, depth / 2}, keys_, packed_depth_,
+        {d_queries.data, tile.queries, head_.head_dim, d_queries.stride});
+  }
+
+ private:
+  static constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, filled up with zeros
+  static std::int32_t Whole(std::int32_t depth) { return (depth + kStep - 1) / kStep * kStep; }
+
+  Matrix<const float> OfQueries(const TileRange& tile) const {
+    return {head_.query.row(tile.query), tile.queries, head_.head_dim, head_.query.stride};
+  }
+
+  // The panels of a right-hand side whose depth is its rows, filled up to whole steps.
+  static void PackRight(const Matrix<const float>& rows, std::uint16_t* to) {
+    const std::int64_t depth = Whole(static_cast<std::int32_t>(rows.rows));
+    for (std::int64_t column = 0; column < rows.columns; column += kPanel, to += depth * kPanel) {
+      kernels::PackBfloat16Panel(rows.Columns(column, std::min<std::int64_t>(kPanel, rows.columns - column)),
+                                 /*transposed=*/false, to);
+      std::fill(to + kernels::Bfloat16Pairs(rows.rows) * kernels::kBfloat16Pair, to + depth * kPanel, std::uint16_t{0});
+    }
+  }
+  // sums += left * the panels of so many rows.
+  static void Add(const kernels::Bfloat16Rows& left, const std::uint16_t* panels, std::int64_t depth,
+                  const Matrix<float>& sums) {
+    for (std::int64_t column = 0; column < sums.columns; column += kPanel, panels += depth * kPanel) {
+      const Matrix<float> to = sums.Columns(column, std::min<std::int64_t>(kPanel, sums.columns - column));
+      kernels::Bfloat16Product(left, panels, to, {.added = to}, nullptr);
+    }
+  }
+  // sums [keys, columns] += by_query [queries, keys]^T * rows [queries, columns].
+  void AddTransposed(const TileRange& tile, const Packed<float>& by_query, const Matrix<const float>& rows,
+                     const Packed<float>& sums) {
+    const std::int32_t depth = Whole(tile.queries);
+    PackRight(rows, right_);
+    kernels::RoundTransposed({by_query.data, tile.queries, tile.keys, by_query.stride}, left_);
+    Add({left_, depth, 2, depth / 2}, right_, depth, {sums.data, tile.keys, rows.columns, sums.stride});
+  }
+
+  const AttentionHead<float>& head_;
+  const Matrix<const float>& d_output_;
+  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // numbers; rows
+  // Packed keys and values; the two sides of a product that are packed for each.
+  std::uint16_t *keys_transposed_ = nullptr, *values_transposed_ = nullptr, *keys_ = nullptr, *right_ = nullptr,
+                *left_ = nullptr;
+};
+
 // One head on the way back: its tiles are computed again from what the forward pass left. With P the weights and D
 // their dropout (Dao et al., "FlashAttention", 2022, algorithm 4):
 //   d_value = (P D)^T d_output,  d_weights = D (d_output V^T),  d_scores = P (d_weights - delta),
 //   d_query = scale d_scores K,  d_key = scale d_scores^T Q,    delta = the row sums of output * d_output.
-template <typename T>
+template <typename T, class Products>
 class BackwardHead {
  public:
   BackwardHead(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head_index)
@@ -36,28 +226,27 @@ class BackwardHead {
         head_(arguments.input, sentence, head_index),
         output_(head_.OfQueries(arguments.output, head_.value_dim)),
         d_output_(head_.OfQueries(arguments.d_output, head_.value_dim)),
-        d_query_(head_.OfQueries(arguments.d_query.to, head_.head_dim)),
-        d_key_(head_.OfKeys(arguments.d_key.to, head_.head_dim)),
-        d_value_(head_.OfKeys(arguments.d_value.to, head_.value_dim)),
-        query_columns_(WholeVectors<T>(head_.head_dim)),
-        value_columns_(WholeVectors<T>(head_.value_dim)) {}
+        d_query_{head_.OfQueries(arguments.d_query.to, head_.head_dim), arguments.d_query.add},
+        d_key_{head_.OfKeys(arguments.d_key.to, head_.head_dim), arguments.d_key.add},
+        d_value_{head_.OfKeys(arguments.d_value.to, head_.value_dim), arguments.d_value.add},
+        products_(head_, d_output_) {}
 
   // d_key and d_value of the keys from first_key on, at most kBackwardKeys.
-  void KeyBlock(std::int32_t first_key) { AddKeyBlock(first_key, {}, Scratch<T>(KeyBlockSize())); }
+  void KeyBlock(std::int32_t first_key) { AddKeyBlock(first_key, kBackwardKeys, {}, Scratch<T>(KeyBlockSize())); }
 
   // d_query of the queries from first_query on, at most kBackwardQueries.
   void QueryBlock(std::int32_t first_query) {
     const std::int32_t count = std::min(kBackwardQueries, head_.queries - first_query);
     Scratch<T> scratch(TileSize() + Scratch<T>::Size(count, head_.head_dim));
     const Packed<T> sums = scratch.Take(count, head_.head_dim);
-    TakeTile(std::min(kBackwardKeys, head_.keys), scratch);
+    TakeTile(std::min(kKeys, head_.keys), scratch);
     std::fill(sums.data, sums.row(count), T{0});
-    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
-      const TileRange tile{first_query, count, key, std::min(kBackwardKeys, head_.keys - key)};
+    for (std::int32_t key = 0; key < head_.keys; key += kKeys) {
+      const TileRange tile{first_query, count, key, std::min(kKeys, head_.keys - key)};
       if (SeesNothing(head_, tile)) continue;
       PackKeys(key, tile.keys);
       Recompute(tile);
-      Product<false, T>(Of(d_scores_, keys_, sums, tile.keys), count, query_columns_);
+      products_.AddToQueries(tile, d_scores_, sums);
     }
     GiveQueries(sums, first_query, count);
   }
@@ -66,76 +255,58 @@ class BackwardHead {
   void Everything() {
     Scratch<T> scratch(Scratch<T>::Size(head_.queries, head_.head_dim) + KeyBlockSize());
     Packed<T> sums;
-    if (arguments_.d_query.wanted()) {
+    if (d_query_.wanted()) {
       sums = scratch.Take(head_.queries, head_.head_dim);
       std::fill(sums.data, sums.row(head_.queries), T{0});
     }
-    for (std::int32_t key = 0; key < head_.keys; key += kBackwardKeys) {
-      AddKeyBlock(key, sums, scratch);
-    }
+    for (std::int32_t key = 0; key < head_.keys; key += kKeys) AddKeyBlock(key, kKeys, sums, scratch);
     GiveQueries(sums, 0, head_.queries);
   }
 
  private:
-  // KeyBlock; also adds the block's part to d_query_sums [queries, head_dim] where there is one.
-  void AddKeyBlock(std::int32_t first_key, const Packed<T>& d_query_sums, Scratch<T> scratch) {
-    const std::int32_t count = std::min(kBackwardKeys, head_.keys - first_key);
+  static constexpr std::int32_t kQueries = Products::kQueries, kKeys = Products::kKeys;
+
+  // KeyBlock of at most so many keys; also adds the block's part to d_query_sums [queries, head_dim] where there is
+  // one.
+  void AddKeyBlock(std::int32_t first_key, std::int32_t most, const Packed<T>& d_query_sums, Scratch<T> scratch) {
+    const std::int32_t count = std::min(most, head_.keys - first_key);
     TakeTile(count, scratch);
     const Packed<T> d_keys = scratch.Take(count, head_.head_dim), d_values = scratch.Take(count, head_.value_dim);
     std::fill(d_keys.data, d_keys.row(count), T{0});
     std::fill(d_values.data, d_values.row(count), T{0});
     PackKeys(first_key, count);
-    for (std::int32_t query = 0; query < head_.queries; query += kBackwardQueries) {
-      const TileRange tile{query, std::min(kBackwardQueries, head_.queries - query), first_key, count};
-      if (!Recompute(tile)) continue;
+    for (std::int32_t query = 0; query < head_.queries; query += kQueries) {
+      const std::int32_t queries = std::min(kQueries, head_.queries - query);
+      const std::int32_t seen = std::min(count, head_.Visible(query, queries).end - first_key);
+      const TileRange tile{query, queries, first_key, seen};
+      if (seen <= 0 || !Recompute(tile)) continue;
       AddToBias(tile);
-      if (arguments_.d_value.wanted()) {
-        PackRows(d_output_, query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
-        Product<true, T>(Of(weights_, d_outputs_, d_values, tile.queries), count, value_columns_);
-      }
-      if (arguments_.d_key.wanted()) {
-        PackRows(head_.query, query, tile.queries, head_.head_dim, queries_.data, queries_.stride);
-        Product<true, T>(Of(d_scores_, queries_, d_keys, tile.queries), count, query_columns_);
-      }
-      if (d_query_sums.data != nullptr) {
-        const Packed<T> sums{d_query_sums.row(query), d_query_sums.stride};
-        Product<false, T>(Of(d_scores_, keys_, sums, count), tile.queries, query_columns_);
-      }
+      if (d_value_.wanted()) products_.AddToValues(tile, weights_, d_values);
+      if (d_key_.wanted()) products_.AddToKeys(tile, d_scores_, d_keys);
+      if (d_query_sums.data != nullptr)
+        products_.AddToQueries(tile, d_scores_, {d_query_sums.row(query), d_query_sums.stride});
     }
-    if (arguments_.d_key.wanted()) Give(d_keys, head_.input.scale, d_key_.Rows(first_key, count), arguments_.d_key.add);
-    if (arguments_.d_value.wanted())
-      Give(d_values, KeepScale(), d_value_.Rows(first_key, count), arguments_.d_value.add);
+    if (d_key_.wanted()) Give(d_keys, head_.input.scale, {d_key_.to.Rows(first_key, count), d_key_.add});
+    if (d_value_.wanted()) Give(d_values, KeepScale(), {d_value_.to.Rows(first_key, count), d_value_.add});
   }
 
-  std::int64_t TileSize() const {
-    using S = Scratch<T>;
-    return 2 * S::Size(kBackwardQueries, kBackwardKeys) + S::Size(head_.head_dim, kBackwardKeys) +
-           S::Size(head_.value_dim, kBackwardKeys) + S::Size(kBackwardKeys, head_.head_dim) +
-           S::Size(kBackwardQueries, head_.head_dim) + S::Size(kBackwardQueries, head_.value_dim);
-  }
+  std::int64_t TileSize() const { return 2 * Scratch<T>::Size(kQueries, kKeys) + Products::Size(head_); }
   std::int64_t KeyBlockSize() const {
     using S = Scratch<T>;
-    return TileSize() + S::Size(kBackwardKeys, head_.head_dim) + S::Size(kBackwardKeys, head_.value_dim);
+    return TileSize() + S::Size(kKeys, head_.head_dim) + S::Size(kKeys, head_.value_dim);
   }
   void TakeTile(std::int32_t keys, Scratch<T>& scratch) {
-    const std::int32_t queries = std::min(kBackwardQueries, head_.queries);
-    weights_ = scratch.Take(queries, keys);
-    d_scores_ = scratch.Take(queries, keys);
-    keys_transposed_ = scratch.Take(head_.head_dim, keys);
-    values_transposed_ = scratch.Take(head_.value_dim, keys);
-    keys_ = scratch.Take(keys, head_.head_dim);
-    queries_ = scratch.Take(queries, head_.head_dim);
-    d_outputs_ = scratch.Take(queries, head_.value_dim);
+    const std::int32_t queries = std::min(kQueries, head_.queries);
+    weights_ = scratch.Take(queries, Products::Columns(keys));
+    d_scores_ = scratch.Take(queries, Products::Columns(keys));
+    products_.Take(queries, keys, scratch);
   }
 
   void PackKeys(std::int32_t first, std::int32_t count) {
     for (std::int32_t j = first; j < first + count; ++j) PrefetchNextHead(head_.value.row(j), head_.value_dim);
     PrefetchNextRows(head_.key, first, count, head_.head_dim);
     PrefetchNextRows(head_.value, first, count, head_.value_dim);
-    const std::int32_t columns = WholeVectors<T>(count);
-    PackTransposed(head_.key, first, count, head_.head_dim, keys_transposed_.data, columns);
-    PackTransposed(head_.value, first, count, head_.value_dim, values_transposed_.data, columns);
-    PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
+    products_.PackKeys(first, count);
   }
 
   // weights_ and d_scores_ of the tile, whose keys are packed; false where no query sees a key.
@@ -145,13 +316,8 @@ class BackwardHead {
     PrefetchNextRows(head_.query, tile.query, tile.queries, head_.head_dim);
     PrefetchNextRows<T>({output_.data, output_.stride}, tile.query, tile.queries, head_.value_dim);
     PrefetchNextRows<T>({d_output_.data, d_output_.stride}, tile.query, tile.queries, head_.value_dim);
-    const std::int32_t columns = WholeVectors<T>(tile.keys);
-    Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, columns, weights_.data,
-                       weights_.stride, head_.head_dim, false},
-                      tile.queries, columns);
-    Product<false, T>({d_output_.row(tile.query), d_output_.stride, values_transposed_.data, columns, d_scores_.data,
-                       d_scores_.stride, head_.value_dim, false},
-                      tile.queries, columns);
+    const std::int32_t columns = Products::Columns(tile.keys);
+    products_.Scores(tile, columns, weights_, d_scores_);
     const T scale = AddBias(head_, tile, weights_);
     for (std::int32_t i = 0; i < tile.queries; ++i) {
       const std::int32_t query = tile.query + i;
@@ -172,39 +338,36 @@ class BackwardHead {
       bias.computed->AddGradient({head_.sentence, head_.head, tile.query, tile.key}, d_scores);
   }
 
-  // to += a b, the inner dimension `inner`.
-  static TileProduct<T> Of(const Packed<T>& a, const Packed<T>& b, const Packed<T>& to, std::int32_t inner) {
-    return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
-  }
-
-  // to = scale * sums, or is added to.
-  static void Give(const Packed<T>& sums, T scale, const Matrix<T>& to, bool add) {
-    for (std::int32_t i = 0; i < to.rows; ++i)
-      StoreScaled(sums.row(i), scale, static_cast<std::int32_t>(to.columns), add, to.row(i));
-  }
   void GiveQueries(const Packed<T>& sums, std::int32_t first, std::int32_t count) {
-    if (arguments_.d_query.wanted()) Give(sums, head_.input.scale, d_query_.Rows(first, count), arguments_.d_query.add);
+    if (d_query_.wanted()) Give(sums, head_.input.scale, {d_query_.to.Rows(first, count), d_query_.add});
   }
 
   T KeepScale() const { return static_cast<T>(1 / (1 - head_.input.dropout.probability)); }
 
   const kernels::BackwardArguments<T>& arguments_;
   AttentionHead<T> head_;
-  Matrix<const T> output_, d_output_;    // this head's
-  Matrix<T> d_query_, d_key_, d_value_;  // without data where not wanted
-  std::int32_t query_columns_, value_columns_;
-  // A tile: its weights (after dropout) and the gradient of its scores [queries, keys]; its keys and values packed
-  // both ways as far as they are needed, and its queries and their gradients.
-  Packed<T> weights_, d_scores_, keys_transposed_, values_transposed_, keys_, queries_, d_outputs_;
+  Matrix<const T> output_, d_output_;  // this head's
+  GradientTo<T> d_query_, d_key_, d_value_;
+  Products products_;
+  Packed<T> weights_, d_scores_;  // of a tile: its weights (after dropout) and the gradient of its scores
 };
+
+template <class Head, typename T>
+void ComputePart(const kernels::BackwardArguments<T>& arguments, const BackwardPart& part, std::int32_t sentence,
+                 std::int32_t head_index) {
+  Head head(arguments, sentence, head_index);
+  if (part.kind == BackwardPart::whole) head.Everything();
+  if (part.kind == BackwardPart::keys) head.KeyBlock(part.tile);
+  if (part.kind == BackwardPart::queries) head.QueryBlock(part.tile);
+}
 
 template <typename T>
 void BackwardOf(const kernels::BackwardArguments<T>& arguments, const BackwardPart& part, std::int32_t sentence,
                 std::int32_t head_index) {
-  BackwardHead<T> head(arguments, sentence, head_index);
-  if (part.kind == BackwardPart::whole) head.Everything();
-  if (part.kind == BackwardPart::keys) head.KeyBlock(part.tile);
-  if (part.kind == BackwardPart::queries) head.QueryBlock(part.tile);
+  if constexpr (std::is_same_v<T, float>)
+    if (kernels::Rounds(arguments.input, sentence))
+      return ComputePart<BackwardHead<T, RoundedTiles>>(arguments, part, sentence, head_index);
+  ComputePart<BackwardHead<T, Tiles<T>>>(arguments, part, sentence, head_index);
 }
 HEADLIGHT_KERNEL(BackwardOf);
 

@@ -14,6 +14,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/attention.h"
+#include "headlight/kernels/bfloat16.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/softmax.h"
 
@@ -121,8 +122,9 @@ struct Problem {
   AttentionInput<float> input;
 };
 
-void Attention(benchmark::State& state, const Shape& shape, bool backward) {
+void Attention(benchmark::State& state, const Shape& shape, bool backward, Compute compute) {
   Problem problem(shape);
+  problem.input.compute = compute;
   problem.Forward();
   for (auto _ : state) backward ? problem.Backward() : problem.Forward();
   problem.Report(state, backward ? 5 : 2);
@@ -272,7 +274,10 @@ const bool registered = [] {
         Shape{.name = "rows of 128 8x32, pairs", .lengths = Lengths(64, {128, 128}), .bias = BiasPlaces::pairs}}) {
     for (const bool backward : {false, true}) {
       const std::string name = std::string(backward ? "backward " : "forward ") + shape.name;
-      benchmark::RegisterBenchmark(name.c_str(), Attention, shape, backward)->UseRealTime();
+      benchmark::RegisterBenchmark(name.c_str(), Attention, shape, backward, Compute::float32)->UseRealTime();
+      if (CpuHasBfloat16())
+        benchmark::RegisterBenchmark((name + ", bfloat16").c_str(), Attention, shape, backward, Compute::bfloat16)
+            ->UseRealTime();
       if (!shape.causal && shape.dropout == 0 && !shape.columns && shape.mask == AttentionMask{} && !shape.bias &&
           shape.key_heads == 0)
         benchmark::RegisterBenchmark((name + ", separate operations").c_str(), SeparateOperations, shape, backward)
@@ -283,7 +288,8 @@ const bool registered = [] {
                              Shape{"decode 160x30 8x64", Lengths(160, {1, 30}), 8, 64, false, 0},
                              Shape{"decode 32x(5x30) 8x32", Lengths(32, {5, 30}), 8, 32, false, 0},
                              Shape{"decode 1x4096 32x128", Lengths(1, {1, 4096}), 32, 128, false, 0}}) {
-    benchmark::RegisterBenchmark((std::string("forward ") + shape.name).c_str(), Attention, shape, false)
+    benchmark::RegisterBenchmark((std::string("forward ") + shape.name).c_str(), Attention, shape, false,
+                                 Compute::float32)
         ->UseRealTime();
   }
   for (const std::int32_t tokens : {2048, 4096, 8192, 16384, 32768})

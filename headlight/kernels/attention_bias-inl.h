@@ -71,7 +71,7 @@ HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first
                                 const Matrix<T>& d_scores) {
   const AttentionBias<T>& bias = head.input.bias;
   if (bias.by == BiasPlaces::distances) {  // the tile's diagonals, each of one distance, then their places
-    constexpr std::int32_t most = kernels::kBackwardQueries + kernels::kBackwardKeys;
+    constexpr std::int32_t most = kernels::kRoundedBackwardQueries + kernels::kRoundedBackwardKeys;
     T sums[most] = {};
     for (std::int64_t i = 0; i < d_scores.rows; ++i)
       AddRow(d_scores.row(i), d_scores.columns, sums + d_scores.rows - 1 - i);

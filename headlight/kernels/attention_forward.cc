@@ -287,11 +287,9 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   };
   thread_local std::vector<Block> blocks;
   blocks.clear();
-  const bool may_round =
-      std::is_same_v<T, float> && input.compute == Compute::bfloat16 && input.key_rows.empty() && CpuHasBfloat16();
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     const std::int32_t queries = input.queries[sentence].length;
-    const bool rounded = may_round && queries > kFewQueries;
+    const bool rounded = Rounds(input, static_cast<std::int32_t>(sentence));
     const std::int32_t at_once = rounded ? rounded_queries : kForwardQueries;
     for (std::int32_t query = 0; query < queries; query += at_once)
       blocks.push_back({static_cast<std::int32_t>(sentence), query, std::min(at_once, queries - query), rounded});

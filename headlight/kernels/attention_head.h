@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "headlight/kernels/attention.h"
+#include "headlight/kernels/bfloat16.h"
 
 namespace headlight::kernels {
 
@@ -23,10 +25,19 @@ struct HeadRows {
 // GFLOP/s with all of them; 512 tokens with a causal mask at 70 with 64 x 64, 52 with 64 x 256.
 constexpr std::int32_t kForwardQueries = 64, kForwardKeys = 64;
 constexpr std::int32_t kBackwardQueries = 64, kBackwardKeys = 64;
+// In bfloat16 packing costs more beside the products: larger ones.
+constexpr std::int32_t kRoundedBackwardQueries = 128, kRoundedBackwardKeys = 256;
 
 template <typename T>
 std::int32_t KeyHeads(const AttentionInput<T>& input) {
   return input.key_heads > 0 ? input.key_heads : input.heads;
+}
+
+// True where the sentence is computed in bfloat16.
+template <typename T>
+bool Rounds(const AttentionInput<T>& input, std::int32_t sentence) {
+  return std::is_same_v<T, float> && input.compute != Compute::float32 && input.key_rows.empty() &&
+         input.queries[static_cast<std::size_t>(sentence)].length >= kLeastRounded && CpuHasBfloat16();
 }
 
 template <typename T>

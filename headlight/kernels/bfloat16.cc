@@ -350,6 +350,32 @@ void RoundRows(Matrix<const float> a, std::uint16_t* to) {
   }
 }
 
+HEADLIGHT_BF16 void RoundTransposed(Matrix<const float> a, std::uint16_t* to) {
+  constexpr std::int64_t kLines = 16, kColumns = 64;
+  const std::int64_t depth = (a.rows + 2 * kLines - 1) / (2 * kLines) * 2 * kLines;
+  alignas(64) std::uint16_t rounded[kLines][2 * kColumns], turned[kLines][2 * kLines];
+  for (std::int64_t first = 0; first < a.columns; first += kColumns) {
+    const std::int64_t columns = std::min(kColumns, a.columns - first);
+    const Matrix<const float> some = a.Columns(first, columns);
+    for (std::int64_t row = 0; row < a.rows; row += 2 * kLines) {
+      for (std::int64_t pair = 0; pair < kLines; ++pair) {
+        if (row + 2 * pair < a.rows)
+          RoundPair(some, row + 2 * pair, (columns + kLines - 1) / kLines * kLines, rounded[pair]);
+        else
+          std::fill_n(rounded[pair], 2 * kColumns, std::uint16_t{0});
+      }
+      for (std::int64_t column = 0; column < columns; column += kLines) {
+        std::uint16_t* const its = to + (first + column) * depth + row;
+        const std::int64_t count = std::min(kLines, columns - column);
+        Transpose16(rounded[0] + 2 * column, 2 * kColumns, count == kLines ? its : turned[0],
+                    count == kLines ? depth : 2 * kLines);
+        for (std::int64_t line = 0; line < count && count != kLines; ++line)
+          std::memcpy(its + line * depth, turned[line], sizeof(turned[line]));
+      }
+    }
+  }
+}
+
 void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                      const Epilogue<float>& epilogue, const std::uint16_t* next) {
   if (MayUseAmx() && a.pair_stride == 2) return AmxProduct(a, panels, c, epilogue);
@@ -399,6 +425,7 @@ void Lacking() { Ensure(false, "bfloat16 on a processor without it"); }
 void ToBfloat16(const float*, std::int64_t, std::uint16_t*) { Lacking(); }
 void PackBfloat16Panel(Matrix<const float>, bool, std::uint16_t*) { Lacking(); }
 void RoundRows(Matrix<const float>, std::uint16_t*) { Lacking(); }
+void RoundTransposed(Matrix<const float>, std::uint16_t*) { Lacking(); }
 void Bfloat16Product(const Bfloat16Rows&, const std::uint16_t*, Matrix<float>, const Epilogue<float>&,
                      const std::uint16_t*) {
   Lacking();

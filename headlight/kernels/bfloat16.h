@@ -34,6 +34,9 @@ struct Bfloat16Rows {
 // The rows, rounded into `to`: 2 * Bfloat16Pairs(a.columns) numbers for each.
 void RoundRows(Matrix<const float> a, std::uint16_t* to);
 
+// The columns, rounded into rows of `to`: a.rows numbers for each, filled up with zeros to a multiple of 32.
+void RoundTransposed(Matrix<const float> a, std::uint16_t* to);
+
 // c = a * b, where b is the adjacent panels from `panels` on that cover c's columns; batch-invariant: pairs are summed
 // in ascending order, by AMX in steps (kernels/amx.h). May prefetch as many panels from `next` on, unless it is null.
 void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,

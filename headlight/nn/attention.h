@@ -26,7 +26,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   std::int32_t key_heads = 0;        // each serves heads / key_heads query heads; 0: as many as heads
   // A mark for every row of key, 0 where no query sees it; none: all are seen.
   std::shared_ptr<const std::vector<std::uint8_t>> present = {};
-  Compute compute = Compute::float32;  // that of the projections: bfloat16 rounds queries, keys, values and weights
+  Compute compute = Compute::float32;  // that of the projections; see kernels::AttentionInput
 
   // query [query tokens, heads * head_dim], key [key tokens, key heads * head_dim], value [key tokens, key heads *
   // value_dim];
