@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "headlight/ops/arithmetic.h"
 
 namespace headlight {
@@ -19,6 +22,38 @@ struct Parts {
                         /*scores=*/true};
   Parts() { parameters.Initialise(3); }
 };
+
+// Of a grid of 3 rows of 5, below one other row.
+TEST(Initialisation, OfWavesPlacesNeighboursNearEachOther) {
+  Parameters parameters{DType::float64};
+  const Parameter& table =
+      Scope(parameters).Declare("table", {1, 16, 42}, Initialisation::Waves(/*height=*/3, /*width=*/5, 0.5));
+  parameters.Initialise(1);
+  const std::vector<double> values = table.value.ToVector<double>();
+  const auto number = [&](int row, int column) { return values[static_cast<std::size_t>(row * 42 + column)]; };
+  double first = 0, squares = 0;
+  for (int column = 0; column < 42; ++column) {
+    first += number(0, column) * number(0, column) / 42;
+    double mean = 0;
+    for (int place = 1; place < 16; ++place) {
+      mean += number(place, column);
+      squares += number(place, column) * number(place, column);
+    }
+    EXPECT_NEAR(mean, 0, 1e-12) << column;
+  }
+  EXPECT_NEAR(std::sqrt(first), 0.02, 0.01);
+  EXPECT_NEAR(std::sqrt(squares / (15 * 42)), 0.5, 1e-12);
+  const auto distance = [&](int a, int b) {
+    double sum = 0;
+    for (int column = 0; column < 42; ++column)
+      sum += (number(1 + a, column) - number(1 + b, column)) * (number(1 + a, column) - number(1 + b, column));
+    return sum;
+  };
+  EXPECT_LT(distance(6, 7), distance(6, 8));   // in a row
+  EXPECT_LT(distance(0, 5), distance(0, 10));  // in a column
+  EXPECT_NEAR(distance(6, 7), distance(11, 12), 1e-12);
+  EXPECT_NEAR(distance(0, 6), distance(0, 1) + distance(0, 5), 1e-12);  // rows and columns have numbers of their own
+}
 
 TEST(Norms, StandAfterTheSumOrBeforeTheSublayer) {
   const Parts parts;

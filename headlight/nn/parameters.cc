@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
@@ -12,6 +14,30 @@
 
 namespace headlight {
 namespace {
+
+// The places of Initialisation::Waves: [height * width, model].
+std::vector<double> Waves(const Initialisation& rule, std::int64_t model) {
+  const std::int64_t quarter = model / 4, places = rule.height * rule.width;
+  std::vector<double> waves(static_cast<std::size_t>(places * model));
+  double squares = 0;
+  for (std::int64_t i = 0; i < 4 * quarter; ++i) {  // columns
+    const double frequency = std::pow(10000.0, -static_cast<double>(i % quarter) / static_cast<double>(quarter));
+    const auto wave = [&](std::int64_t place) {
+      const double angle = frequency * static_cast<double>(i < 2 * quarter ? place / rule.width : place % rule.width);
+      return i / quarter % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    };
+    double mean = 0;
+    for (std::int64_t place = 0; place < places; ++place) mean += wave(place) / static_cast<double>(places);
+    for (std::int64_t place = 0; place < places; ++place) {
+      double& value = waves[static_cast<std::size_t>(place * model + i)];
+      value = wave(place) - mean;
+      squares += value * value;
+    }
+  }
+  const double scale = squares == 0 ? 0 : rule.value / std::sqrt(squares / static_cast<double>(waves.size()));
+  for (double& value : waves) value *= scale;
+  return waves;
+}
 
 void Fill(const Parameter& parameter, std::uint64_t seed) {
   const Initialisation& rule = parameter.initialisation;
@@ -25,10 +51,17 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
                                          : 1;
   };
   const double limit = std::sqrt(6.0 / static_cast<double>(fan(0) + fan(1)));
+  const bool uniform = rule.kind == Initialisation::Kind::xavier_uniform;
+  const bool waves = rule.kind == Initialisation::Kind::waves;
   Dispatch(parameter.value.dtype(), [&]<typename T>(T) {
-    for (T& value : parameter.value.span<T>())
-      value = static_cast<T>(rule.kind == Initialisation::Kind::normal ? rule.value * random.Normal()
-                                                                       : limit * (2 * random.Uniform() - 1));
+    const std::span<T> values = parameter.value.span<T>();
+    for (T& value : values)
+      value =
+          static_cast<T>(uniform ? limit * (2 * random.Uniform() - 1) : (waves ? 0.02 : rule.value) * random.Normal());
+    if (!waves) return;
+    const std::vector<double> places = Waves(rule, parameter.value.columns());
+    std::ranges::transform(places, values.last(places.size()).begin(),
+                           [](double wave) { return static_cast<T>(wave); });
   });
 }
 

@@ -17,13 +17,20 @@ namespace headlight {
 
 // How a parameter is initialised.
 struct Initialisation {
-  enum class Kind { constant, normal, xavier_uniform } kind = Kind::constant;
-  double value = 0;  // the constant, or the normal's standard deviation
+  enum class Kind { constant, normal, xavier_uniform, waves } kind = Kind::constant;
+  double value = 0;                    // the constant, or the standard deviation
+  std::int64_t height = 0, width = 0;  // of the waves' grid
 
   static Initialisation Constant(double value) { return {Kind::constant, value}; }
   static Initialisation Normal(double deviation) { return {Kind::normal, deviation}; }
   // Uniform within +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
   static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
+  // The last height * width rows are places of a grid: sines and cosines of the row and of the column, a quarter of the
+  // numbers each, of wavelengths as in the Transformer (Beyer, Zhai and Kolesnikov, "Better plain ViT baselines for
+  // ImageNet-1k", 2022), less their mean. Rows before them are normal with a deviation of 0.02.
+  static Initialisation Waves(std::int64_t height, std::int64_t width, double deviation) {
+    return {Kind::waves, deviation, height, width};
+  }
 };
 
 struct Parameter;
