@@ -189,7 +189,8 @@ void EmbedRandomPictures(const Options& options) {
   MeasurePictures(options, model->parameters(), model->limits().pictures.picture,
                   [&](const std::vector<Picture>& pictures) {
                     std::vector<Tensor> vectors;
-                    ForEachBatchOfValues(AroundZero(), pictures, ImageOptions().batch_pixels,
+                    ForEachBatchOfValues(AroundZero(), pictures,
+                                         PixelsAtOnce(ImageOptions().batch_pixels, model->limits().pictures.patch),
                                          [&](std::span<const Tensor> values, std::size_t) {
                                            Context context;
                                            vectors.push_back(model->PictureVectors(context, values));

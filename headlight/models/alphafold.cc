@@ -77,6 +77,7 @@ FoldingPlan AlphaFold::plan() const {
           config_.recycles,
           config_.extra_blocks + config_.blocks,
           config_.templates,
+          config_.template_stack.blocks,
           config_.covariation};
 }
 
@@ -143,7 +144,7 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
                                      ? NothingRecycled(residues, config_.alignment, config_.pair, parameters_.dtype())
                                      : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
-  if (!features.templates.empty()) state = (*templates_)(context, state, features.templates);
+  if (!features.templates.empty()) state = (*templates_)(context, state, features.templates, after_block);
   // No extra rows are as one that is absent: its outer products with itself are divided by next to nothing, which the
   // published models are made for.
   const bool none = features.extra.rows() == 0;

@@ -55,6 +55,7 @@ struct FoldingPlan {
   int recycles = 3;                  // passes after the first
   int blocks = 0;                    // of a pass
   std::int64_t templates = 0;        // at most; 0: the model reads none
+  int template_blocks = 0;           // of a pass, more for each template
   bool covariation = false;          // whether the model reads it
 };
 

@@ -33,13 +33,16 @@ TemplatePairStack::TemplatePairStack(const Scope& scope, const PairStackConfig& 
   for (int block = 0; block < blocks; ++block) blocks_.emplace_back(scope / "blocks" / block, config);
 }
 
-Tensor TemplatePairStack::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const {
+Tensor TemplatePairStack::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid,
+                                     const std::function<void()>& after_block) const {
   Tensor t = pair;
   const auto kept = std::make_shared<const AlignmentGrid>(grid);  // until the tape is walked back
-  for (const PairStack& block : blocks_)
+  for (const PairStack& block : blocks_) {
     t = RecomputedBlock(context, {t}, [&block, kept](Context& own, const std::vector<Tensor>& inputs) {
           return std::vector<Tensor>{block(own, inputs[0], *kept)};
         }).front();
+    if (after_block) after_block();
+  }
   return norm_(context, t);
 }
 
@@ -105,7 +108,8 @@ Tensor TemplateEmbedder::EmbedPairs(Context& context, const TemplateFeatures& fe
 }
 
 FoldingState TemplateEmbedder::operator()(Context& context, const FoldingState& state,
-                                          const std::vector<TemplateFeatures>& templates) const {
+                                          const std::vector<TemplateFeatures>& templates,
+                                          const std::function<void()>& after_block) const {
   const std::int64_t residues = std::ssize(templates.front().types);
   const ResidueSink sink = std::exchange(context.residue_sink, {});  // which reports the chain's own attention
   const AlignmentGrid grid(1, residues);
@@ -114,7 +118,8 @@ FoldingState TemplateEmbedder::operator()(Context& context, const FoldingState& 
   std::vector<Tensor> keys_values;
   for (const TemplateFeatures& one : templates) {
     angles.ViewRows(std::ssize(keys_values) * residues, residues).CopyFrom(one.angles);
-    keys_values.push_back(attention_.KeysAndValues(context, stack_(context, EmbedPairs(context, one), grid)));
+    keys_values.push_back(
+        attention_.KeysAndValues(context, stack_(context, EmbedPairs(context, one), grid, after_block)));
   }
   context.residue_sink = sink;
   const Tensor rows = second_angles_(context, first_angles_(context, angles, Activation::relu));

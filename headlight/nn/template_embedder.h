@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -29,8 +30,9 @@ class HEADLIGHT_API TemplatePairStack {
   // Declares blocks.0, blocks.1 and so on, and layer_norm.
   TemplatePairStack(const Scope& scope, const PairStackConfig& config, int blocks);
 
-  // pair [residues * residues, pair] to the same.
-  Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
+  // pair [residues * residues, pair] to the same. `after_block` as of FoldingModel::Pass.
+  Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid,
+                    const std::function<void()>& after_block = {}) const;
 
  private:
   std::vector<PairStack> blocks_;
@@ -61,8 +63,8 @@ class HEADLIGHT_API TemplateEmbedder {
 
   // The state with the templates, of which there is at least one: added to the pairs, and as rows that follow those of
   // the alignment. Templates are embedded one after another; of each only its keys and values are held.
-  FoldingState operator()(Context& context, const FoldingState& state,
-                          const std::vector<TemplateFeatures>& templates) const;
+  FoldingState operator()(Context& context, const FoldingState& state, const std::vector<TemplateFeatures>& templates,
+                          const std::function<void()>& after_block = {}) const;
 
  private:
   Tensor EmbedPairs(Context& context, const TemplateFeatures& features) const;

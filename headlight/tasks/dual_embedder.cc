@@ -82,7 +82,8 @@ Tensor DualEmbedder::EmbedFitted(std::span<const Picture> fitted, const ImageOpt
   model.CheckPictures();
   const Tensor result = Tensor::Empty({std::ssize(fitted), dimension()});
   ForEachBatchOfValues(
-      *state_->loaded.processor, fitted, options.batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {
+      *state_->loaded.processor, fitted, PixelsAtOnce(options.batch_pixels, model.limits().pictures.patch),
+      [&](std::span<const Tensor> values, std::size_t first) {
         Context context;
         const Tensor vectors = model.PictureVectors(context, values);
         for (std::int64_t i = 0; i < vectors.rows(); ++i)

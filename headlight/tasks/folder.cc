@@ -105,10 +105,11 @@ PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOption
     if (options.cancelled && options.cancelled()) throw Cancelled();
   };
   std::int64_t done = 0;
+  const std::int64_t blocks = plan.blocks + std::ssize(templates) * plan.template_blocks;
   const auto after_block = [&] {
     stop();
     ++done;
-    if (options.progress) options.progress(done, static_cast<std::int64_t>(most) * plan.blocks);
+    if (options.progress) options.progress(done, most * blocks);
   };
 
   PredictedStructure predicted;

@@ -185,6 +185,26 @@ TEST(Folder, TellsItsProgressAndCanBeCancelled) {
   EXPECT_EQ(asked, 3);
 }
 
+TEST(Folder, TellsTheBlocksOfTemplates) {
+  const Folder folder = Folder::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/templates");
+  const FoldingPlan plan = folder.model().plan();
+  const PredictedStructure alone = folder.Predict(TestAlignment(), {.recycles = 0});
+  std::vector<std::int32_t> places(12);
+  std::iota(places.begin(), places.end(), 0);
+  const std::vector<ProteinTemplate> templates(2, TemplateOf("itself", alone.structure.chains.at(0), places));
+  std::int64_t calls = 0, last = 0, all = 0;
+  folder.Predict(TestAlignment(),
+                 {.recycles = 1, .templates = templates, .progress = [&](std::int64_t done, std::int64_t most) {
+                    ++calls;
+                    last = done;
+                    all = most;
+                  }});
+  EXPECT_GT(plan.template_blocks, 0);
+  EXPECT_EQ(all, 2 * (plan.blocks + 2 * plan.template_blocks));
+  EXPECT_EQ(calls, all);
+  EXPECT_EQ(last, all);
+}
+
 TEST(Folder, RefusesWhatCannotBe) {
   const Folder folder = Folder::Load(kFolder);
   const auto error_of = [&](const FoldOptions& options) {

@@ -22,7 +22,9 @@
 namespace headlight {
 
 struct ImageOptions {
-  std::int64_t batch_pixels = 4 * 224 * 224;  // of pictures that are encoded at once, as resized; at least 1
+  // Of pictures that are encoded at once, as resized; at least 1. Of a CLIP or SigLIP with patches larger than 16 x 16,
+  // more in proportion.
+  std::int64_t batch_pixels = 4 * 224 * 224;
   std::function<std::string(std::size_t picture)> name_of = {};  // in errors; "picture 1" unless given
 };
 

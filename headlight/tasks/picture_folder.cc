@@ -1,6 +1,7 @@
 #include "headlight/tasks/picture_folder.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -62,6 +63,12 @@ std::vector<Picture> FitPictures(const PictureProcessor& processor, std::span<co
     }
   });
   return fitted;
+}
+
+std::int64_t PixelsAtOnce(std::int64_t batch_pixels, Grid patch) {
+  constexpr std::int64_t usual = 16 * 16;
+  const std::int64_t factor = std::max<std::int64_t>(1, patch.cells() / usual);
+  return batch_pixels > std::numeric_limits<std::int64_t>::max() / factor ? batch_pixels : batch_pixels * factor;
 }
 
 void ForEachBatchOfValues(const PictureProcessor& processor, std::span<const Picture> fitted, std::int64_t batch_pixels,

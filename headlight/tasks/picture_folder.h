@@ -49,6 +49,9 @@ std::string NameOfPicture(const PictureName& name, std::size_t picture);
 std::vector<Picture> FitPictures(const PictureProcessor& processor, std::span<const Picture> pictures,
                                  const PictureName& name);
 
+// batch_pixels where patches have 16 x 16 pixels or fewer, more in proportion where they are larger: so many patches.
+std::int64_t PixelsAtOnce(std::int64_t batch_pixels, Grid patch);
+
 // Calls `compute` for pictures from FitPictures in their order, in batches of at most `batch_pixels` pixels or of one
 // picture, with their values and the index of the first.
 using ValuesBatch = std::function<void(std::span<const Tensor> values, std::size_t first)>;
