@@ -59,6 +59,7 @@ PictureEmbeddingConfig EmbeddingOf(const ClipPictureConfig& config) {
           .patch = config.patch,
           .channels = config.channels,
           .special = {{"class_embedding"}},
+          .waves = 1,  // its pictures' numbers and its projection are larger
           .projection = "patch_embedding",
           .bias = false,
           .flat = true,

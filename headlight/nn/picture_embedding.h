@@ -27,6 +27,10 @@ struct PictureEmbeddingConfig {
   std::vector<Special> special = {Special{}};
   bool positions = true;  // a learned table [1, special tokens that have one + patches, model]
   Interpolation interpolation = Interpolation::cubic;  // of it
+  // Deviation of the patches' positions when a training begins, here half of that of patches of numbers from -1 to 1.
+  // Normal positions of 0.02 do not become places for long: in 300 steps a CLIP learned colours and sizes and no place,
+  // and had a recall of 59, with waves of 0.5 and 1 one of 92 and 91. As large as the patches they hide them.
+  double waves = 0.25;
   Shape mask = {};  // of the token that stands for masked patches; no such token where it is empty
   std::string projection = "patch_embeddings.projection";
   bool bias = true;   // of the projection
