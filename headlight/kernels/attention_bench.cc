@@ -217,6 +217,7 @@ const bool registered = [] {
   for (const Shape& shape :
        {Shape{"short 8x32", Short(4096), 8, 32, false, 0}, Shape{"short 8x32 dropout", Short(4096), 8, 32, false, 0.1},
         Shape{"short 8x64", Short(4096), 8, 64, false, 0}, Shape{"short 4x16", Short(4096), 4, 16, false, 0},
+        Shape{"65 3x64", Lengths(32, {65, 65}), 3, 64, false, 0},
         Shape{"128 8x64", Lengths(16, {128, 128}), 8, 64, false, 0},
         Shape{"512 8x64 causal", Lengths(4, {512, 512}), 8, 64, true, 0},
         Shape{"4096 2x64", Lengths(1, {4096, 4096}), 2, 64, false, 0},
