@@ -219,7 +219,7 @@ TEST(DualEncoder, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, {}, {{0, 0}}); }), testing::HasSubstr("has no tokens"));
 }
 
-// The standard deviations of OpenAI's program, by a tower's size and its layers.
+// The standard deviations of OpenAI's program, by a tower's size and its layers, but for the places of patches.
 TEST(Clip, IsInitialisedByItsDepthAndWidth) {
   ClipConfig config;
   config.text->vocabulary = 500;
@@ -240,6 +240,7 @@ TEST(Clip, IsInitialisedByItsDepthAndWidth) {
                                      {"text_model.encoder.layers.1.mlp.fc2.weight", std::sqrt(0.25 / 128)},
                                      {"text_projection.weight", std::sqrt(1 / 128.0)},
                                      {"vision_model.encoder.layers.0.mlp.fc2.weight", std::sqrt(0.25 / 160)},
+                                     {"vision_model.embeddings.position_embedding.weight", 1},
                                      {"visual_projection.weight", std::sqrt(1 / 160.0)}}) {
     ASSERT_TRUE(values.contains(name)) << name;
     double squares = 0;
