@@ -173,6 +173,60 @@ TEST_P(FoldingLossParity, EqualsOpenFolds) {
         << name;
 }
 
+// AlphaFold 3's algorithm 27, by its definition: the mean over the blocks, of C alphas; and its weight in the sum.
+TEST(FoldingLoss, KnowsTheSmoothLddt) {
+  const Safetensors file(kFile);
+  const FoldingLabels labels = LabelsOf(file);
+  FoldingOutputs outputs;
+  Numbers at[2];  // a quaternion and a translation for each residue
+  for (const std::size_t block : {0, 1}) {
+    const Tensor frames = file.Read(block == 0 ? "frames.0" : "frames.1", DType::float64);
+    at[block] = ToDouble(frames);
+    outputs.structure.blocks.emplace_back().frames = frames.ViewAs({frames.elements() / 7, 7});
+  }
+  StructureBlock& last = outputs.structure.blocks.back();
+  const auto read = [&](const std::string& name, std::int64_t columns) {
+    const Tensor stored = file.Read(name, DType::float64);
+    return stored.ViewAs({stored.elements() / columns, columns});
+  };
+  for (StructureBlock& block : outputs.structure.blocks) {
+    block.torsions = read("angles.1", 14);
+    block.unnormalized_torsions = read("unnormalized_angles.1", 14);
+  }
+  last.group_frames = read("group_frames", 8 * 12);
+  last.atoms = read("atoms", 3 * kAtom14);
+  outputs.distances = read("distogram", 9);
+  outputs.lddt = read("lddt", 9);
+  outputs.letters = read("msa", 23);
+  outputs.resolved = read("resolved", kAtom37);
+  outputs.single = outputs.structure.single = Tensor::Zeros({outputs.lddt.rows(), 1}, DType::float64);
+
+  double wrong = 0, pairs = 0;
+  for (std::size_t i = 0; i < labels.residues.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const ResidueLabels &a = labels.residues[i], &b = labels.residues[j];
+      const Vector3 apart = a.frames[0].origin - b.frames[0].origin;
+      const double truth = std::sqrt(Dot(apart, apart));
+      if (!a.frame_known[0] || !b.frame_known[0] || truth >= 15) continue;
+      for (const Numbers& of : at) {
+        const double distance =
+            std::hypot(of[7 * i + 4] - of[7 * j + 4], of[7 * i + 5] - of[7 * j + 5], of[7 * i + 6] - of[7 * j + 6]);
+        pairs += 1;
+        for (const double step : {0.5, 1.0, 2.0, 4.0})
+          wrong += 0.25 / (1 + std::exp(step - std::abs(distance - truth)));
+      }
+    }
+  }
+  ASSERT_GT(pairs, 20);
+  EXPECT_TRUE(LossesOf(outputs, labels, {}).smooth_lddt.empty());
+  EXPECT_NEAR(ToDouble(LossesOf(outputs, labels, {.smooth_lddt = 1}).smooth_lddt)[0], wrong / pairs, 1e-4);
+  const auto sum = [&](double weight) {
+    return ToDouble(FoldingLoss(outputs, labels, {.smooth_lddt = weight}, 1))[0] /
+           std::sqrt(static_cast<double>(labels.residues.size()));
+  };
+  EXPECT_NEAR(sum(4) - sum(0), 4 * wrong / pairs, 1e-3);
+}
+
 TEST(FoldingLoss, RenamesWhatOpenFoldRenames) {
   const Safetensors file(kFile);
   FoldedStructure structure;

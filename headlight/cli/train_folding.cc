@@ -54,6 +54,7 @@ struct Options : ModelTrainingOptions {
   int extra_layers = 1, structure_layers = 8, recycles = 3;  // from scratch
   bool without_triangles = false, covariation = false;
   bool fine_tuning = false;
+  double smooth_lddt = 0;
 };
 
 TrainingFolder Begin(Options& options) {
@@ -141,6 +142,7 @@ void Run(Options& options) {
     folding.weights.resolved = 0.01;
     folding.weights.violations = 1;
   }
+  folding.weights.smooth_lddt = options.smooth_lddt;
   const TrainingTask task = FoldingTask(*model, train, valid, folding);
   Json of = Json::Object{{"batch_size", options.batches.batch_tokens},
                          {"crop", options.crop},
@@ -152,6 +154,7 @@ void Run(Options& options) {
   of.Set("recycles", plan.recycles);
   if (plan.templates > 0) of.Set("templates", plan.templates);
   if (options.clamped != kClampedShare) of.Set("clamped", options.clamped);
+  if (options.smooth_lddt > 0) of.Set("smooth_lddt", options.smooth_lddt);
   RunModelTraining(
       task, options, "folding", "headlight fold", HashOfChainSet(train), std::move(of),
       [&](const std::string& to) { model->Save(to); }, progress);
@@ -232,6 +235,11 @@ void AddTrainFolding(CLI::App& train) {
       .add_flag("--fine-tuning", options->fine_tuning,
                 "Add the losses of the second part of AlphaFold's training: of impossible bonds, angles and clashes, "
                 "and of which atoms an experiment resolves")
+      ->group("Training");
+  AddNumber(command, "--smooth-lddt", options->smooth_lddt, NumberFrom(0),
+            "Weight of AlphaFold 3's loss of distances below 15 angstrom, which prefers one likely structure to the "
+            "mean of several; 0: none")
+      ->capture_default_str()
       ->group("Training");
   command.footer(
       "\nOf the chains of one file those with the same sequence count once. Where a chain has no alignment, its\n"

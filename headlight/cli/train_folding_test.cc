@@ -195,6 +195,20 @@ TEST(TrainFolding, ErrorsAreClampedInSoManyChains) {
   EXPECT_THAT(setting.Train(setting.Small("out", {"--clamped", "1.5"})).err, HasSubstr("--clamped"));
 }
 
+TEST(TrainFolding, DistancesAreWeighed) {
+  const Setting setting;
+  const auto weights = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> options = setting.Small(out, {"--epochs", "3"});
+    options.insert(options.end(), more.begin(), more.end());
+    EXPECT_EQ(setting.Train(options).exit_code, 0);
+    return ReadFile(setting.folder.File(out + "/last/model.safetensors"));
+  };
+  EXPECT_NE(weights("weighed", {"--smooth-lddt", "4"}), weights("none", {}));
+  const Outcome other = setting.Train(setting.Small("weighed", {"--epochs", "4", "--resume", "--smooth-lddt", "3"}));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("smooth_lddt"));
+}
+
 TEST(TrainFolding, RefusesWhatCannotBe) {
   const Setting setting;
   const std::string out = setting.folder.File("out");

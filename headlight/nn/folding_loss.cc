@@ -15,6 +15,7 @@
 #include "headlight/ops/frame_aligned_error.h"
 #include "headlight/ops/rowwise.h"
 #include "headlight/ops/sigmoid_cross_entropy.h"
+#include "headlight/ops/smooth_lddt.h"
 #include "headlight/ops/view.h"
 #include "headlight/protein/structure_scores.h"
 
@@ -85,6 +86,24 @@ Tensor BackboneLoss(const FoldedStructure& structure, const FoldingLabels& label
     const Tensor loss = ops::FrameAlignedError({own, ops::Columns(own, 9, 3)}, truth, known, known,
                                                {.clamped_share = labels.clamped_share},
                                                1 / static_cast<double>(structure.blocks.size()));
+    sum = sum.empty() ? loss : ops::Add(sum, loss);
+  }
+  return sum;
+}
+
+// Of the C alphas of each block.
+Tensor LocalDistanceLoss(const FoldedStructure& structure, const std::vector<ResidueLabels>& labels) {
+  std::vector<double> points;
+  Marks known;
+  for (const ResidueLabels& residue : labels) {
+    Append(points, residue.frames[0].origin);
+    known.push_back(residue.frame_known[0]);
+  }
+  const Tensor truth = TensorOf(points, {std::ssize(labels), 3}, structure.single.dtype());
+  Tensor sum;
+  for (const StructureBlock& block : structure.blocks) {
+    const Tensor loss = ops::SmoothLddtLoss(ops::Columns(FrameMatrices(block.frames), 9, 3), truth, known,
+                                            1 / static_cast<double>(structure.blocks.size()));
     sum = sum.empty() ? loss : ops::Add(sum, loss);
   }
   return sum;
@@ -292,6 +311,7 @@ FoldingLosses LossesOf(const FoldingOutputs& outputs, const FoldingLabels& label
     losses.aligned_errors = AlignedErrorLoss(outputs.aligned_errors, last.frames, labels.residues);
   losses.resolved = ResolvedLoss(outputs.resolved, labels.residues);
   if (weights.violations > 0) losses.violations = ViolationLoss(last.atoms, labels.residues);
+  if (weights.smooth_lddt > 0) losses.smooth_lddt = LocalDistanceLoss(outputs.structure, labels.residues);
   return losses;
 }
 
@@ -314,6 +334,7 @@ Tensor FoldingLoss(const FoldingOutputs& outputs, const FoldingLabels& labels, c
   add(losses.aligned_errors, weights.aligned_errors);
   add(losses.resolved, weights.resolved);
   add(losses.violations, weights.violations);
+  add(losses.smooth_lddt, weights.smooth_lddt);
   Check(!sum.empty(), "FoldingLoss: all weights are 0");
   return sum;
 }

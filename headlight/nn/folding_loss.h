@@ -34,13 +34,14 @@ struct FoldingLosses {
   Tensor aligned_errors;  // of the bins of aligned errors; empty where the model has no such head
   Tensor resolved;        // of which atoms an experiment resolves
   Tensor violations;      // impossible bonds, angles and clashes; empty where its weight is 0
+  Tensor smooth_lddt;     // of C alphas, the mean over the blocks; not of AlphaFold 2; empty where its weight is 0
 };
 
 // The defaults are those of the first part of the authors' training; in its second part, fine-tuning, resolved has 0.01
 // and violations 1.
 struct FoldingLossWeights {
   double backbone = 0.5, side_chains = 0.5, torsions = 1, distances = 0.3, letters = 2, lddt = 0.01,
-         aligned_errors = 0.1, resolved = 0, violations = 0;
+         aligned_errors = 0.1, resolved = 0, violations = 0, smooth_lddt = 0;
 };
 
 // Gradients are those of the outputs; the bins of lDDT and of aligned errors, which depend on them too, pass none on.
