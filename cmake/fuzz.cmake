@@ -1,4 +1,4 @@
-# headlight/ROOM/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 10 seconds (CTest's label `fuzz`) and
+# headlight/ROOM/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 5 seconds (CTest's label `fuzz`) and
 # for ten minutes (`slow`). It starts from the room's testdata and keeps new inputs in the build folder's corpus/STEM.
 file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS headlight/*_fuzz.cc)
 add_custom_target(fuzzers)
@@ -14,7 +14,7 @@ foreach(source ${fuzzers})
   if(NOT IS_DIRECTORY ${seeds})
     set(seeds "")
   endif()
-  foreach(run fuzz:10 slow:600)
+  foreach(run fuzz:5 slow:600)
     string(REPLACE ":" ";" run ${run})
     list(GET run 0 label)
     list(GET run 1 seconds)
