@@ -25,14 +25,15 @@ using testing::HasSubstr;
 
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
 
-// The last text is longer than the model reads.
+// One text is longer than the model reads; two matches are equal, and a negative equals a match.
 std::vector<SimilarTexts> Pairs() {
   std::string longest = "The meadow";
   for (int i = 0; i < 30; ++i) longest += " is green";
   return {{"A small dog runs.", "The dog is running across the meadow.", {"Two men.", "A green dog"}, "a:1"},
           {"Two men, two dogs.", "dogs and men", {}, "a:2"},
           {"The children are playing.", "A child plays", {"The children are green"}, "a:3"},
-          {longest, "green", {}, "a:4"}};
+          {longest, "green", {}, "a:4"},
+          {"It is green.", "green", {"dogs and men"}, "a:5"}};
 }
 
 double LogOfSum(const std::vector<double>& logits) {
@@ -68,10 +69,13 @@ struct Expected {
     };
     for (std::size_t i = 0; i < pairs; ++i) {
       std::vector<double> to_matches, to_texts;
-      for (std::size_t j = 0; j < matches.size(); ++j) to_matches.push_back(logit(i, j));
-      for (std::size_t j = 0; j < pairs; ++j) to_texts.push_back(logit(j, i));
+      for (std::size_t j = 0; j < matches.size(); ++j) {
+        if (j != i && matches[j] == matches[i]) continue;
+        to_matches.push_back(logit(i, j));
+        if (j < pairs) to_texts.push_back(logit(j, i));
+      }
       loss += (LogOfSum(to_matches) + LogOfSum(to_texts)) / 2 - logit(i, i);
-      recall += std::ranges::max(to_matches) == to_matches[i] ? 100.0 / static_cast<double>(pairs) : 0;
+      recall += std::ranges::max(to_matches) == logit(i, i) ? 100.0 / static_cast<double>(pairs) : 0;
     }
     loss /= static_cast<double>(pairs);
   }
@@ -98,7 +102,7 @@ struct Sentences {
   std::optional<PipelineTokenizer> tokenizer;
 };
 
-const BatchOptions kAll{.batch_tokens = 4};
+const BatchOptions kAll{.batch_tokens = 5};
 
 TEST(SentenceVectors, HaveTheLossOfEmbeddersVectors) {
   for (const SentenceVectorOptions& options :
@@ -114,7 +118,7 @@ TEST(SentenceVectors, HaveTheLossOfEmbeddersVectors) {
     EXPECT_NEAR(report.loss, valid.loss, 1e-4 * valid.loss);
     EXPECT_NEAR(report.score, valid.recall, 1e-9);
     const TrainingBatch batch = task.batches({})();
-    ASSERT_EQ(batch.labels, 4);
+    ASSERT_EQ(batch.labels, 5);
     sentences.model->parameters().PrepareTraining();
     const double loss =
         ComputeGradients(sentences.model->parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});

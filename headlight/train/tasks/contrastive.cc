@@ -66,7 +66,7 @@ Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pai
   };
   const Tensor pictures = vectors(std::ssize(pairs.pictures), PictureVectorsOf),
                texts = vectors(std::ssize(pairs.texts), TextVectorsOf);  // in this order, as dropout is drawn
-  return ContrastiveLoss(context, model, pictures, texts, scale);
+  return ContrastiveLoss(context, model, pictures, texts, FirstOfEqual(pairs.texts), scale);
 }
 
 // Of each picture its texts as ids, and the near miss of each, which is empty where there is none.
@@ -194,9 +194,10 @@ ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor&
                                                 {block, dimension}),
                  texts_and_misses = Tensor::From<float>(numbers, {std::ssize(candidates), dimension});
     Context context;
-    loss += static_cast<double>(ContrastiveLoss(context, model, pictures, texts_and_misses, 1).data<float>()[0]);
+    const std::vector<std::int32_t> equal = FirstOfEqual(candidates);
+    loss += static_cast<double>(ContrastiveLoss(context, model, pictures, texts_and_misses, equal, 1).data<float>()[0]);
     const auto same = [&](std::int64_t a, std::int64_t b) {
-      return candidates[static_cast<std::size_t>(a)] == candidates[static_cast<std::size_t>(b)];
+      return equal[static_cast<std::size_t>(a)] == equal[static_cast<std::size_t>(b)];
     };
     for (const std::int64_t rank : RanksOf(model.Logits(context, pictures, texts_and_misses), same)) {
       texts_first += rank == 0;

@@ -22,9 +22,10 @@ struct ContrastiveOptions {
 
 // In each epoch a picture is learned with one of its texts, which is drawn, and every picture of the batch must tell
 // the near misses of these texts from its own, too (Yuksekgonul et al., "When and Why Vision-Language Models Behave
-// like Bags-of-Words", 2023). The temperature is learned; of CLIP's loss e^logit_scale stays at most 100. A
-// validation's scores are in per cent, among blocks of 1,000 pairs of a picture and its first text: how many pictures
-// find their own text first ("text_recall"), how many texts their own picture
+// like Bags-of-Words", 2023); a text that equals a picture's own is no other to it. The temperature is learned; of
+// CLIP's loss e^logit_scale stays at most 100. A validation's scores are in per cent, among blocks of 1,000 pairs of a
+// picture and its first text: how many pictures find their own text first ("text_recall"), how many texts their own
+// picture
 // ("picture_recall"), and the mean of both, "recall", which is the score; and how many are found among the first ten
 // ("text_recall_at_10", "picture_recall_at_10"). Near misses of the first texts are among those to choose from. Equal
 // texts count as one. Model, processor and sets must outlive the task. Throws Error for a model of one tower.

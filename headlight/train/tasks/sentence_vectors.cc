@@ -88,7 +88,10 @@ Tensor SentenceLoss(const TextEncoder& model, Context& context, const SentenceBa
   const auto logits = [&](const Tensor& a, const Tensor& b) {
     return ops::Scale(ops::Linear(a, {.value = b}), options.scale);
   };
-  return SoftmaxPairLoss(logits(texts, rows(pairs, all)), logits(rows(pairs, 2 * pairs), texts), scale);
+  std::vector<std::vector<std::int32_t>> others;
+  for (std::int64_t i = pairs; i < all; ++i) others.push_back(batch.texts[static_cast<std::size_t>(i)].ids);
+  return SoftmaxPairLoss(logits(texts, rows(pairs, all)), logits(rows(pairs, 2 * pairs), texts), FirstOfEqual(others),
+                         scale);
 }
 
 ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, const std::vector<SimilarTexts>& valid,
@@ -116,7 +119,10 @@ ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, 
     const Tensor texts = all_texts.ViewRows(first, block), matches = all_matches.ViewRows(first, block);
     const Tensor of_texts = ops::Scale(ops::Linear(texts, {.value = matches}), options.scale),
                  of_matches = ops::Scale(ops::Linear(matches, {.value = texts}), options.scale);
-    loss += static_cast<double>(SoftmaxPairLoss(of_texts, of_matches, 1).data<float>()[0]);
+    std::vector<std::vector<std::int32_t>> matched;
+    for (std::int64_t i = first; i < first + block; ++i)
+      matched.push_back(read(valid[static_cast<std::size_t>(i)].match).ids);
+    loss += static_cast<double>(SoftmaxPairLoss(of_texts, of_matches, FirstOfEqual(matched), 1).data<float>()[0]);
     const auto right = [&](std::int64_t a, std::int64_t b) {
       return valid[static_cast<std::size_t>(first + a)].match == valid[static_cast<std::size_t>(first + b)].match;
     };

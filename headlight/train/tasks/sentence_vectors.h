@@ -1,6 +1,7 @@
 // Contrastive training of an encoder of texts (Reimers and Gurevych, "Sentence-BERT", 2019; Henderson et al.,
 // "Efficient Natural Language Response Suggestion for Smart Reply", 2017, section 4.4): within a batch each text is to
-// find its match among the matches of all and the hard negatives of all, and each match its text.
+// find its match among the matches of all and the hard negatives of all, but for those equal to it, and each match its
+// text.
 #pragma once
 
 #include <cstdint>
