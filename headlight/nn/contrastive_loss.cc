@@ -23,7 +23,8 @@ Tensor WithoutEqual(const Tensor& logits, std::span<const std::int32_t> first) {
   Tensor never;
   std::map<std::int32_t, std::vector<std::int64_t>> equal;
   for (std::int64_t i = 0; i < std::ssize(first); ++i) equal[first[static_cast<std::size_t>(i)]].push_back(i);
-  for (const auto& [text, places] : equal) {
+  for (const auto& entry : equal) {
+    const std::vector<std::int64_t>& places = entry.second;
     if (places.size() < 2) continue;
     if (never.empty()) never = Tensor::Zeros(logits.shape(), logits.dtype());
     Dispatch(logits.dtype(), [&]<typename T>(T) {
