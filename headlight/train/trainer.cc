@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -263,6 +264,8 @@ class Training {
       if (static_cast<std::int64_t>(state_.snapshots.size()) > options_.average_last) state_.snapshots.pop_front();
     }
     state_.seconds = seconds_before_ + SecondsSince(begin_);
+    // Rank 0's on all, as the next learning rate may follow them.
+    if (ranks_.several()) Broadcast(*ranks_.ranks(), BytesOf(std::span(&state_.seconds, 1)));
     Save();
     log_begin_ += Clock::now() - begin;  // what validation takes is not the training's speed
     if (OutOfPatience()) Note(fmt::format("stopped after {} validations without improvement", options_.patience));

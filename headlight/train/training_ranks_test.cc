@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -143,6 +145,26 @@ TEST(TrainingRanks, NumbersThatPartAreFound) {
   };
   EXPECT_THAT(ErrorOf([&] { Train(folder.File("c"), {.ranks = 2, .change = parts}); }),
               HasSubstr("rank 1 (host here) has other numbers than rank 0 after step"));
+}
+
+// A learning rate that falls with the time; the last rank's validations end later.
+TEST(TrainingRanks, HaveOneTimeAfterAValidation) {
+  const TemporaryFolder folder;
+  TrainingOptions options = PointOptions(0);
+  options.minutes = 0.005;
+  options.validate_every = 2;
+  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 1, .peak = 0.01};
+  const auto slow = [](int rank, TrainingTask& task, Json&) {
+    task.validate = [rank, validate = task.validate](const PassWatch& watch) {
+      ValidationReport report = validate(watch);
+      std::this_thread::sleep_for(std::chrono::milliseconds(rank == 2 ? 10 : 0));
+      return report;
+    };
+  };
+  const std::vector<End> ends = Train(folder.File("c"), {.ranks = 3, .options = options, .change = slow});
+  EXPECT_GT(ends[0].validated.size(), 2U);
+  EXPECT_EQ(ends[1].values, ends[0].values);
+  EXPECT_EQ(ends[2].values, ends[0].values);
 }
 
 TEST(TrainingRanks, OneThatIsSlowIsNamedOnce) {
