@@ -16,6 +16,7 @@
 #include "headlight/models/clip.h"
 #include "headlight/models/family.h"
 #include "headlight/models/siglip.h"
+#include "headlight/nn/contrastive_loss.h"
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/train/gradients.h"
 #include "headlight/train/tasks/contrastive.h"
@@ -189,6 +190,19 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
   const double trained =
       ComputeGradients(tiny.model->parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
   EXPECT_NEAR(trained, loss / 150, 1e-4 * loss / 150);
+}
+
+// Three texts, of which the last is no picture's, and two pictures: texts 0 and 2 are equal, or all are.
+TEST(SigmoidPairLoss, LeavesEqualTextsOut) {
+  const Tensor logits = Tensor::From<double>({1, 2, 3, 4, 5, 6}, {3, 2});
+  const auto loss = [&](const std::vector<std::int32_t>& first) {
+    return SigmoidPairLoss(logits, first, 2).data<double>()[0];
+  };
+  const auto cost = [](double logit) { return std::log1p(std::exp(logit)); };
+  const double pairs = cost(-1) + cost(-4);
+  EXPECT_NEAR(loss({0, 1, 2}), 2 * (pairs + cost(2) + cost(3) + cost(5) + cost(6)), 1e-9);
+  EXPECT_NEAR(loss({0, 1, 0}), 2 * (pairs + cost(2) + cost(3) + cost(6)), 1e-9);
+  EXPECT_NEAR(loss({0, 0, 0}), 2 * pairs, 1e-9);
 }
 
 // With dropout a part is computed with the same random numbers again: the gradient is that of the loss.

@@ -91,8 +91,8 @@ Tensor BackboneLoss(const FoldedStructure& structure, const FoldingLabels& label
   return sum;
 }
 
-// Of the C alphas of each block.
-Tensor LocalDistanceLoss(const FoldedStructure& structure, const std::vector<ResidueLabels>& labels) {
+// The mean over the blocks, of their C alphas.
+Tensor SmoothLddtOfBlocks(const FoldedStructure& structure, const std::vector<ResidueLabels>& labels) {
   std::vector<double> points;
   Marks known;
   for (const ResidueLabels& residue : labels) {
@@ -311,7 +311,7 @@ FoldingLosses LossesOf(const FoldingOutputs& outputs, const FoldingLabels& label
     losses.aligned_errors = AlignedErrorLoss(outputs.aligned_errors, last.frames, labels.residues);
   losses.resolved = ResolvedLoss(outputs.resolved, labels.residues);
   if (weights.violations > 0) losses.violations = ViolationLoss(last.atoms, labels.residues);
-  if (weights.smooth_lddt > 0) losses.smooth_lddt = LocalDistanceLoss(outputs.structure, labels.residues);
+  if (weights.smooth_lddt > 0) losses.smooth_lddt = SmoothLddtOfBlocks(outputs.structure, labels.residues);
   return losses;
 }
 
