@@ -151,9 +151,8 @@ TEST(TrainingRanks, NumbersThatPartAreFound) {
 TEST(TrainingRanks, HaveOneTimeAfterAValidation) {
   const TemporaryFolder folder;
   TrainingOptions options = PointOptions(0);
-  options.minutes = 0.005;
-  options.validate_every = 2;
-  options.schedule = {.kind = ScheduleKind::cosine, .warmup = 1, .peak = 0.01};
+  options.minutes = 1;
+  options.schedule = {.kind = ScheduleKind::linear, .warmup = 1, .peak = 0.1};
   const auto slow = [](int rank, TrainingTask& task, Json&) {
     task.validate = [rank, validate = task.validate](const PassWatch& watch) {
       ValidationReport report = validate(watch);
@@ -161,8 +160,8 @@ TEST(TrainingRanks, HaveOneTimeAfterAValidation) {
       return report;
     };
   };
-  const std::vector<End> ends = Train(folder.File("c"), {.ranks = 3, .options = options, .change = slow});
-  EXPECT_GT(ends[0].validated.size(), 2U);
+  const std::vector<End> ends = Train(folder.File("c"), {.ranks = 3, .options = options, .stop = 7, .change = slow});
+  EXPECT_GE(ends[0].validated.size(), 3U);
   EXPECT_EQ(ends[1].values, ends[0].values);
   EXPECT_EQ(ends[2].values, ends[0].values);
 }
