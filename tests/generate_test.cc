@@ -1,4 +1,4 @@
-// Sampling: the frequency of each word is its probability after temperature, top-k, top-p and penalties.
+// Sampling: the frequency of each word is its probability after temperature, top-k, top-p and penalties; and guidance.
 #include "headlight/generate/generate.h"
 
 #include <gmock/gmock.h>
@@ -64,6 +64,65 @@ TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
     for (const auto& [word, probability] : expected)
       EXPECT_NEAR(found[word], probability, 4 * std::sqrt(probability / draws) + 1.0 / draws) << word;
   }
+}
+
+// The log-probabilities of the next word after each prompt followed by the ids, by the definition of guidance.
+std::vector<double> GuidedLogProbabilities(const LanguageModel& model, std::vector<std::int32_t> prompt,
+                                           const std::vector<std::int32_t>& ids, const GenerationOptions& options) {
+  const auto logits = [&](std::vector<std::int32_t> text) {
+    text.insert(text.end(), ids.begin(), ids.end());
+    const auto length = static_cast<std::int32_t>(text.size());
+    Context context;
+    return model.Logits(context, model.Decode(context, text, {{0, length}}).ViewRows(length - 1, 1)).ToVector<float>();
+  };
+  const std::vector<float> with = logits(std::move(prompt)), without = logits(options.unguided);
+  std::vector<double> guided;
+  double sum = 0;
+  for (std::size_t word = 0; word < with.size(); ++word) {
+    const double c = with[word], u = without[word];
+    guided.push_back(u + options.guidance * (c - u));
+    sum += std::exp(guided.back());
+  }
+  for (double& logit : guided) logit -= std::log(sum);
+  return guided;
+}
+
+TEST(Generate, IsGuidedAwayFromAnotherPrompt) {
+  const auto model = LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
+  const std::vector<std::vector<std::int32_t>> prompts = {kPrompt, {9}, {5, 1, 8, 2, 2}};
+  for (const double guidance : {0.0, 0.5, 3.0})
+    for (const std::int32_t beams : {1, 3}) {
+      const GenerationOptions options{.beam_size = beams,
+                                      .length_penalty = 0,
+                                      .n_best = beams,
+                                      .guidance = guidance,
+                                      .unguided = {4, 4},
+                                      .max_new_tokens = 6};
+      const std::vector<std::vector<Hypothesis>> results = Generate(*model, prompts, options);
+      for (std::size_t i = 0; i < prompts.size(); ++i)
+        for (const Hypothesis& found : results[i]) {
+          double sum = 0;
+          std::vector<std::int32_t> ids;
+          for (const std::int32_t id : found.ids) {
+            const std::vector<double> next = GuidedLogProbabilities(*model, prompts[i], ids, options);
+            if (beams == 1) {
+              EXPECT_EQ(id, std::ranges::max_element(next) - next.begin());
+            }
+            sum += next[static_cast<std::size_t>(id)];
+            ids.push_back(id);
+          }
+          EXPECT_NEAR(found.log_probability, sum, 1e-4 * (1 + guidance)) << guidance << " " << beams;
+        }
+    }
+  const auto refusal = [&](const GenerationOptions& options) {
+    return ErrorOf([&] { Generate(*model, prompts, options); });
+  };
+  EXPECT_THAT(refusal({.guidance = -1, .unguided = {4}}), testing::HasSubstr("guidance must be a number from 0"));
+  EXPECT_THAT(refusal({.guidance = std::nan(""), .unguided = {4}}), testing::HasSubstr("guidance"));
+  EXPECT_THAT(refusal({.guidance = 2}), testing::HasSubstr("guidance 2 needs an unguided prompt"));
+  EXPECT_THAT(refusal({.guidance = 2, .unguided = std::vector<std::int32_t>(10'000, 4)}),
+              testing::HasSubstr("which has 10000"));
+  EXPECT_THAT(refusal({.guidance = 2, .unguided = {-3}}), testing::HasSubstr("-3"));
 }
 
 TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {

@@ -192,6 +192,10 @@ void AddDraw(CLI::App& program) {
   AddNumber(command, "--temperature", options.draw.temperature, NumberAbove(0),
             "Divide the logits by X before sampling")
       ->capture_default_str();
+  AddNumber(command, "--guidance", options.draw.guidance, NumberFrom(0, 100),
+            "Follow the text X times as far as the model learned, which must have been trained with --drop-text; costs "
+            "twice the time")
+      ->capture_default_str();
   AddNumber(command, "--top-k", options.draw.top_k, AtLeast(0), "Sample from the N most probable codes; 0: from all")
       ->capture_default_str();
   AddNumber(command, "--top-p", options.draw.top_p, NumberAbove(0, 1),

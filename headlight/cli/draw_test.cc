@@ -84,10 +84,10 @@ TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
 
 TEST_F(Draw, PrintsCodes) {
   const Drawer drawer = Drawer::Load(model);
-  const Outcome outcome = RunProgram({"draw", model, texts[0], texts[1], "--count", "2", "--json"});
+  const Outcome outcome = RunProgram({"draw", model, texts[0], texts[1], "--count", "2", "--guidance", "3", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<std::string> lines = Lines(outcome.out);
-  const std::vector<Drawing> drawings = drawer.Draw(texts, 2);
+  const std::vector<Drawing> drawings = drawer.Draw(texts, 2, {.guidance = 3});
   ASSERT_EQ(lines.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const JsonView line(ParseJson(lines[i], "line"), "line");

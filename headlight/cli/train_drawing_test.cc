@@ -118,6 +118,34 @@ TEST_F(TrainDrawing, MakesFoldersThatDraw) {
   EXPECT_EQ(Values<PictureCoder>("vae").size(), Values<PictureCoder>("vae2").size());
 }
 
+TEST_F(TrainDrawing, LeavesOutTextsAsOftenAsTold) {
+  MustRun(NewCodes("vae", {"--steps", "2"}));
+  MustRun(NewDraws("begun", {"--steps", "1"}));
+  const auto embeddings = [&](const std::string& name) {  // of the words, and then of eight positions' padding
+    const auto loaded = LoadModel<Dalle>(folder.File(name) + "/last");
+    const Parameter& first = loaded->parameters().all().front();
+    EXPECT_EQ(first.names.front(), "text_embedding.weight");
+    return first.value.ToVector<float>();
+  };
+  const auto further = [&](const std::string& name, const std::string& share, const std::string& steps) {
+    return Draws(name, {"--from", folder.File("begun"), "--weight-decay", "0", "--learning-rate", "0.01", "--drop-text",
+                        share, "--steps", steps});
+  };
+  for (const char* share : {"0", "0.5", "1"}) MustRun(further(std::string("dropped") + share, share, "5"));
+  const std::vector<float> begun = embeddings("begun"), all = embeddings("dropped1"), none = embeddings("dropped0");
+  const auto padding = static_cast<std::ptrdiff_t>(begun.size() - 16 * 8);
+  EXPECT_TRUE(std::equal(begun.begin() + 16, begun.begin() + padding, all.begin() + 16));  // id 0 is the start, too
+  EXPECT_FALSE(std::equal(begun.begin() + padding, begun.end(), all.begin() + padding));
+  EXPECT_FALSE(std::equal(begun.begin() + 16, begun.begin() + padding, none.begin() + 16));
+  EXPECT_NE(embeddings("dropped0.5"), none);
+
+  MustRun(further("parts", "0.5", "3"));
+  MustRun(With(further("parts", "0.5", "5"), {"--resume"}));
+  EXPECT_EQ(embeddings("parts"), embeddings("dropped0.5"));
+  EXPECT_THAT(RefusalOf(With(further("parts", "0.6", "6"), {"--resume", "--quiet"})), HasSubstr("drop_text"));
+  EXPECT_THAT(RefusalOf(further("parts", "1.1", "6")), HasSubstr("--drop-text"));
+}
+
 // Beside squared errors the divergence weighs most in the first batch, with the logit-Laplace nothing.
 TEST_F(TrainDrawing, TheWeightOfTheDivergenceFallsOrRises) {
   for (const std::string loss : {"logit-laplace", "l2"}) {

@@ -39,6 +39,7 @@ struct Options : ModelTrainingOptions {
   std::vector<std::string> images;
   std::string vae, tokenizer;
   std::int32_t text_positions = 32;
+  double drop_text = 0;
   std::vector<std::string> attention;
 
   const std::string& text_folder() const { return from.empty() ? tokenizer : from; }
@@ -144,8 +145,9 @@ void Run(Options& options) {
   };
   const DrawnTextSets pairs = {read(options.train, options.learned(), "learn from"),
                                read(options.validation(), options.validated(), "validate on")};
-  const TrainingTask task = TextToPictureTask(*model, pairs, options.batches);
+  const TrainingTask task = TextToPictureTask(*model, pairs, options.batches, options.drop_text);
   Json of = Json::Object{{"batch_size", options.batches.batch_tokens}};
+  if (options.drop_text > 0) of.Set("drop_text", options.drop_text);
   if (options.from_scratch()) {
     of.Set("text_positions", options.text_positions);
     of.Set("attention", Json::Array(options.attention.begin(), options.attention.end()));
@@ -195,6 +197,12 @@ void AddTrainTextToPicture(CLI::App& train) {
       ->excludes(from)
       ->type_name(fmt::format("{}", fmt::join(kinds, "|")))
       ->group(kModelGroup);
+  AddNumber(
+      command, "--drop-text", options->drop_text, NumberFrom(0, 1),
+      "Share of the pictures that are learned without their text, for the --guidance of `headlight draw`; a tenth "
+      "is usual")
+      ->capture_default_str()
+      ->group("Training");
   command.footer(
       "\nA picture's codes are those of the coder (`headlight train picture-codes`), whose folder is copied into the "
       "model's\n"

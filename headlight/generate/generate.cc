@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "headlight/generate/batched.h"
@@ -9,6 +10,7 @@
 #include "headlight/generate/draft.h"
 #include "headlight/generate/next_words.h"
 #include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
 
 namespace headlight {
@@ -42,6 +44,11 @@ class Generation {
     Check(!options.on_token || options.beam_size == 1, "on_token is for a beam_size of 1: no token of a beam is final");
     for (const std::int32_t end : options.end_ids)
       Check(end >= 0 && end < model.outputs(), "an end's id {} is outside the vocabulary of {}", end, model.outputs());
+    Check(std::isfinite(options.guidance) && options.guidance >= 0, "guidance must be a number from 0, not {}",
+          options.guidance);
+    Check(!guided() || (!options.unguided.empty() && std::ssize(options.unguided) <= limits.positions),
+          "guidance {} needs an unguided prompt of 1 to {} tokens, which has {}", options.guidance, limits.positions,
+          options.unguided.size());
     for (std::size_t i = 0; i < prompts.size(); ++i)
       Check(!prompts[i].empty() && static_cast<std::int64_t>(prompts[i].size()) <= limits.positions,
             "a prompt must have from 1 to {} tokens; prompt {} has {}", limits.positions, i + 1, prompts[i].size());
@@ -57,9 +64,16 @@ class Generation {
   }
 
  private:
+  bool guided() const { return options_.guidance != 1; }
+
   void RunBatch(std::span<const std::size_t> batch, std::vector<std::vector<Hypothesis>>& results) const {
     std::vector<Search> searches;
     std::vector<std::int32_t> ids, lengths, last_rows;
+    const auto read = [&](const std::vector<std::int32_t>& prompt) {
+      ids.insert(ids.end(), prompt.begin(), prompt.end());
+      lengths.push_back(static_cast<std::int32_t>(prompt.size()));
+      last_rows.push_back(static_cast<std::int32_t>(ids.size()) - 1);
+    };
     for (const std::size_t index : batch) {
       const std::vector<std::int32_t>& prompt = prompts_[index];
       Search& search = searches.emplace_back();
@@ -67,18 +81,19 @@ class Generation {
       search.random = Random(options_.seed, options_.first_stream + index);
       // The last token needs no position: it is not read.
       search.max_length = static_cast<std::int32_t>(std::min<std::int64_t>(
-          options_.max_new_tokens, model_.limits().positions - static_cast<std::int64_t>(prompt.size()) + 1));
-      ids.insert(ids.end(), prompt.begin(), prompt.end());
-      lengths.push_back(static_cast<std::int32_t>(prompt.size()));
-      last_rows.push_back(static_cast<std::int32_t>(ids.size()) - 1);
+          options_.max_new_tokens,
+          model_.limits().positions - std::max(std::ssize(prompt), std::ssize(options_.unguided)) + 1));
+      read(prompt);
     }
+    if (guided())
+      for (std::size_t i = 0; i < batch.size(); ++i) read(options_.unguided);
     Context context;
     DecoderCache cache;
     context.cache = &cache;
     Cancel();
-    Tensor hidden = ops::Embedding(model_.Decode(context, ids, PackedSequences(lengths)), last_rows);
-    const bool may_draft = model_.parameters().have_draft() && options_.beam_size == 1 && !options_.sample &&
-                           options_.repetition_penalty == 1 && options_.no_repeat_ngram_size == 0;
+    Tensor hidden = Guided(ops::Embedding(model_.Decode(context, ids, PackedSequences(lengths)), last_rows));
+    const bool may_draft = !guided() && model_.parameters().have_draft() && options_.beam_size == 1 &&
+                           !options_.sample && options_.repetition_penalty == 1 && options_.no_repeat_ngram_size == 0;
     for (std::int32_t length = 1;;) {
       Cancel();
       if (may_draft && length > 1 && searches.size() == 1) {
@@ -96,10 +111,23 @@ class Generation {
 
   Tensor ReadLastWords(Context& context, std::span<const Search> searches) const {
     std::vector<std::int32_t> last_words;
-    for (const Search& search : searches)
-      for (const Beam& beam : search.beams) last_words.push_back(beam.ids.back());
+    for (int times = 0; times < (guided() ? 2 : 1); ++times)
+      for (const Search& search : searches)
+        for (const Beam& beam : search.beams) last_words.push_back(beam.ids.back());
     const std::vector<std::int32_t> ones(last_words.size(), 1);
-    return model_.Decode(context, last_words, PackedSequences(ones));
+    return Guided(model_.Decode(context, last_words, PackedSequences(ones)));
+  }
+
+  // From the states after all beams, and then after the same beams behind the unguided prompt, those of the guided
+  // logits, which are linear in the state.
+  Tensor Guided(const Tensor& hidden) const {
+    if (!guided()) return hidden;
+    const auto count = static_cast<std::size_t>(hidden.shape()[0] / 2);
+    std::vector<std::int32_t> with(count), without(count);
+    std::iota(with.begin(), with.end(), 0);
+    std::iota(without.begin(), without.end(), static_cast<std::int32_t>(count));
+    return ops::Add(ops::Scale(ops::Embedding(hidden, with), options_.guidance),
+                    ops::Scale(ops::Embedding(hidden, without), 1 - options_.guidance));
   }
 
   // Extends every running beam by its `length`-th token.
@@ -121,6 +149,10 @@ class Generation {
       for (const std::size_t beam : from)
         continued.push_back(static_cast<std::int32_t>(row + static_cast<std::int64_t>(beam)));
       row += rows;
+    }
+    if (guided()) {
+      const std::size_t count = continued.size();
+      for (std::size_t i = 0; i < count; ++i) continued.push_back(continued[i] + static_cast<std::int32_t>(row));
     }
     context.cache->Select(continued);
   }

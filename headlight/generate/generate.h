@@ -35,6 +35,11 @@ struct GenerationOptions {
   double repetition_penalty = 1;
   std::int32_t no_repeat_ngram_size = 0;  // if positive, no n-gram of this size is repeated in prompt and text
 
+  // Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
+  // prompt and u those after `unguided`, one prompt for all that lacks what is to be followed. 1: without it.
+  double guidance = 1;
+  std::vector<std::int32_t> unguided = {};
+
   std::int32_t max_new_tokens = 128;       // the end included; at most what the model's positions allow
   std::int32_t min_new_tokens = 0;         // before which the end is not a candidate
   std::vector<std::int32_t> end_ids = {};  // each ends a text
@@ -47,11 +52,11 @@ struct GenerationOptions {
   std::function<bool(std::size_t prompt, std::int32_t id)> on_token = {};
 };
 
-// For each prompt (its ids) its n_best continuations, best first. A hypothesis's log-probability is the model's own;
-// with beams it includes the penalties. A continuation does not depend on the other prompts of the call. A model with a
-// draft uses speculative decoding, as Decode does, for a single text with greedy choice and without penalties. Throws
-// Error where a prompt is empty, has an id outside the vocabulary or is longer than the model's
-// positions, and for impossible options.
+// For each prompt (its ids) its n_best continuations, best first. A hypothesis's log-probability is the model's own, of
+// the guided logits where there is guidance; with beams it includes the penalties. A continuation does not depend on
+// the other prompts of the call. A model with a draft uses speculative decoding, as Decode does, for a single text with
+// greedy choice and without penalties. Throws Error where a prompt is empty, has an id outside the vocabulary or is
+// longer than the model's positions, and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             const std::vector<std::vector<std::int32_t>>& prompts,
                                                             const GenerationOptions& options);

@@ -12,7 +12,10 @@ namespace headlight {
 struct DrawOptions {
   double temperature = 1;  // above 0
   std::int32_t top_k = 0;
-  double top_p = 1;        // above 0 to 1
+  double top_p = 1;  // above 0 to 1
+  // Of a model that also learned pictures without their texts: how far the logits follow the text, as GenerationOptions
+  // (generate/generate.h) says; 1 is as learned, and more is truer to the text and less varied.
+  double guidance = 1;
   std::uint64_t seed = 0;  // the same seed draws the same pictures; picture i draws from a random stream of its own,
   std::uint64_t first_stream = 0;  // the stream number first_stream + i
   // Called between tokens; where it returns true, the call throws Cancelled.

@@ -13,7 +13,8 @@ std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, co
                                                   const DrawOptions& options) {
   // Keys and values of about 256 MB: more pictures at once are hardly faster.
   constexpr std::int64_t most = 64, memory = 1 << 28;
-  const std::int64_t bytes_each = wanted.cache_width * std::int64_t{sizeof(float)} * model.limits().positions;
+  const std::int64_t bytes_each =
+      wanted.cache_width * std::int64_t{sizeof(float)} * model.limits().positions * (options.guidance == 1 ? 1 : 2);
   const std::int64_t at_once = std::clamp<std::int64_t>(memory / bytes_each, 1, most);
   const std::int64_t all = wanted.count * std::ssize(wanted.prompts);
   std::int64_t done = 0;
@@ -22,6 +23,8 @@ std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, co
                                .top_k = options.top_k,
                                .top_p = options.top_p,
                                .seed = options.seed,
+                               .guidance = options.guidance,
+                               .unguided = wanted.unguided,
                                .max_new_tokens = static_cast<std::int32_t>(wanted.count),
                                .cancelled = options.cancelled};
   if (wanted.never) {

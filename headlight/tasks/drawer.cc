@@ -82,14 +82,19 @@ std::vector<Drawing> Drawer::DrawFrom(std::span<const std::string> texts, std::s
                                       std::int64_t count, const DrawOptions& options) const {
   Check(count >= 1, "at least one picture is drawn, not {}", count);
   const DrawingModel::Drawing& drawing = model().drawing();
-  TokensToDraw wanted = {
-      .prompts = {}, .count = drawing.grid.cells() - std::ssize(begun), .cache_width = drawing.cache_width};
+  const auto prompt_of = [&](std::span<const std::int32_t> text) {
+    std::vector<std::int32_t> prompt = model().Prompt(text);
+    prompt.insert(prompt.end(), begun.begin(), begun.end());
+    return prompt;
+  };
+  TokensToDraw wanted = {.prompts = {},
+                         .unguided = prompt_of({}),
+                         .count = drawing.grid.cells() - std::ssize(begun),
+                         .cache_width = drawing.cache_width};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::vector<std::int32_t> ids =
         DrawingIds(tokenizer(), texts[i], drawing.text_positions, fmt::format("text {}", i + 1));
-    std::vector<std::int32_t> prompt = model().Prompt(ids);
-    prompt.insert(prompt.end(), begun.begin(), begun.end());
-    wanted.prompts.insert(wanted.prompts.end(), static_cast<std::size_t>(count), prompt);
+    wanted.prompts.insert(wanted.prompts.end(), static_cast<std::size_t>(count), prompt_of(ids));
   }
   std::vector<Drawing> drawings;
   for (const std::vector<std::int32_t>& drawn : DrawTokens(model(), wanted, options)) {

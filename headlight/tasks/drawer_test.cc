@@ -76,6 +76,23 @@ TEST_F(DrawerTest, TheSameSeedDrawsTheSamePicturesInAnyBatchOnAnyThread) {
   }
 }
 
+TEST_F(DrawerTest, FollowsItsTextAsFarAsItIsGuided) {
+  const Drawer drawer = Drawer::Load(folder.path());
+  const auto draw = [&](std::size_t text, double guidance) {
+    return CodesOf(drawer.Draw({&texts[text], 1}, 3, {.guidance = guidance, .seed = 5}));
+  };
+  EXPECT_EQ(draw(0, 1), CodesOf(drawer.Draw({texts.data(), 1}, 3, {.seed = 5})));
+  EXPECT_EQ(draw(0, 0), draw(1, 0));  // by no text
+  EXPECT_NE(draw(0, 4), draw(1, 4));
+  EXPECT_NE(draw(0, 4), draw(0, 1));
+  // In a batch of more than are drawn at once, and after rows that are given, as alone.
+  const std::vector<Drawing> many = drawer.Draw(texts, 35, {.guidance = 4, .seed = 5});
+  EXPECT_EQ((std::vector{many[0].codes, many[1].codes, many[2].codes}), draw(0, 4));
+  const DrawOptions guided{.guidance = 4, .seed = 5};
+  EXPECT_EQ(CodesOf(drawer.Complete({texts.data(), 1}, Pattern(8, 8), 0, 3, guided)), draw(0, 4));
+  EXPECT_THAT(ErrorOf([&] { draw(0, -1); }), HasSubstr("guidance must be a number from 0, not -1"));
+}
+
 TEST_F(DrawerTest, SamplesFromTheLikeliest) {
   const Drawer drawer = Drawer::Load(folder.path());
   const std::vector<Drawing> greedy = drawer.Draw({texts.data(), 1}, 2, {.top_k = 1, .seed = 1});

@@ -110,10 +110,12 @@ ValidationReport ValidateTextToPicture(const DrawingModel& model, const DrawnTex
   return report;
 }
 
-TrainingTask TextToPictureTask(DrawingModel& model, const DrawnTextSets& pairs, const BatchOptions& batches) {
+TrainingTask TextToPictureTask(DrawingModel& model, const DrawnTextSets& pairs, const BatchOptions& batches,
+                               double drop_text) {
   CheckPairs(model, pairs.train, "learn from");
   CheckPairs(model, pairs.valid, "validate on");
-  const auto prepare = [&model, &train = pairs.train, seed = batches.seed](const BatchPlan& plan) {
+  Check(drop_text >= 0 && drop_text <= 1, "drop_text must be from 0 to 1, not {}", drop_text);
+  const auto prepare = [&model, &train = pairs.train, seed = batches.seed, drop_text](const BatchPlan& plan) {
     TrainingBatch result{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const auto of_part = static_cast<std::size_t>(PairsOfPart(model, result.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += of_part) {
@@ -122,7 +124,9 @@ TrainingTask TextToPictureTask(DrawingModel& model, const DrawnTextSets& pairs, 
         const std::uint32_t example = plan.examples[i];
         Random random = RandomOfExample(seed, plan.place.epoch, example);
         const auto& texts = train.texts[example];
-        AppendDrawing(model, texts[random.Below(texts.size())], CodesOf(train, example), part);
+        std::span<const std::int32_t> text = texts[random.Below(texts.size())];
+        if (random.Uniform() < drop_text) text = {};
+        AppendDrawing(model, text, CodesOf(train, example), part);
       }
       result.parts.emplace_back(std::move(part));
     }

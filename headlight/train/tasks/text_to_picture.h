@@ -40,10 +40,11 @@ HEADLIGHT_API void AppendDrawing(const DrawingModel& model, std::span<const std:
 // text's tokens, padding among them, and of a picture's codes.
 HEADLIGHT_API Tensor DrawingLoss(const DrawingModel& model, Context& context, const DrawingBatch& batch, double scale);
 
-// That loss. A report has text_loss and picture_loss, the two means. Throws Error where there are no pairs, and where
-// they do not fit the model.
+// That loss, where a share of the pictures of each epoch is learned without a text, for DrawOptions::guidance (Ho and
+// Salimans, "Classifier-Free Diffusion Guidance", 2022, algorithm 1). A report has text_loss and picture_loss, the two
+// means. Throws Error where there are no pairs, and where they do not fit the model.
 HEADLIGHT_API TrainingTask TextToPictureTask(DrawingModel& model, const DrawnTextSets& pairs,
-                                             const BatchOptions& batches);
+                                             const BatchOptions& batches, double drop_text = 0);
 
 HEADLIGHT_API ValidationReport ValidateTextToPicture(const DrawingModel& model, const DrawnTexts& valid,
                                                      const PassWatch& watch = {});
