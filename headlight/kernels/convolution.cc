@@ -14,6 +14,7 @@
 #include "headlight/kernels/int8.h"
 #include "headlight/kernels/panel_product.h"
 #include "headlight/kernels/rows.h"
+#include "headlight/kernels/winograd.h"
 
 namespace headlight::kernels {
 namespace {
@@ -268,6 +269,10 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
               const MapRows<T>& y, const AfterConvolution<T>& after) {
   Ensure(std::ssize(weights) == shape.groups, "a convolution of {} groups has {} weights", shape.groups,
          weights.size());
+  if constexpr (std::is_same_v<T, float>) {
+    if (SuitsWinograd(shape, x.rows.columns, y.rows.columns) && weights[0].rows() == kWinogradProducts * x.rows.columns)
+      return ConvolveByWinograd(shape, x, weights[0], y, after);
+  }
   for (std::int64_t group = 0; group < shape.groups; ++group) {
     const MapRows<const T> maps = Channels(x, group, shape.groups);
     const Unfolded<T> taps = TapsOf(shape, maps, y.grids);

@@ -21,6 +21,7 @@ struct ConvolutionShape {
   Grid kernel = {1, 1}, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
   std::int64_t groups = 1;
 
+  bool operator==(const ConvolutionShape&) const = default;
   std::int64_t taps() const { return kernel.cells(); }
   Grid ResultOf(Grid map) const;  // 0 x 0 where the kernel does not fit into the map
 };
@@ -34,7 +35,7 @@ struct AfterConvolution {
 };
 
 // x [rows of the maps, inputs] to y [rows of the results, outputs]. A packed matrix for each group: [taps * inputs of a
-// group, outputs of a group], the taps row by row.
+// group, outputs of a group], the taps row by row; or as PackedForWinograd makes it (kernels/winograd.h).
 template <typename T>
 void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::span<const PackedMatrix<T>> weights,
               const MapRows<T>& y, const AfterConvolution<T>& after = {});

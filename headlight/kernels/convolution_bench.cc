@@ -12,6 +12,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/convolution.h"
+#include "headlight/kernels/winograd.h"
 
 namespace headlight::kernels {
 namespace {
@@ -100,7 +101,10 @@ struct Work {
         bias(1, of.outputs, 4),
         weight(of.outputs, of.kernel * of.kernel * of.inputs, 5),
         packed(weight.view.columns, of.outputs, compute) {
-    packed.Pack(weight.view, /*transposed=*/true);
+    if (compute == Compute::float32 && SuitsWinograd(of.shape(), of.inputs, of.outputs))
+      packed = PackedForWinograd(weight.view);
+    else
+      packed.Pack(weight.view, /*transposed=*/true);
   }
   void Forward() const {
     Convolve<float>(layer.shape(), {x.view, grids}, {&packed, 1}, {y.view, results},

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headlight/base/error.h"
+#include "headlight/kernels/winograd.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/channel_norm.h"
@@ -81,6 +82,7 @@ Convolution::Convolution(const Scope& scope, std::int64_t inputs, std::int64_t o
                                    /*in_products=*/shape.groups == 1)) {
   Ensure(inputs % shape.groups == 0 && outputs % shape.groups == 0, "{} inputs and {} outputs in {} groups", inputs,
          outputs, shape.groups);
+  weight_->winograd = kernels::SuitsWinograd(shape, inputs, outputs);
   if (bias) bias_ = &scope.DeclareVector({names.bias}, outputs);
 }
 

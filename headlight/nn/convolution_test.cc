@@ -97,6 +97,31 @@ TEST(NormedConvolution, FoldsTheNormIntoItsWeights) {
     }
 }
 
+// Weights that are packed for Winograd's products take the norm in, too, and are packed again in another type.
+TEST(NormedConvolution, FoldsTheNormIntoWeightsForWinograd) {
+  for (const Compute compute : {Compute::float32, Compute::int8}) {
+    const auto result = [&](DType dtype) {
+      Parameters parameters(dtype);
+      const NormedConvolution layer(Scope(parameters) / "convolution", Scope(parameters) / "norm", 32, 40, kShape);
+      parameters.Initialise(1);
+      for (std::size_t index = 1; index < 5; ++index)
+        parameters.all()[index].value.Fill(0.5 * static_cast<double>(index));
+      parameters.Pack();
+      if (dtype == DType::float32) {
+        parameters.SetCompute(compute);
+        EXPECT_EQ(parameters.all()[0].packed.rows(), compute == Compute::float32 ? 36 * 32 : 9 * 32);
+        parameters.all()[0].value = {};  // as a model in use
+      }
+      Context context;
+      const Tensor y = layer(context, Maps(32, dtype), Activation::relu).rows;
+      return dtype == DType::float32 ? std::vector<double>(y.span<float>().begin(), y.span<float>().end())
+                                     : y.ToVector<double>();
+    };
+    const double tolerance = compute == Compute::float32 ? 1e-5 : 0.1;
+    EXPECT_THAT(result(DType::float32), Pointwise(DoubleNear(tolerance), result(DType::float64)));
+  }
+}
+
 TEST(Convolution, AddsItsBiasAndTheResidual) {
   Parameters parameters(DType::float64);
   const Convolution with(Scope(parameters) / "with", 4, 6, kShape);

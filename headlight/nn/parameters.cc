@@ -11,6 +11,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/random.h"
+#include "headlight/kernels/winograd.h"
 
 namespace headlight {
 namespace {
@@ -75,6 +76,18 @@ std::vector<float> Parameter::Factors() const {
   for (std::size_t i = 0; i < gains.size(); ++i)
     factors.push_back(gains[i] / std::sqrt(variances[i] + static_cast<float>(folded.epsilon)));
   return factors;
+}
+
+void Parameter::Pack(Compute type) {
+  const Matrix<const float> values = value.ViewAs(matrix_shape()).matrix<float>();
+  const std::vector<float> factors = Factors();
+  const float* const of_outputs = factors.empty() ? nullptr : factors.data();
+  if (winograd && type == Compute::float32) {
+    packed = kernels::PackedForWinograd(values, of_outputs);
+    return;
+  }
+  if (packed.columns() == 0) packed = kernels::PackedMatrix<float>(values.columns, values.rows, type);
+  packed.Pack(values, /*transposed=*/true, of_outputs);
 }
 
 Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation) {
@@ -166,12 +179,7 @@ void Parameters::Pack() {
   if (dtype_ != DType::float32) return;
   for (Parameter& parameter : parameters_) {
     if (!parameter.in_products) continue;
-    const Shape matrix = parameter.matrix_shape();
-    if (parameter.packed.columns() == 0)
-      parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], parameter.compute);
-    const std::vector<float> factors = parameter.Factors();
-    parameter.packed.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true,
-                          factors.empty() ? nullptr : factors.data());
+    parameter.Pack(parameter.compute);
   }
 }
 

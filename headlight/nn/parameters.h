@@ -55,6 +55,7 @@ struct Parameter {
   bool channels_last = false;      // a convolution's [outputs, height, width, inputs]; on disk the inputs are second
   bool in_products = false;        // the weight matrix of a matrix product
   bool looked_up = false;          // a table whose rows are looked up
+  bool winograd = false;           // a convolution's, packed in float32 by PackedForWinograd (kernels/winograd.h)
   bool exact = false;              // those products are in float32, whatever type the others are computed in
   Compute compute = Compute::float32;   // of those products
   FoldedNorm folded;                    // multiplies the packed form, and not the value
@@ -65,6 +66,8 @@ struct Parameter {
 
   // The factors of `folded` for the outputs; empty where there is none.
   std::vector<float> Factors() const;
+  // Packs the values, with those factors, for products of this type.
+  void Pack(Compute type);
   // Of a matrix of products: [outputs, inputs], where the inputs are all axes but the first, as those of a
   // convolution's [outputs, channels, height, width].
   Shape matrix_shape() const { return {shape[0], shape[0] == 0 ? 0 : shape.elements() / shape[0]}; }

@@ -5,6 +5,7 @@
 
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/arithmetic.h"
+#include "headlight/kernels/winograd.h"
 #include "headlight/ops/weight_product.h"
 
 namespace headlight::ops {
@@ -73,8 +74,11 @@ FeatureMaps Convolution(const FeatureMaps& x, const ConvolutionShape& shape, con
   CheckShape("Convolution", shape);
   const Shape w = weight.shape();
   const std::int64_t inputs = x.rows.columns(), outputs = w[0];
+  const bool for_winograd = weight.value.empty() && kernels::SuitsWinograd(shape, inputs, outputs) &&
+                            w[1] == kernels::kWinogradProducts * inputs;
   Check(w.rank() == 2 && inputs % shape.groups == 0 && outputs % shape.groups == 0 &&
-            w[1] == shape.taps() * (inputs / shape.groups) && (shape.groups == 1 || !weight.value.empty()),
+            (w[1] == shape.taps() * (inputs / shape.groups) || for_winograd) &&
+            (shape.groups == 1 || !weight.value.empty()),
         "Convolution: a weight of shape {} in {} groups with a kernel of {} x {} does not fit maps of shape {}",
         ToString(w), shape.groups, shape.kernel.height, shape.kernel.width, ToString(x.rows.shape()));
   FeatureMaps y;

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/autograd/tape.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/test_support.h"
+#include "headlight/kernels/winograd.h"
 #include "headlight/ops/activation.h"
 #include "headlight/ops/arithmetic.h"
 
@@ -215,6 +218,52 @@ TEST(Convolution, ComputesInEveryType) {
     }
 }
 
+// Maps smaller and larger than a tile, of several blocks, channels that fill no vector and panels that are not full.
+const Case kOfWinograd[] = {
+    {"padded", {.kernel = {3, 3}, .padding = {1, 1}}, 65, 70, {{9, 13}, {1, 2}, {4, 4}, {41, 38}, {5, 1}}},
+    {"without_padding", {.kernel = {3, 3}}, 32, 128, {{3, 3}, {14, 11}, {6, 30}}},
+    {"wide_padding", {.kernel = {3, 3}, .padding = {2, 3}}, 256, 256, {{2, 2}, {1, 1}, {7, 8}, {13, 15}}}};
+
+// A convolution whose weight is packed for Winograd's products alone.
+FeatureMaps ByWinograd(const Case& one, const FeatureMaps& x, const Tensor& weight,
+                       const AfterConvolution& after = {}) {
+  EXPECT_TRUE(kernels::SuitsWinograd(one.shape, one.inputs, one.outputs));
+  const kernels::PackedMatrix<float> packed = kernels::PackedForWinograd(InSingle(weight).matrix<float>());
+  return Convolution(x, one.shape, Weight{.value = {}, .packed = &packed}, after);
+}
+
+TEST(Convolution, ByWinogradIsTheSumOverItsTaps) {
+  for (const Case& one : kOfWinograd) {
+    const Tensor x = RandomMaps(one), weight = RandomWeight(one), bias = RandomTensor({one.outputs}, 7);
+    const FeatureMaps maps{InSingle(x), one.grids};
+    std::vector<double> expected = Convolved(one, x, weight);
+    const FeatureMaps y = ByWinograd(one, maps, weight);
+    EXPECT_LT(Worst(y.rows, expected), 5e-6) << one.name;
+    const Tensor residual = RandomTensor(y.rows.shape(), 6);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      expected[i] = std::max(0.0, expected[i] + residual.data<double>()[i] +
+                                      bias.data<double>()[i % static_cast<std::size_t>(one.outputs)]);
+    const AfterConvolution after{.bias = InSingle(bias), .residual = InSingle(residual), .relu = true};
+    EXPECT_LT(Worst(ByWinograd(one, maps, weight, after).rows, expected), 5e-6) << one.name;
+  }
+  EXPECT_FALSE(kernels::SuitsWinograd({.kernel = {3, 3}, .stride = {2, 2}}, 64, 64));
+  EXPECT_FALSE(kernels::SuitsWinograd({.kernel = {3, 3}, .dilation = {2, 2}}, 64, 64));
+  EXPECT_FALSE(kernels::SuitsWinograd({.kernel = {3, 3}, .groups = 2}, 64, 64));
+  EXPECT_FALSE(kernels::SuitsWinograd({.kernel = {1, 3}}, 64, 64));
+  EXPECT_FALSE(kernels::SuitsWinograd({.kernel = {3, 3}}, 512, 512));
+  EXPECT_FALSE(kernels::SuitsWinograd({.kernel = {3, 3}}, 3, 64));
+}
+
+TEST(Convolution, ByWinogradKeepsNotANumber) {
+  Case one = kOfWinograd[0];
+  one.grids = {{9, 9}};
+  const Tensor x = InSingle(RandomMaps(one));
+  x.matrix<float>().row(40)[7] = std::nanf("");
+  const Tensor y = ByWinograd(one, {x, one.grids}, RandomWeight(one), {.relu = true}).rows;
+  for (const std::int64_t near : {30, 31, 32, 39, 40, 41, 48, 49, 50})
+    EXPECT_TRUE(std::isnan(y.matrix<float>().row(near)[3]));
+}
+
 // The bits of a map are those that it has alone, at any number of threads.
 TEST(Convolution, IsBatchInvariant) {
   const int threads = Threads();
@@ -238,6 +287,27 @@ TEST(Convolution, IsBatchInvariant) {
       EXPECT_EQ(alone, together) << one.name << Name(compute);
       SetThreads(threads);
     }
+}
+
+TEST(Convolution, ByWinogradIsBatchInvariant) {
+  const int threads = Threads();
+  for (const Case& one : kOfWinograd) {
+    const Tensor x = InSingle(RandomMaps(one)), weight = RandomWeight(one);
+    const std::vector<float> together = ByWinograd(one, {x, one.grids}, weight).rows.ToVector<float>();
+    SetThreads(3);
+    EXPECT_EQ(ByWinograd(one, {x, one.grids}, weight).rows.ToVector<float>(), together);
+    SetThreads(1);
+    std::vector<float> alone;
+    std::int64_t first = 0;
+    for (const Grid& grid : one.grids) {
+      const std::vector<float> rows =
+          ByWinograd(one, {x.ViewRows(first, grid.cells()), {grid}}, weight).rows.ToVector<float>();
+      alone.insert(alone.end(), rows.begin(), rows.end());
+      first += grid.cells();
+    }
+    EXPECT_EQ(alone, together) << one.name;
+    SetThreads(threads);
+  }
 }
 
 // The gradients of large maps, which are divided into blocks, are those in double, whose cases are small.

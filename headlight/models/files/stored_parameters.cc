@@ -198,11 +198,11 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
   }
   if (!parameter.in_products && !IsQuantized(type)) return;
   const Shape matrix = parameter.matrix_shape();
-  parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], type);
   const std::vector<float> factors = parameter.Factors();
   const auto multiply = [&](std::vector<float>& scales) {
     for (std::size_t i = 0; i < factors.size(); ++i) scales[i] *= factors[i];
   };
+  if (parameter.value.empty()) parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], type);
   if (parameter.value.empty() && stored_as == Compute::int4) {
     QuantizedInt4 quantized = ReadQuantizedInt4(parameter, file);
     multiply(quantized.scales);
@@ -212,11 +212,10 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
     multiply(quantized.scales);
     parameter.packed.PackQuantized(quantized.values, quantized.scales.data());
   } else {
-    const Matrix<const float> values = parameter.value.ViewAs(matrix).matrix<float>();
-    parameter.packed.Pack(values, /*transposed=*/true, factors.empty() ? nullptr : factors.data());
+    parameter.Pack(type);
     if (with_draft) {
       parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], Compute::int8);
-      parameter.draft.Pack(values, /*transposed=*/true);
+      parameter.draft.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true);
     }
     // A table packed in int8 or int4 is looked up in its packed form.
     if (!parameter.looked_up || IsQuantized(type)) parameter.value = {};
