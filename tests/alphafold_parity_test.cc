@@ -173,14 +173,16 @@ TEST(AlphaFold, WithoutTemplatesIsAsAModelThatReadsNone) {
   EXPECT_GT(Deviation(with, without), 1e-2);
 }
 
-TEST(AlphaFold, KeepsItsStructureModuleInFloat32) {
+TEST(AlphaFold, KeepsItsFirstAndLastPartsInFloat32) {
   const std::unique_ptr<FoldingModel> model =
       LoadModel<FoldingModel>(kFolder, {.compute = Compute::int8, .purpose = LoadFor::computing});
   for (const Parameter& parameter : model->parameters().all()) {
-    const bool structure = parameter.names.front().starts_with("structure_module.");
-    EXPECT_EQ(parameter.compute, structure ? Compute::float32 : Compute::int8) << parameter.names.front();
-    if (structure && parameter.in_products) {
-      EXPECT_EQ(parameter.packed.compute(), Compute::float32) << parameter.names.front();
+    const std::string& name = parameter.names.front();
+    const bool exact = name.starts_with("structure_module.") || name.starts_with("input_embedder.") ||
+                       name.starts_with("recycling_embedder.") || name.starts_with("evoformer.linear.");
+    EXPECT_EQ(parameter.compute, exact ? Compute::float32 : Compute::int8) << name;
+    if (exact && parameter.in_products) {
+      EXPECT_EQ(parameter.packed.compute(), Compute::float32) << name;
     }
   }
 }

@@ -59,7 +59,9 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   evoformer_.emplace(root / "evoformer", config_.evoformer, config_.blocks);
   single_ = linear(root / "evoformer", "linear", config_.alignment, config_.single, LeCunNormal(config_.alignment));
   structure_.emplace(root / "structure_module", config_.structure);
-  parameters_.KeepExact("structure_module.");  // few products, whose rounding moves the atoms
+  // Few products, of what everything follows from, and of what moves the atoms.
+  for (const char* part : {"input_embedder.", "recycling_embedder.", "evoformer.linear.", "structure_module."})
+    parameters_.KeepExact(part);
   const std::int64_t hidden = config_.lddt_hidden;
   lddt_.emplace(LddtHead{LayerNorm(lddt / "layer_norm", config_.single),
                          linear(lddt, "linear_1", config_.single, hidden, HeNormal(config_.single)),
