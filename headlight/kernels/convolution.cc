@@ -167,7 +167,9 @@ void ForBlocks(const Unfolded<T>& taps, const PackedMatrix<T>& weights, const Bo
   if (rows == 0 || panels == 0) return;
   std::int64_t blocks = (tiles + kBlockTiles - 1) / kBlockTiles, groups = (panels + kMostPanels - 1) / kMostPanels;
   while (blocks * groups < 2 * threads && groups < panels) ++groups;
-  if (blocks < 8 * threads)  // the same number for each thread
+  // With few rows the time is that of reading the weights, of which each thread then reads its own panels alone.
+  const bool by_columns = rows * 4 <= weights.columns() && groups >= threads && !IsQuantized(weights.compute());
+  if (!by_columns && blocks < 8 * threads)  // the same number for each thread
     blocks = std::min(tiles, (blocks + threads - 1) / threads * threads);
   ForBlocksAndGroups(blocks, groups, [&](std::int64_t its_block, std::int64_t its_group, std::int64_t) {
     const auto first_row = [&](std::int64_t block) { return std::min(rows, block * tiles / blocks * kTileRows); };

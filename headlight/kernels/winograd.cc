@@ -217,8 +217,10 @@ void ConvolveByWinograd(const ConvolutionShape& shape, const MapRows<const float
   const std::int64_t most = std::clamp<std::int64_t>(
       kBlockBytes / (kWinogradProducts * inputs * std::int64_t{sizeof(float)}), kTileRows, kMostTiles);
   std::int64_t blocks = (tiles.count() + most - 1) / most, groups = 1;
-  if (blocks < 8 * threads) blocks = std::min(TilesOf(tiles.count()), (blocks + threads - 1) / threads * threads);
-  if (blocks < threads) groups = std::min(panels, threads);
+  if (tiles.count() * 4 <= outputs && panels >= threads)  // each thread reads its own panels alone, as in Convolve
+    groups = threads;
+  else if (blocks < 8 * threads)
+    blocks = std::min(TilesOf(tiles.count()), (blocks + threads - 1) / threads * threads);
   ForBlocksAndGroups(blocks, groups, [&](std::int64_t block, std::int64_t group, std::int64_t) {
     struct Spread;
     struct Products;
