@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "headlight/generate/batched.h"
@@ -82,7 +81,7 @@ class Generation {
       // The last token needs no position: it is not read.
       search.max_length = static_cast<std::int32_t>(std::min<std::int64_t>(
           options_.max_new_tokens,
-          model_.limits().positions - std::max(std::ssize(prompt), std::ssize(options_.unguided)) + 1));
+          model_.limits().positions - std::max(std::ssize(prompt), guided() ? std::ssize(options_.unguided) : 0) + 1));
       read(prompt);
     }
     if (guided())
@@ -122,12 +121,9 @@ class Generation {
   // logits, which are linear in the state.
   Tensor Guided(const Tensor& hidden) const {
     if (!guided()) return hidden;
-    const auto count = static_cast<std::size_t>(hidden.shape()[0] / 2);
-    std::vector<std::int32_t> with(count), without(count);
-    std::iota(with.begin(), with.end(), 0);
-    std::iota(without.begin(), without.end(), static_cast<std::int32_t>(count));
-    return ops::Add(ops::Scale(ops::Embedding(hidden, with), options_.guidance),
-                    ops::Scale(ops::Embedding(hidden, without), 1 - options_.guidance));
+    const std::int64_t beams = hidden.rows() / 2;
+    return ops::Add(ops::Scale(hidden.ViewRows(0, beams), options_.guidance),
+                    ops::Scale(hidden.ViewRows(beams, beams), 1 - options_.guidance));
   }
 
   // Extends every running beam by its `length`-th token.
