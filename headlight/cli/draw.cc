@@ -214,6 +214,7 @@ void AddDraw(CLI::App& program) {
       "  headlight draw shapes 'a red circle left of a blue square' --out new.png\n"
       "  headlight draw shapes 'a red circle' 'a blue square' --count 8 --temperature 0.9 --seed 7 --out sheet.png\n"
       "  headlight draw shapes 'a red circle' --count 8 --rank clip --best 1 --out best.png\n"
+      "  headlight draw shapes 'a red circle' --guidance 2 --temperature 0.7 --out red.png\n"
       "  headlight draw shapes --texts captions.txt --count 8 --rank clip --best 1 --out drawn/\n"
       "  headlight draw shapes 'a red circle' --from half.png --out whole.png");
 }
