@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Query {
-  std::string name;                     // of its files
+  std::string name;                     // of its files; of one that could not be read, none
   std::string letters;                  // where it is known
   std::vector<std::string> alignments;  // without them it is folded alone
   std::string out;                      // the structure's file
@@ -70,7 +70,7 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
       } catch (const Error& failure) {
         if (failure.blame() != Blame::user || error == failure.what()) throw;
         error = failure.what();
-        queries.push_back({fmt::format("{}", queries.size() + 1), {}, {}, {}, error});
+        queries.push_back({{}, {}, {}, {}, error});
       }
     }
   };
@@ -299,7 +299,8 @@ void FoldQueries(const FoldCommandOptions& options) {
   std::int64_t failed = 0, found = 0;
   for (std::size_t i = 0; i < queries.size(); ++i) {
     const Query& query = queries[i];
-    const std::string place = many ? fmt::format("query {} of {}, {}", i + 1, queries.size(), query.name) : query.name;
+    std::string place = query.name;
+    if (many) place = fmt::format("query {} of {}{}{}", i + 1, queries.size(), place.empty() ? "" : ", ", place);
     if (many && query.error.empty() && Exists(query.out)) {
       ++found;
       continue;

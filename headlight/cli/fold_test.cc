@@ -129,7 +129,7 @@ TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
                                             "--out",     structures, "--recycles", "0"};
   const Outcome outcome = Run(command);
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("query 2 of 4, 2: "), HasSubstr("line 4: '1' is no letter"),
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("query 2 of 4: "), HasSubstr("line 4: '1' is no letter"),
                                  HasSubstr("query 4 of 4, three: "), HasSubstr("three.a3m"),
                                  HasSubstr("2 of 4 queries could not be folded")));
   const std::vector<std::string> rows = Lines(outcome.out);
