@@ -168,7 +168,8 @@ void ForBlocks(const Unfolded<T>& taps, const PackedMatrix<T>& weights, const Bo
   std::int64_t blocks = (tiles + kBlockTiles - 1) / kBlockTiles, groups = (panels + kMostPanels - 1) / kMostPanels;
   while (blocks * groups < 2 * threads && groups < panels) ++groups;
   // With few rows the time is that of reading the weights, of which each thread then reads its own panels alone.
-  const bool by_columns = rows * 4 <= weights.columns() && groups >= threads && !IsQuantized(weights.compute());
+  const bool by_columns =
+      blocks == 1 && rows * 4 <= weights.columns() && groups >= threads && !IsQuantized(weights.compute());
   if (!by_columns && blocks < 8 * threads)  // the same number for each thread
     blocks = std::min(tiles, (blocks + threads - 1) / threads * threads);
   ForBlocksAndGroups(blocks, groups, [&](std::int64_t its_block, std::int64_t its_group, std::int64_t) {

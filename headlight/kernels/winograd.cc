@@ -217,7 +217,7 @@ void ConvolveByWinograd(const ConvolutionShape& shape, const MapRows<const float
   const std::int64_t most = std::clamp<std::int64_t>(
       kBlockBytes / (kWinogradProducts * inputs * std::int64_t{sizeof(float)}), kTileRows, kMostTiles);
   std::int64_t blocks = (tiles.count() + most - 1) / most, groups = 1;
-  if (tiles.count() * 4 <= outputs && panels >= threads)  // each thread reads its own panels alone, as in Convolve
+  if (blocks == 1 && tiles.count() * 4 <= outputs && panels >= threads)  // each thread reads its own panels alone
     groups = threads;
   else if (blocks < 8 * threads)
     blocks = std::min(TilesOf(tiles.count()), (blocks + threads - 1) / threads * threads);

@@ -178,6 +178,7 @@ Tensor InSingle(const Tensor& x) {
 // Depths that need several pieces, maps that need several blocks, panels that are not full.
 const Case kLarge[] = {{"deep", {.kernel = {3, 3}, .padding = {1, 1}}, 190, 70, {{9, 13}, {1, 2}, {14, 11}}},
                        {"stem", {.kernel = {7, 7}, .stride = {2, 2}, .padding = {3, 3}}, 3, 64, {{30, 25}, {7, 8}}},
+                       {"few_places", {.kernel = {3, 3}, .padding = {1, 1}}, 21, 300, {{3, 4}, {5, 5}}},
                        {"one_tap", {.kernel = {1, 1}}, 66, 130, {{9, 13}, {5, 5}}}};
 
 double Worst(const Tensor& actual, const std::vector<double>& expected) {
@@ -218,11 +219,12 @@ TEST(Convolution, ComputesInEveryType) {
     }
 }
 
-// Maps smaller and larger than a tile, of several blocks, channels that fill no vector and panels that are not full.
+// Maps smaller and larger than a tile, of several blocks, or of one that is divided by panels, channels that fill no
+// vector and panels that are not full.
 const Case kOfWinograd[] = {
     {"padded", {.kernel = {3, 3}, .padding = {1, 1}}, 65, 70, {{9, 13}, {1, 2}, {4, 4}, {41, 38}, {5, 1}}},
     {"without_padding", {.kernel = {3, 3}}, 32, 128, {{3, 3}, {14, 11}, {6, 30}}},
-    {"wide_padding", {.kernel = {3, 3}, .padding = {2, 3}}, 256, 256, {{2, 2}, {1, 1}, {7, 8}, {13, 15}}}};
+    {"wide_padding", {.kernel = {3, 3}, .padding = {2, 3}}, 256, 256, {{2, 2}, {1, 1}, {7, 8}, {9, 10}}}};
 
 // A convolution whose weight is packed for Winograd's products alone.
 FeatureMaps ByWinograd(const Case& one, const FeatureMaps& x, const Tensor& weight,
