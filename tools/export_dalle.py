@@ -4,15 +4,19 @@
     pip install torch==2.15.0 safetensors==0.8.0
     tools/export_dalle.py openai encoder.pkl decoder.pkl FOLDER    # openai/DALL-E's package must be importable
     tools/export_dalle.py pytorch dalle.pt FOLDER                  # a checkpoint of DALLE-pytorch's train_dalle.py
+    tools/export_dalle.py min-dalle pretrained/dalle_bart_mini pretrained/vqgan FOLDER    # min-dalle's, or dalle_bart_mega
 
 The first makes a folder of model type `openai_vae`: the tensors of both files under their own names (`blocks.input.w`),
 behind `encoder.` and `decoder.`. The second makes a folder of model type `dalle`, with that of its DiscreteVAE
 (`discrete_vae`) or nothing in FOLDER/vae; a tokenizer.json that gives the ids which the model was trained on must be
-put beside it.
+put beside it. The third makes one of model type `dalle_mini` with its tokenizer and, in FOLDER/vae, one of model type
+`vqgan`. min-dalle spells emoji out before it reads a text; the tokenizer leaves them out, as it does all that is not
+ASCII.
 """
 
 import json
 import pathlib
+import re
 import sys
 
 import torch
@@ -102,6 +106,58 @@ def write_dalle(arguments, vae, tensors, folder):
     write(folder, config, dalle_tensors(tensors, text_vocabulary + arguments["text_seq_len"]))
 
 
+def pretokenized(vocabulary, merges):
+    """min-dalle's tokenizer: words of ASCII in lower case, each behind a space, by byte-pair encoding."""
+    return {"version": "1.0",
+            "added_tokens": [{"id": vocabulary[token], "content": token, "single_word": False, "lstrip": False, "rstrip": False,
+                              "normalized": False, "special": True} for token in ("<s>", "<pad>", "</s>", "<unk>")],
+            "normalizer": {"type": "Sequence", "normalizers": [{"type": "Lowercase"},
+                                                               {"type": "Replace", "pattern": {"Regex": "[^\\x00-\\x7f]"}, "content": ""}]},
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
+                                                                    {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": False}]},
+            "post_processor": None, "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": False},
+            "model": {"type": "BPE", "unk_token": "<unk>", "vocab": vocabulary, "merges": [pair.split() for pair in merges]}}
+
+
+def write_dalle_mini(encoder, decoder, vocabulary, merges, folder, head_dim=64, codes=1 << 14, positions=256):
+    """State dicts of min-dalle's encoder and decoder; rows of codes that it never draws are left out."""
+    text_ids, width = encoder["embed_tokens.weight"].shape
+
+    def layers(tensors):
+        return 1 + max(int(name.split(".")[1]) for name in tensors if name.startswith("layers."))
+
+    tensors = {**{f"encoder.{name}": tensor for name, tensor in encoder.items()},
+               **{f"decoder.{name}": tensor for name, tensor in decoder.items()}}
+    for name in ("decoder.embed_tokens.weight", "decoder.lm_head.weight"):
+        tensors[name] = tensors[name][:codes]
+    # What a module keeps besides its parameters, such as the numbers of positions.
+    tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_floating_point()}
+    config = {"model_type": "dalle_mini", "d_model": width, "encoder_layers": layers(encoder), "decoder_layers": layers(decoder),
+              "encoder_attention_heads": width // head_dim, "decoder_attention_heads": width // head_dim,
+              "encoder_ffn_dim": len(encoder["layers.0.glu.fc0.weight"]), "decoder_ffn_dim": len(decoder["layers.0.glu.fc0.weight"]),
+              "text_vocab_size": text_ids, "text_positions": len(encoder["embed_positions.weight"]),
+              **{f"text_{name}_token_id": vocabulary[token] for name, token in (("bos", "<s>"), ("eos", "</s>"), ("pad", "<pad>"))}, "num_codes": codes,
+              "codes_per_side": round(positions**0.5), "decoder_start_token_id": codes - 1}
+    write(folder, config, tensors)
+    (pathlib.Path(folder) / "tokenizer.json").write_text(json.dumps(pretokenized(vocabulary, merges), ensure_ascii=False, indent=1) + "\n")
+
+
+def write_vqgan(tensors, folder, resolution=256, groups=32):
+    """A state dict of min-dalle's detokenizer, whose pixels are from 0 to 1, and here from -1 to 1 as VQGAN's own."""
+    tensors = {name: tensor[:, :, 0, 0] if re.search(r"attn.*\.(q|k|v|proj_out)\.weight", name) else tensor for name, tensor in tensors.items()}
+    tensors["decoder.conv_out.weight"] = 2 * tensors["decoder.conv_out.weight"]
+    tensors["decoder.conv_out.bias"] = 2 * tensors["decoder.conv_out.bias"] - 1
+    codes, width = tensors["embedding.weight"].shape
+    stages = 1 + max(int(name.split(".")[2]) for name in tensors if name.startswith("decoder.up."))
+    channels = [len(tensors[f"decoder.up.{stage}.block.0.conv1.weight"]) for stage in range(stages)]
+    blocks = max(int(name.split(".")[4]) for name in tensors if name.startswith("decoder.up.0.block."))
+    config = {"model_type": "vqgan", "resolution": resolution, "n_embed": codes, "embed_dim": width,
+              "z_channels": len(tensors["post_quant_conv.weight"]), "ch": channels[0], "ch_mult": [one // channels[0] for one in channels],
+              "num_res_blocks": blocks, "norm_num_groups": groups,
+              "attn_resolutions": [resolution >> stage for stage in range(stages) if f"decoder.up.{stage}.attn.0.q.weight" in tensors]}
+    write(folder, config, tensors)
+
+
 def main():
     if len(sys.argv) == 5 and sys.argv[1] == "openai":
         encoder, decoder = (torch.load(path, map_location="cpu", weights_only=False) for path in sys.argv[2:4])
@@ -115,6 +171,13 @@ def main():
         own = {name: tensor for name, tensor in weights.items() if not name.startswith("vae.") and name != "logits_mask"}
         write_dalle(saved["hparams"], vae, own, sys.argv[3])
         write_discrete_vae(vae, {name[4:]: tensor for name, tensor in weights.items() if name.startswith("vae.")}, sys.argv[3] + "/vae")
+    elif len(sys.argv) == 5 and sys.argv[1] == "min-dalle":
+        model, vqgan = (pathlib.Path(folder) for folder in sys.argv[2:4])
+        encoder, decoder, detokenizer = (torch.load(path, map_location="cpu", weights_only=True)
+                                         for path in (model / "encoder.pt", model / "decoder.pt", vqgan / "detoker.pt"))
+        merges = (model / "merges.txt").read_text(encoding="utf-8").split("\n")[1:-1]
+        write_dalle_mini(encoder, decoder, json.loads((model / "vocab.json").read_text(encoding="utf-8")), merges, sys.argv[4])
+        write_vqgan(detokenizer, sys.argv[4] + "/vae")
     else:
         sys.exit(__doc__)
 

@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <numeric>
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/models/vqgan.h"
 #include "headlight/nn/caption_model.h"
 #include "headlight/nn/drawing_model.h"
 #include "headlight/nn/dual_encoder.h"
@@ -197,12 +199,16 @@ std::vector<float> OutputsOf(const Model& model) {
     Append(outputs, pairs.text);
     Append(outputs, pairs.regions);
   } else if (const auto* coder = dynamic_cast<const PictureCoder*>(&model)) {
-    const Grid size = {coder->limits().picture, coder->limits().picture};
-    const FeatureMaps pixels = {SomePicture(size, 3).ViewAs({size.cells(), 3}), {size}};
-    const FeatureMaps scores = coder->Encode(context, pixels);
-    Append(outputs, scores.rows);
-    const std::vector<std::int32_t> codes = LikeliestCodes(*coder, scores.rows);
-    Append(outputs, coder->Decode(context, WeightsOf(*coder, codes, scores.grids)).rows);
+    const Grid size = {coder->limits().picture, coder->limits().picture}, grid = coder->limits().grid();
+    std::vector<std::int32_t> codes(static_cast<std::size_t>(grid.cells()));
+    std::iota(codes.begin(), codes.end(), 0);
+    for (std::int32_t& code : codes) code %= static_cast<std::int32_t>(coder->limits().codes);
+    if (dynamic_cast<const Vqgan*>(&model) == nullptr) {  // which only decodes
+      const Tensor scores = coder->Encode(context, {SomePicture(size, 3).ViewAs({size.cells(), 3}), {size}}).rows;
+      Append(outputs, scores);
+      codes = LikeliestCodes(*coder, scores);
+    }
+    Append(outputs, coder->Decode(context, WeightsOf(*coder, codes, {grid})).rows);
   } else if (const auto* folds = dynamic_cast<const FoldingModel*>(&model)) {
     FoldingFeatures features;
     features.types = ids;
@@ -211,7 +217,7 @@ std::vector<float> OutputsOf(const Model& model) {
     Append(outputs, folded.pair);
     Append(outputs, folded.lddt);
   } else if (const auto* drawer = dynamic_cast<const DrawingModel*>(&model)) {
-    const std::vector<std::int32_t> prompt = drawer->Prompt(std::vector<std::int32_t>{1, 2});
+    const std::vector<std::int32_t> prompt = drawer->Prompt(std::vector<std::int32_t>{3, 4});
     Append(outputs,
            drawer->Logits(context, drawer->Decode(context, prompt, {{0, static_cast<std::int32_t>(prompt.size())}})));
   } else {

@@ -1,4 +1,4 @@
-// headlight draw: pictures from texts by a DALL-E.
+// headlight draw: pictures from texts by a DALL-E or DALL-E mini.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -164,7 +164,8 @@ void Run(const Options& options) {
 
 void AddDraw(CLI::App& program) {
   const auto [command, options] = NewCommand(program, "draw", "Draw pictures from texts with a DALL-E", Run);
-  AddFolder(command, options.folder, "Folder of a DALL-E, with its discrete VAE in the folder vae");
+  AddFolder(command, options.folder,
+            "Folder of a DALL-E or DALL-E mini, with its discrete VAE or VQGAN in the folder vae");
   command.add_option("TEXT", options.texts, "Text to draw; several are drawn one after another")->check(NotEmpty());
   AddFile(command, "--texts", options.texts_file, "Draw each line of this file, too; - is standard input", "FILE");
   CLI::Option* out = AddFile(command, "--out", options.out,
@@ -193,8 +194,8 @@ void AddDraw(CLI::App& program) {
             "Divide the logits by X before sampling")
       ->capture_default_str();
   AddNumber(command, "--guidance", options.draw.guidance, NumberFrom(0, 100),
-            "Follow the text X times as far as the model learned, which must have been trained with --drop-text; costs "
-            "twice the time")
+            "Follow the text X times as far as the model learned, which must have been trained with --drop-text; 16 is "
+            "usual for a DALL-E mini; costs twice the time")
       ->capture_default_str();
   AddNumber(command, "--top-k", options.draw.top_k, AtLeast(0), "Sample from the N most probable codes; 0: from all")
       ->capture_default_str();

@@ -228,6 +228,55 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
   EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, run}), HasSubstr("its sides must be multiples of 2"));
 }
 
+// A text that an encoder reads, and a coder that only decodes.
+TEST_F(Draw, RunsADalleMini) {
+  const std::string mini = HEADLIGHT_SOURCE_DIR "/tests/testdata/dalle/dalle_mini", picture = files.File("a.png");
+  const std::vector<std::string> words = {"a dog runs", "children play"};
+  const Drawer drawer = Drawer::Load(mini);
+  MustRun({"draw", mini, words[0], words[1], "--guidance", "3", "--top-k", "5", "--out", out});
+  EXPECT_EQ(ReadPicture(out), Sheet(drawer.Draw(words, 1, {.top_k = 5, .guidance = 3}), 1));
+  const JsonView coder(ParseJson(RunProgram({"info", mini + "/vae", "--json"}).out, "info"), "info");
+  EXPECT_EQ(coder["family"].String(), "vqgan");
+  WritePng(picture, Pattern(64, 64));
+  const char* const only_decodes =
+      "vae/model.safetensors: this model makes pictures of codes, and no codes of pictures";
+  EXPECT_THAT(RefusalOf({"draw", mini, words[0], "--from", picture, "--out", out}), HasSubstr(only_decodes));
+  const std::string list = files.File("pairs.tsv");
+  WriteFile(list, "a.png\ta dog\n");
+  EXPECT_THAT(RefusalOf({"evaluate", mini, list}), HasSubstr(only_decodes));
+  const Outcome trained = RunProgram(
+      {"train", "text-to-picture", "--from", mini, "--train", list, "--valid", list, "--out", files.File("trained")});
+  EXPECT_EQ(trained.exit_code, 2);
+  EXPECT_THAT(trained.err, HasSubstr(only_decodes));
+
+  const std::string in = files.File("in.safetensors"), run = files.File("out.safetensors");
+  WriteSafetensors(in, {Stored("input_ids", Tensor::From<std::int32_t>(std::vector{5, 6, 7, 8, 1, 1}, {2, 3})),
+                        Stored("codes", Tensor::From<std::int32_t>(std::vector{5, 0, 7, 2}, {2, 2}))});
+  MustRun({"forward", mini, in, run});
+  const Safetensors outputs(run);
+  EXPECT_EQ(outputs.At("logits").shape, (Shape{2, 3, 13}));
+  EXPECT_EQ(outputs.At("encoder_attentions.1").shape, (Shape{2, 2, 9, 9}));
+  EXPECT_EQ(outputs.At("decoder_attentions.2").shape, (Shape{2, 2, 3, 3}));
+  EXPECT_EQ(outputs.At("cross_attentions.2").shape, (Shape{2, 2, 3, 9}));
+  EXPECT_FALSE(outputs.contains("text_logits"));
+  const std::vector<float> cross = outputs.Read("cross_attentions.0").ToVector<float>();
+  EXPECT_GT(cross[4], 0);              // the end of the longer text,
+  EXPECT_EQ(cross[5], 0);              // its padding,
+  EXPECT_EQ(cross[2 * 3 * 9 + 3], 0);  // and that of the shorter one
+  EXPECT_GT(cross[2 * 3 * 9 + 2], 0);
+
+  const auto look = [&](const std::string& kind, const std::string& name) {
+    const Outcome outcome =
+        RunProgram({"look", mini, "--text", words[0], "--attention", kind, "--out", files.File(name)});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(look("cross", "cross.svg"), HasSubstr("3 attentions of 7 source and 16 target tokens"));
+  EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // which is that of a text
+  EXPECT_THAT(look("decoder", "decoder.svg"), HasSubstr("3 attentions"));
+  EXPECT_THAT(look("rollout", "rollout.html"), HasSubstr("2 attentions"));
+}
+
 TEST_F(Draw, IsEvaluated) {
   const std::string photos = files.File("photos"), list = files.File("pairs.tsv");
   std::filesystem::create_directory(photos);

@@ -53,12 +53,7 @@ NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& fol
 
   NamedTensors out;
   Context context;
-  context.sink = [&](const LayerAttention& seen) {
-    static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
-    out.AddAttention(kNames[static_cast<int>(seen.kind)], seen,
-                     seen.kind == AttentionKind::encoder_self ? source : target,
-                     seen.kind == AttentionKind::decoder_self ? target : source);
-  };
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention(seen, source, target); };
   const Memory memory{model->Encode(context, source.ids, source.sentences), source.sentences};
   out.tensors["encoder_last_hidden_state"] = Pad(memory.rows, source);
   if (target.batch > 0) {
@@ -199,7 +194,8 @@ void AddForward(CLI::App& program) {
       "of what it reads last_hidden_state, attentions.LAYER, text_cross_attentions.LAYER, and where the model has them "
       "itm_score,\n"
       "image_embeds and text_embeds, of length 1; for a discrete VAE logits and codes, or pixel_values; for a\n"
-      "DALL-E last_hidden_state, attentions.LAYER, text_logits, and logits of the drawn codes and the next one;\n"
+      "DALL-E last_hidden_state, attentions.LAYER, text_logits, and logits of the drawn codes and the next one; for a\n"
+      "DALL-E mini these logits, last_hidden_state and all three attentions;\n"
       "for an AlphaFold OpenFold's names: msa, pair, single, final_atom_positions, final_atom_mask, plddt, the heads'\n"
       "logits (lddt_logits and so on), and of the structure module's last block sm.single, sm.frames, sm.positions "
       "and\n"

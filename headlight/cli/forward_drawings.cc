@@ -38,7 +38,7 @@ NamedTensors ForwardDrawingModel(const Safetensors& in, const std::string& folde
         "{}: codes has the shape {}, and must be [batch, drawn], here {} by at most {}: all but the last", in.path(),
         ToString(codes.shape()), batch, drawing.grid.cells() - 1);
   Padded tokens = {.batch = batch,
-                   .length = 1 + drawing.text_positions + drawn,
+                   .length = drawing.prompt + drawn,
                    .ids = {},
                    .sentences = {},
                    .begin = std::vector<std::int64_t>(static_cast<std::size_t>(batch))};
@@ -54,12 +54,20 @@ NamedTensors ForwardDrawingModel(const Safetensors& in, const std::string& folde
   }
   NamedTensors out;
   Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, tokens, tokens); };
+  const auto part = [&](std::int64_t length) {
+    return Padded{.batch = batch, .length = length, .ids = {}, .sentences = {}, .begin = tokens.begin};
+  };
+  context.sink = [&, texts = part(drawing.prompt), pictures = part(drawn + 1)](const LayerAttention& seen) {
+    if (drawing.encodes_text) return out.AddAttention(seen, texts, pictures);
+    out.AddAttention("attentions", seen, tokens, tokens);
+  };
   const Tensor hidden = model->Decode(context, tokens.ids, tokens.sentences);
-  const Tensor of_texts = PartOfEach(hidden, tokens, 0, drawing.text_positions),
-               of_codes = PartOfEach(hidden, tokens, drawing.text_positions, drawn + 1);
+  const std::int64_t last_word = drawing.prompt - 1;  // after which the first code is written
+  const Tensor of_codes = PartOfEach(hidden, tokens, last_word, drawn + 1);
   out.tensors["last_hidden_state"] = hidden.ViewAs({batch, tokens.length, hidden.columns()});
-  out.tensors["text_logits"] = ops::Linear(of_texts, model->TextWeight(context), model->TextBias(context));
+  if (!drawing.encodes_text)
+    out.tensors["text_logits"] =
+        ops::Linear(PartOfEach(hidden, tokens, 0, last_word), model->TextWeight(context), model->TextBias(context));
   out.tensors["logits"] = model->Logits(context, of_codes);
   return out;
 }

@@ -98,4 +98,10 @@ void NamedTensors::AddAttention(const char* name, const LayerAttention& seen, co
     }
 }
 
+void NamedTensors::AddAttention(const LayerAttention& seen, const Padded& source, const Padded& target) {
+  static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
+  AddAttention(kNames[static_cast<int>(seen.kind)], seen, seen.kind == AttentionKind::encoder_self ? source : target,
+               seen.kind == AttentionKind::decoder_self ? target : source);
+}
+
 }  // namespace headlight

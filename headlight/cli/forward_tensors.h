@@ -44,6 +44,8 @@ struct NamedTensors {
 
   // One sentence's weights [1, heads, query, key] into the batch's [batch, heads, query length, key length].
   void AddAttention(const char* name, const LayerAttention& seen, const Padded& queries, const Padded& keys);
+  // The same of an encoder with a decoder, under Transformers' name of each kind.
+  void AddAttention(const LayerAttention& seen, const Padded& source, const Padded& target);
 };
 
 }  // namespace headlight

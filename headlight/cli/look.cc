@@ -133,7 +133,9 @@ void Run(const LookOptions& options) {
     } else {
       const AttentionRecord drawn = ForDrawing(record, options);
       shown = std::ranges::count(drawn.maps, rollouts, &AttentionMap::rollout);
-      if (drawn.source_picture || drawn.target_picture) {
+      if (std::ranges::any_of(drawn.maps, [&](const AttentionMap& map) {
+            return drawn.key_picture(map.kind) || drawn.query_picture(map.kind);
+          })) {
         DrawPictureAttention(drawn, {.query = query, .mass = options.mass}, path);
       } else {
         DrawAttention(drawn, path);

@@ -69,6 +69,10 @@ struct AttentionRecord {
     return kind == AttentionKind::decoder_self || kind == AttentionKind::picture_to_text ? target_tokens
                                                                                          : source_tokens;
   }
+  const std::optional<PictureTokens>& query_picture(AttentionKind kind) const {
+    return kind == AttentionKind::encoder_self || kind == AttentionKind::picture_to_text ? source_picture
+                                                                                         : target_picture;
+  }
   const std::optional<PictureTokens>& key_picture(AttentionKind kind) const {
     return kind == AttentionKind::decoder_self || kind == AttentionKind::picture_to_text ? target_picture
                                                                                          : source_picture;

@@ -117,6 +117,16 @@ AttentionRecord RegionRecord() {
   return record;
 }
 
+// Of cells that look at words, after a start that is no cell; the last cell has no token.
+AttentionRecord CodesRecord() {
+  AttentionRecord record{"mini", {"a", "dog"}, {"start", "1·1", "1·2", "2·1"}, {}};
+  record.target_picture = {Picture{40, 40, std::vector<std::uint8_t>(40 * 40 * 3, 100)}, 1, 2, 2};
+  record.maps.push_back({AttentionKind::cross, 0, 1, 4, 2, {0.5f, 0.5f, 1, 0, 0.25f, 0.75f, 0, 1}});
+  record.maps.push_back(
+      {AttentionKind::decoder_self, 0, 1, 4, 4, {1, 0, 0, 0, 0.5f, 0.5f, 0, 0, 0, 0, 1, 0, 0, 0.75f, 0, 0.25f}});
+  return record;
+}
+
 std::vector<AttentionRecord> BeforeAndAfter() {
   AttentionRecord before{"before", {"a", "b"}, {}, {{AttentionKind::encoder_self, 0, 1, 2, 2, {1, 0, 0, 1}}}};
   before.maps[0] = {AttentionKind::encoder_self, 0, 2, 2, 2, {1, 0, 0, 1, 1, 0, 0, 1}};
@@ -187,6 +197,12 @@ TEST_F(PageTest, ShowsRelevance) {
 
 TEST_F(PageTest, ShowsRegions) {
   ExpectWorks(WithSelfTest(AttentionPage(RegionRecord()), "page_regions_selftest.js"), 10);
+}
+
+TEST_F(PageTest, ShowsWhichCellsLookAtAWord) {
+  ExpectWorks(
+      WithSelfTest(AttentionPage(std::vector{CodesRecord()}, {.title = "mini", .query = 3}), "page_codes_selftest.js"),
+      10);
 }
 
 TEST_F(PageTest, ShowsTwoModels) {

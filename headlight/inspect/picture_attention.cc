@@ -85,27 +85,37 @@ AttentionRecord AttentionOf(const DrawingModel& model, std::span<const std::int3
                             const std::vector<std::string>& labels, std::span<const std::int32_t> codes,
                             const Picture& picture, std::optional<int> layer) {
   std::vector<std::int32_t> ids = model.Prompt(text);
-  const Grid grid = model.drawing().grid;
+  const DrawingModel::Drawing& drawing = model.drawing();
+  const Grid grid = drawing.grid;
   Check(labels.size() == text.size() && std::ssize(codes) == grid.cells(), "{} ids of a text with {} labels, {} codes",
         text.size(), labels.size(), codes.size());
   AttentionRecord record;
-  record.target_tokens = {"start"};
-  record.target_special = {0};
-  record.target_tokens.insert(record.target_tokens.end(), labels.begin(), labels.end());
-  for (std::int64_t i = std::ssize(record.target_tokens); i < std::ssize(ids); ++i) {
-    record.target_special.push_back(static_cast<int>(i));
-    record.target_tokens.emplace_back("padding");
+  // An encoder's text has an end and no padding, and after it comes the decoder's start.
+  std::vector<std::string>& words = drawing.encodes_text ? record.source_tokens : record.target_tokens;
+  std::vector<int>& special = drawing.encodes_text ? record.source_special : record.target_special;
+  words = {"start"};
+  words.insert(words.end(), labels.begin(), labels.end());
+  if (drawing.encodes_text) {
+    words.emplace_back("end");
+    record.target_tokens = {"start"};
+    record.target_special = {0};
+  } else {
+    words.resize(ids.size(), "padding");
   }
-  record.target_picture = {picture, static_cast<int>(ids.size()), static_cast<int>(grid.height),
+  special = {0};
+  for (auto i = static_cast<int>(labels.size()) + 1; i < std::ssize(words); ++i) special.push_back(i);
+  record.target_picture = {picture, static_cast<int>(record.target_tokens.size()), static_cast<int>(grid.height),
                            static_cast<int>(grid.width)};
   for (std::int64_t cell = 0; cell + 1 < grid.cells(); ++cell)
     record.target_tokens.push_back(fmt::format("{}·{}", cell / grid.width + 1, cell % grid.width + 1));
   ids.insert(ids.end(), codes.begin(), codes.end() - 1);
-  MapCollector maps(record, std::ssize(ids), layer);
+  MapCollector maps(record, std::ssize(record.target_tokens), layer);
   Context context;
   context.sink = [&](const LayerAttention& one) { maps.Add(one); };
   model.Decode(context, ids, {{0, static_cast<std::int32_t>(ids.size())}});
   maps.CheckLayer();
+  std::stable_partition(record.maps.begin(), record.maps.end(),
+                        [](const AttentionMap& map) { return map.kind == AttentionKind::cross; });
   return record;
 }
 

@@ -46,6 +46,18 @@ void ConfigTable::Heads(std::string_view key, std::int32_t& value, std::int64_t 
        model);
 }
 
+void ConfigTable::Integers(std::string_view key, std::vector<std::int64_t>& values, std::int64_t most) {
+  constexpr std::int64_t most_values = 16;
+  if (writes()) return Note(key, Json::Array(values.begin(), values.end()));
+  if (!reads() || !json_[key].present()) return;
+  const JsonView given = json_[key];
+  const std::vector<JsonView> items = given.Items();
+  Check(!items.empty() && std::ssize(items) <= most_values, "{}: {} values, where 1 to {} are possible", given.place(),
+        items.size(), most_values);
+  values.clear();
+  for (const JsonView& item : items) values.push_back(item.Integer(1, most));
+}
+
 void ConfigTable::Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary) {
   if (reads()) id = static_cast<std::int32_t>(Given(key, id).Integer(0, kLargestSize));
   if (writes()) Note(key, id);

@@ -67,6 +67,8 @@ class HEADLIGHT_API ConfigTable {
   // Heads of equal width.
   void Heads(std::string_view key, std::int32_t& value, std::int64_t model,
              std::string_view name = "the number of heads");
+  // A list of 1 to 16 integers from 1 to `most`, such as one for each stage of a network.
+  void Integers(std::string_view key, std::vector<std::int64_t>& values, std::int64_t most);
   // The id of a word of the vocabulary.
   void Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary);
   void Flag(std::string_view key, bool& value);

@@ -58,14 +58,18 @@ Dalle::Dalle(const DalleConfig& config, DType dtype)
     : DrawingModel(dtype),
       config_((CheckConfig(config), config)),
       layout_{config.text_positions + 1, {config.side, config.side}} {
-  drawing_ = {config.text_vocabulary, config.text_positions, config.codes, layout_.grid,
-              2 * config.layers * config.heads * config.head_dim};
-  limits_ = {config.codes + drawing_.text_ids(), config.text_positions + config.cells(), /*end_id=*/-1};
+  drawing_ = {.text_vocabulary = config.text_vocabulary,
+              .text_positions = config.text_positions,
+              .prompt = 1 + config.text_positions,
+              .codes = config.codes,
+              .grid = layout_.grid,
+              .cache_width = 2 * config.layers * config.heads * config.head_dim};
+  limits_ = {config.codes + config.text_ids(), config.text_positions + config.cells(), /*end_id=*/-1};
   const Scope root(parameters_);
   const auto table = [&](const char* name, std::int64_t ids) {
     return TokenEmbedding(root / name, ids, config.model, Initialisation::Normal(kDeviation), /*scores=*/false);
   };
-  texts_ = table("text_embedding", drawing_.text_ids());
+  texts_ = table("text_embedding", config.text_ids());
   codes_ = table("code_embedding", config.codes);
   const auto positions = [&](const char* name, std::int64_t count) {
     return PositionalEncoding::Learned(root / name, count, config.model, /*first=*/0, kDeviation);
@@ -75,10 +79,20 @@ Dalle::Dalle(const DalleConfig& config, DType dtype)
   columns_ = positions("column_positions", config.side);
   for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(root / "layers" / layer, config, layer);
   final_norm_.emplace(root / "final_norm", config.model);
-  text_head_ = &root.DeclareMatrix({"text_head.weight"}, {drawing_.text_ids(), config.model});
-  text_bias_ = &root.DeclareVector({"text_head.bias"}, drawing_.text_ids());
+  text_head_ = &root.DeclareMatrix({"text_head.weight"}, {config.text_ids(), config.model});
+  text_bias_ = &root.DeclareVector({"text_head.bias"}, config.text_ids());
   output_ = &root.DeclareMatrix({"code_head.weight"}, {config.codes, config.model});
   code_bias_ = &root.DeclareVector({"code_head.bias"}, config.codes);
+}
+
+std::vector<std::int32_t> Dalle::Prompt(std::span<const std::int32_t> text) const {
+  CheckText(text);
+  std::vector<std::int32_t> prompt = {TextId(0)};
+  for (std::int32_t position = 0; position < config_.text_positions; ++position) {
+    const std::int32_t id = position < std::ssize(text) ? text[static_cast<std::size_t>(position)] : 0;
+    prompt.push_back(TextId(id > 0 ? id : config_.text_vocabulary + position));
+  }
+  return prompt;
 }
 
 // text[p] + position[p], and code[i] + row[i / side] + column[i % side].

@@ -35,6 +35,8 @@ struct DalleConfig {
   double attention_dropout = 0;               // of attention weights
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
+  // Each position of a text has a padding token of its own, behind the vocabulary.
+  std::int64_t text_ids() const { return text_vocabulary + text_positions; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleConfig& config);
 
@@ -61,6 +63,8 @@ class HEADLIGHT_API Dalle : public DrawingModel {
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   Tensor OutputBias(Context& context) const override { return context.Use(*code_bias_); }  // [codes]
+  // A start, then the text's ids, filled up with padding, for which id 0 stands too.
+  std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
 
   ops::Weight TextWeight(Context& context) const override { return context.UseWeight(*text_head_); }
   Tensor TextBias(Context& context) const override { return context.Use(*text_bias_); }

@@ -150,19 +150,7 @@ Json::Object Resnet::Description() const {
 
 namespace {
 
-constexpr std::int64_t kMostStages = 16, kMostLayers = 1024;
-
-// A list with a number for each stage.
-void DescribeStages(ConfigTable& table, std::string_view key, std::vector<std::int64_t>& values, std::int64_t most) {
-  if (table.writes()) return table.Note(key, Json::Array(values.begin(), values.end()));
-  if (!table.reads() || !table.json()[key].present()) return;
-  const JsonView given = table.json()[key];
-  const std::vector<JsonView> items = given.Items();
-  Check(!items.empty() && std::ssize(items) <= kMostStages, "{}: {} stages, where 1 to {} are possible", given.place(),
-        items.size(), kMostStages);
-  values.clear();
-  for (const JsonView& item : items) values.push_back(item.Integer(1, most));
-}
+constexpr std::int64_t kMostLayers = 1024;
 
 }  // namespace
 
@@ -170,8 +158,8 @@ void Describe(ConfigTable& table, ResnetConfig& config) {
   table.Note("model_type", "resnet");
   table.Integer("num_channels", config.channels, "the number of channels", 1, 1024);
   table.Size("embedding_size", config.embedding, "the channels of the stem");
-  DescribeStages(table, "hidden_sizes", config.hidden, kLargestSize);
-  DescribeStages(table, "depths", config.depths, kMostLayers);
+  table.Integers("hidden_sizes", config.hidden, kLargestSize);
+  table.Integers("depths", config.depths, kMostLayers);
   table.Choice("layer_type", config.bottleneck, {{"bottleneck", true}, {"basic", false}});
   table.Choice("hidden_act", config.activation, kActivationNames);
   table.Flag("downsample_in_first_stage", config.downsample_in_first_stage);

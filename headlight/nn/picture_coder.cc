@@ -27,6 +27,10 @@ Json::Object PictureCoder::Description() const {
   return {{"image_size", limits_.picture}, {"codes", limits_.codes}, {"codes_per_side", limits_.grid().width}};
 }
 
+FeatureMaps PictureCoder::Encode(Context& /*context*/, const FeatureMaps& /*pixels*/) const {
+  Fail("{}: this model makes pictures of codes, and no codes of pictures", parameters_.source());
+}
+
 FeatureMaps PictureCoder::Input(const FeatureMaps& pixels, double factor, double shift) const {
   for (const Grid& grid : pixels.grids)
     Check(grid.cells() > 0 && grid.height % limits_.cell == 0 && grid.width % limits_.cell == 0,

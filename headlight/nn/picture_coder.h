@@ -28,8 +28,8 @@ class HEADLIGHT_API PictureCoder : public Model {
   static constexpr std::string_view kKind = "discrete VAE";
 
   // The scores of the codes of each cell, [cells, codes]. `pixels` [pixels, 3], from 0 to 1, of pictures whose sides
-  // are multiples of limits().cell.
-  virtual FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const = 0;
+  // are multiples of limits().cell. Throws Error for a model that has a decoder alone.
+  virtual FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const;
   // From a weight for each code, [cells, codes], each row of which sums to 1: [pixels, 3] of the normal distribution's
   // means, of pixels that are moved from 0 to 1 to -1 to 1, or [pixels, 6] of the logit-Laplace's, of 0.1 to 0.9.
   virtual FeatureMaps Decode(Context& context, const FeatureMaps& weights) const = 0;

@@ -39,14 +39,15 @@ AttentionMap MeanOf(const AttentionMap& map) {
   return mean;
 }
 
-// The weights of the parts of a picture, cells or regions, for a query, or where regions look at a word, of them for
-// the word.
-std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, const PictureTokens& parts) {
-  if (parts.boxes.empty()) return CellWeights(map, head, asked, parts);
-  std::vector<float> weights;
-  for (int region = 0; region < static_cast<int>(parts.boxes.size()); ++region)
-    weights.push_back(map.kind == AttentionKind::picture_to_text ? map.at(head, region, asked)
-                                                                 : map.at(head, asked, region));
+// The weights of the parts of a picture, cells or regions, for a query, or where they look at words (`to_text`), of
+// them for the word.
+std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, const PictureTokens& parts, bool to_text) {
+  if (parts.boxes.empty() && !to_text) return CellWeights(map, head, asked, parts);
+  const int count = parts.boxes.empty() ? parts.cells() : static_cast<int>(parts.boxes.size());
+  std::vector<float> weights(static_cast<std::size_t>(count));  // the last cells may have no token
+  for (int part = 0; part < count && parts.first + part < (to_text ? map.queries : map.keys); ++part)
+    weights[static_cast<std::size_t>(part)] =
+        to_text ? map.at(head, parts.first + part, asked) : map.at(head, asked, parts.first + part);
   return weights;
 }
 
@@ -114,7 +115,7 @@ void DrawBox(Canvas& canvas, const Box& box, const Picture& picture, const Recta
 }
 
 std::string Explanation(const AttentionRecord& record, const std::string& token, const PictureDrawing& drawing,
-                        const AttentionMap& map, bool regions) {
+                        const AttentionMap& map, bool regions, bool to_text) {
   const bool relevance = map.relevance;
   const char* const whose = relevance ? "a picture" : "a head";
   const std::string rule =
@@ -123,8 +124,8 @@ std::string Explanation(const AttentionRecord& record, const std::string& token,
                    : fmt::format("the brighter and the more orange, the larger the weight, relative to {}'s largest",
                                  relevance ? "the row" : "the head");
   const std::string title = record.title.empty() ? "" : TokenLabel(record.title) + " · ";
-  if (map.kind == AttentionKind::picture_to_text)
-    return fmt::format("{}which regions look at “{}”: {}", title, TokenLabel(token), rule);
+  if (to_text)
+    return fmt::format("{}which {} look at “{}”: {}", title, regions ? "regions" : "cells", TokenLabel(token), rule);
   return fmt::format("{}{} “{}” {}: {}", title, relevance ? "what the score of" : "where", TokenLabel(token),
                      relevance ? "is due to" : "looks", rule);
 }
@@ -154,10 +155,10 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
   std::vector<Page> pages;
   for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
                                    AttentionKind::text_to_picture, AttentionKind::picture_to_text}) {
-    const bool to_text = kind == AttentionKind::picture_to_text;  // whose queries are the picture's
-    const std::optional<PictureTokens>& cells = to_text ? record.source_picture : record.key_picture(kind);
+    const bool to_text = !record.key_picture(kind);  // whose queries are the picture's
+    const std::optional<PictureTokens>& cells = to_text ? record.query_picture(kind) : record.key_picture(kind);
     if (!cells) continue;
-    // A page for each query that is no part of the picture, or word that its regions look at.
+    // A page for each query that is no part of the picture, or word that its parts look at.
     const bool all = to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_picture;
     const std::vector<std::string>& asked = to_text ? record.key_tokens(kind) : record.query_tokens(kind);
     const auto rows = std::make_shared<std::vector<Row>>();
@@ -183,12 +184,12 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
     const int columns = heads + (heads > 1 ? 1 : 0) + (rollouts ? 1 : 0);
     const SheetLayout layout = LayOutSheet(*cells, static_cast<int>(rows->size()), columns);
     const std::string title = MapTitle(*rows->front().heads);
-    const auto draw = [&record, &drawing, &cells = *cells, &asked, rows, layout, heads, title, kind, all](
+    const auto draw = [&record, &drawing, &cells = *cells, &asked, rows, layout, heads, title, kind, all, to_text](
                           Canvas& canvas, int query) {
       const std::string& token = asked[static_cast<std::size_t>(query)];
       canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 19, .bold = true}, Align::left);
       canvas.Text({kPageMargin, kPageMargin + 38},
-                  Explanation(record, token, drawing, *(*rows)[0].heads, !cells.boxes.empty()),
+                  Explanation(record, token, drawing, *(*rows)[0].heads, !cells.boxes.empty(), to_text),
                   {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
       // The picture at the size at which it is drawn sharply.
       const auto sharp = [](double side, std::int64_t own) {
@@ -210,7 +211,7 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
                     fmt::format("{}layer {}", layer.heads->relevance ? "from " : "", layer.heads->layer + 1),
                     {.size = 12}, Align::left);
         const auto cell = [&](int column, const AttentionMap& map, int head) {
-          const std::vector<double> shares = Shares(PartWeights(map, head, query, cells), drawing.mass);
+          const std::vector<double> shares = Shares(PartWeights(map, head, query, cells, to_text), drawing.mass);
           DrawOverlay(canvas, picture, layout.At(row, column), cells,
                       cells.boxes.empty() ? shares : RasterOf(cells, shares), query_cell);
           for (std::size_t region = 0; region < cells.boxes.size(); ++region)
@@ -239,7 +240,7 @@ void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& d
       pages.push_back({TokenLabel(asked[static_cast<std::size_t>(query)]), layout.width, layout.height,
                        [=](Canvas& canvas) { draw(canvas, query); }});
   }
-  Check(!pages.empty(), "attention: no keys of these maps are of a picture");
+  Check(!pages.empty(), "attention: none of these maps is of a picture");
   WritePicture(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);
 }
 

@@ -35,7 +35,7 @@ double Green(double share) { return (1 - 0.8 * (1 - share)) * (1 - 0.5 * share) 
 
 struct Sheet {
   Sheet(const AttentionRecord& record, const PictureDrawing& drawing, int rows, int columns)
-      : layout(LayOutSheet(*record.source_picture, rows, columns)) {
+      : layout(LayOutSheet(record.source_picture ? *record.source_picture : *record.target_picture, rows, columns)) {
     DrawPictureAttention(record, drawing, folder.File("sheet.png"));
     png.emplace(folder.File("sheet.png"));
   }
@@ -105,6 +105,17 @@ TEST(DrawPictureAttention, ShowsRegionsAndWords) {
   near(words, 3, 0);
 }
 
+// Cells that look at a word, as a decoder's do beside a text: here "dog", after a start that is no cell; the last cell
+// has no token.
+TEST(DrawPictureAttention, ShowsWhichCellsLookAtAWord) {
+  AttentionRecord record{"mini", {"dog"}, {"start", "1·1", "1·2", "1·3", "2·1", "2·2"}, {}};
+  record.target_picture = {Picture{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 1, 2, 3};
+  record.maps.push_back({AttentionKind::cross, 0, 1, 6, 1, {1, 0.5f, 0, 0.25f, 0, 0.125f}});
+  const Sheet sheet(record, {.query = 5}, 1, 1);
+  const double shares[] = {1, 0, 0.5, 0, 0.25, 0};
+  for (int cell = 0; cell < 6; ++cell) EXPECT_NEAR(sheet.At(0, 0, cell), Green(shares[cell]), 0.01) << cell;
+}
+
 TEST(DrawPictureAttention, WritesEachFormat) {
   const TemporaryFolder folder;
   for (const auto& [name, magic] : {std::pair{"a.svg", "<?xml"}, {"a.pdf", "%PDF"}, {"a.png", "\x89PNG"}}) {
@@ -125,7 +136,7 @@ TEST(DrawPictureAttention, RefusesWhatItCannotDraw) {
   EXPECT_THAT(ErrorOf([&] { DrawPictureAttention(WhitePicture(), {}, folder.File("a.gif")); }),
               HasSubstr("must end in"));
   EXPECT_THAT(ErrorOf([&] { DrawPictureAttention(SampleRecord({"a"}, {"b"}, 1, 1), {}, folder.File("a.png")); }),
-              HasSubstr("no keys of these maps are of a picture"));
+              HasSubstr("none of these maps is of a picture"));
 }
 
 }  // namespace

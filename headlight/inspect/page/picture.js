@@ -34,12 +34,12 @@ function pictureQuery(map) {
   return query < askedOf(map).tokens.length ? query : 0;
 }
 
-// The weights of the cells, in thousandths, row by row.
-function cellsOf(map, head, query) {
-  const {first, rows, columns} = partsOf(map).picture, begin = query * keysOf(map).length + first;
-  const cells = new Float32Array(rows * columns), end = Math.min(begin + rows * columns, (query + 1) * keysOf(map).length);
-  cells.set(valuesOf(map, head).subarray(begin, end));  // the last ones may have no token
-  return cells;
+// The weights of the cells for a query, or for a key that they look at, in thousandths, row by row.
+function cellsOf(map, head, asked) {
+  const {first, rows, columns} = partsOf(map).picture, values = valuesOf(map, head), keys = keysOf(map).length;
+  const weight = asks(map) === "query" ? token => values[asked * keys + token] : token => values[token * keys + asked];
+  // The last ones may have no token.
+  return Float32Array.from({length: rows * columns}, (_, cell) => first + cell < partsOf(map).tokens.length ? weight(first + cell) : 0);
 }
 
 // Those of the regions, likewise.
@@ -156,14 +156,15 @@ function paintPicture(map) {
     button.setAttribute("aria-pressed", button.token === query));
   byId("mass-value").textContent = `${Math.round(100 * state.mass)}%`;
   byId("mass").disabled = !state.masks;
-  canvas.setAttribute("aria-label", `${placeName(map)}: ${map.relevance ? `what the score of ${queriesOf(map)[query]} is due to` : `where ${askedOf(map).tokens[query]} ${asks(map) === "query" ? "looks" : "is seen"}`} in the picture of ${cells.boxes ? `${cells.boxes.length} regions` : `${cells.rows} by ${cells.columns} cells`}.${querySide(map).picture && !cells.boxes ? " The arrow keys walk from cell to cell." : ""}`);
+  canvas.setAttribute("aria-label", `${placeName(map)}: ${map.relevance ? `what the score of ${queriesOf(map)[query]} is due to` : `where ${askedOf(map).tokens[query]} ${asks(map) === "query" ? "looks" : "is seen"}`} in the picture of ${cells.boxes ? `${cells.boxes.length} regions` : `${cells.rows} by ${cells.columns} cells`}.${querySide(map).picture && asks(map) === "query" && !cells.boxes ? " The arrow keys walk from cell to cell." : ""}`);
 }
 
 function pictureReadout(map) {
   const query = pictureQuery(map), cells = weightsOf(map, state.head, query), {boxes, first} = partsOf(map).picture;
   const order = [...cells.keys()].sort((a, b) => cells[b] - cells[a]).slice(0, 3);
   const most = order.map(index => `${named(partsOf(map).tokens[(boxes ? 0 : first) + index])} ${digits(cells[index])}`).join(", ");
-  if (boxes) return `: ${asks(map) === "query" ? looksAt(map, query) : seenBy(map, query)} ${most}`;
+  if (asks(map) === "key") return `: ${seenBy(map, query)} ${most}`;
+  if (boxes) return `: ${looksAt(map, query)} ${most}`;
   const row = looks(map, state.head, {query}).reduce((sum, [, value]) => sum + value, 0);
   const inside = cells.reduce((sum, value) => sum + value, 0);
   return `: ${looksAt(map, query)} ${most}` +
@@ -180,7 +181,7 @@ function listenToPicture() {
   // The cell or the box that is pointed at and looks; undefined where there is none.
   const queryUnder = event => {
     const map = currentMap(), cells = querySide(map).picture;
-    if (partsOf(map).picture.boxes) return undefined;
+    if (partsOf(map).picture.boxes || asks(map) === "key") return undefined;
     if (!cells) return boxAt(map, event.offsetX / canvas.clientWidth, event.offsetY / canvas.clientHeight);
     const query = cellUnder(event, cells);
     return query < queriesOf(map).length ? query : undefined;
@@ -203,7 +204,7 @@ function listenToPicture() {
   canvas.addEventListener("keydown", event => {
     const map = currentMap(), cells = querySide(map).picture;
     const move = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Enter: [0, 0]}[event.key];
-    if (!move || !cells || cells.boxes) return;
+    if (!move || !cells || cells.boxes || asks(map) === "key") return;
     event.preventDefault();
     const query = pictureQuery(map), at = Math.max(0, query - cells.first), inside = query >= cells.first;
     const row = clamp(Math.floor(at / cells.columns) + (inside ? move[0] : 0), 0, cells.rows - 1);

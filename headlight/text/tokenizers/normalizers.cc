@@ -148,6 +148,12 @@ void ForEachMatch(const Replace& replace, const std::string& text, const Body& b
       body(at, at + 1);
     return;
   }
+  if (replace.kind == Replace::Kind::not_ascii) {
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
+      if (character >= 0x80) body(begin, end);
+    });
+    return;
+  }
   // Runs of two or more spaces, or of white space, or a single line end or tab, or any white space.
   const bool spaces = replace.kind == Replace::Kind::spaces;
   std::size_t run = 0;
@@ -255,6 +261,7 @@ std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern) {
   if (pattern == R"(\s{2,}|[\n\r\t])") return Replace::Kind::white_space;
   if (pattern == R"(\s+)") return Replace::Kind::all_white_space;
   if (pattern == R"([!-/:-@\[-`{-~])") return Replace::Kind::punctuation;
+  if (pattern == R"([^\x00-\x7f])") return Replace::Kind::not_ascii;
   return std::nullopt;
 }
 

@@ -31,6 +31,7 @@ struct Replace {
     white_space,      // "\s{2,}|[\n\r\t]"
     all_white_space,  // "\s+"
     punctuation,      // a character of ASCII's punctuation
+    not_ascii,        // "[^\x00-\x7f]"
   };
   std::string pattern, content;
   Kind kind = Kind::text;

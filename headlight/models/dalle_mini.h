@@ -1,0 +1,102 @@
+// DALL-E mini (Dayma et al., 2021) as min-dalle lays it out: an encoder reads a text, and a decoder writes the codes of
+// a picture beside it. Its layers are BART's with gated feed-forward networks (Shazeer, "GLU Variants Improve
+// Transformer", 2020), without biases, and with a second norm in every sublayer (Shleifer et al., "NormFormer: Improved
+// Transformer Pretraining with Extra Normalization", 2021, figure 1).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/drawing_model.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+
+class ConfigTable;  // io/config_table.h
+
+// The defaults are DALL-E mini; DALL-E mega has 24 layers of 2048 numbers, 32 heads and a ffn dimension of 4096.
+struct DalleMiniConfig {
+  std::int64_t model = 1024;
+  int encoder_layers = 12, decoder_layers = 12;
+  std::int32_t encoder_heads = 16, decoder_heads = 16;
+  std::int64_t encoder_ffn = 2730, decoder_ffn = 2730;
+  Activation activation = Activation::gelu;
+  double dropout = 0;            // of embeddings and sublayers
+  double attention_dropout = 0;  // of attention weights
+  std::int64_t text_vocabulary = 50264;
+  std::int32_t text_positions = 64;  // of every text with its start and end, which is padded to it
+  std::int32_t text_start_id = 0, text_end_id = 2, text_pad_id = 1;
+  std::int64_t codes = 16384;
+  std::int32_t side = 16;         // codes of a picture's side
+  std::int32_t start_id = 16383;  // the code that the decoder begins with
+
+  std::int64_t cells() const { return std::int64_t{side} * side; }
+};
+HEADLIGHT_API void Describe(ConfigTable& table, DalleMiniConfig& config);
+
+struct DalleMiniLayerConfig {
+  std::int64_t model = 0;
+  std::int32_t heads = 0;
+  std::int64_t ffn = 0;
+  Activation activation = Activation::gelu;
+  double dropout = 0, attention_dropout = 0;
+};
+
+// x + LayerNorm(Attention(LayerNorm(x))), in the decoder the same with cross-attention, and
+// x + (LayerNorm(activation(y W0) * (y W1)) W2), y = LayerNorm(x).
+class HEADLIGHT_API DalleMiniLayer {
+ public:
+  // A decoder's, with cross-attention and masked self-attention, where `kind` is decoder_self.
+  DalleMiniLayer(const Scope& scope, const DalleMiniLayerConfig& config, AttentionKind kind, int layer);
+
+  // x [tokens, model] to the same. `memory` is null in an encoder.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
+
+ private:
+  struct Attention {
+    Attention(const Scope& scope, const std::string& name, const DalleMiniLayerConfig& config, AttentionKind kind,
+              int layer);
+    LayerNorm before, after;
+    MultiHeadAttention attention;
+  };
+
+  DalleMiniLayerConfig config_;
+  int layer_;
+  Attention self_;
+  std::optional<Attention> cross_;
+  LayerNorm gate_norm_, inner_norm_;
+  Linear inner_, outer_;
+};
+
+class HEADLIGHT_API DalleMini : public DrawingModel {
+ public:
+  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  // hyperparameter and the rule where there can be no such model.
+  explicit DalleMini(const DalleMiniConfig& config, DType dtype = DType::float32);
+
+  // Of a prompt's ids the encoder's states, of the last one and of codes the decoder's. A prompt must be read at once.
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
+  // The text's start, its ids, of which padding is dropped, its end, and padding.
+  std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
+
+  const DalleMiniConfig& config() const { return config_; }
+  Json::Object Description() const override;
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
+  Tensor Write(Context& context, std::span<const std::int32_t> codes, const Sequences& pictures,
+               const Memory& memory) const;
+
+  DalleMiniConfig config_;
+  std::optional<Embedding> text_embedding_, code_embedding_;
+  std::deque<DalleMiniLayer> encoder_, decoder_;
+  std::optional<LayerNorm> encoder_norm_, decoder_norm_;
+};
+
+}  // namespace headlight
