@@ -223,7 +223,8 @@ TEST_F(DalleMiniParity, RefusesWhatDoesNotFit) {
     return ErrorOf([&] { LoadModel<DalleMini>(folder.path()); });
   };
   EXPECT_THAT(with("decoder_start_token_id", 13), HasSubstr("decoder_start_token_id"));
-  EXPECT_THAT(with("text_pad_token_id", 0), HasSubstr("a text's padding, 0, must not be its start"));
+  EXPECT_THAT(with("text_pad_token_id", 0), HasSubstr("a text's padding, 0, must be neither its start nor"));
+  EXPECT_THAT(with("text_eos_token_id", 1), HasSubstr("a text's padding, 1, must be neither its start nor"));
   EXPECT_THAT(with("text_positions", 2), HasSubstr("text_positions"));
   EXPECT_THAT(with("use_bias", false), HasSubstr("use_bias"));
 }

@@ -275,6 +275,10 @@ TEST_F(Draw, RunsADalleMini) {
   EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // which is that of a text
   EXPECT_THAT(look("decoder", "decoder.svg"), HasSubstr("3 attentions"));
   EXPECT_THAT(look("rollout", "rollout.html"), HasSubstr("2 attentions"));
+  MustRun({"look", mini, "--text", words[0], "--out", files.File("all.html")});
+  const std::string page = ReadFile(files.File("all.html"));
+  EXPECT_LT(page.find(R"("kind":"cross")"), page.find(R"("kind":"decoder")"));  // which is shown first
+  EXPECT_NE(page.find(R"("kind":"decoder")"), page.npos);
 }
 
 TEST_F(Draw, IsEvaluated) {

@@ -109,7 +109,7 @@ AttentionRecord AttentionOf(const DrawingModel& model, std::span<const std::int3
   for (std::int64_t cell = 0; cell + 1 < grid.cells(); ++cell)
     record.target_tokens.push_back(fmt::format("{}·{}", cell / grid.width + 1, cell % grid.width + 1));
   ids.insert(ids.end(), codes.begin(), codes.end() - 1);
-  MapCollector maps(record, std::ssize(record.target_tokens), layer);
+  MapCollector maps(record, std::max(std::ssize(record.source_tokens), std::ssize(record.target_tokens)), layer);
   Context context;
   context.sink = [&](const LayerAttention& one) { maps.Add(one); };
   model.Decode(context, ids, {{0, static_cast<std::int32_t>(ids.size())}});

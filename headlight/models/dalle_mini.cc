@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-DalleMiniLayer::Attention::Attention(const Scope& scope, const std::string& name, const DalleMiniLayerConfig& config,
+DalleMiniLayer::Attention::Attention(const Scope& scope, const std::string& name, const TransformerLayerConfig& config,
                                      AttentionKind kind, int layer)
     : before(scope / ("pre_" + name + "_layer_norm"), config.model),
       after(scope / (name + "_layer_norm"), config.model),
@@ -23,7 +23,7 @@ DalleMiniLayer::Attention::Attention(const Scope& scope, const std::string& name
                 {.model = config.model, .heads = config.heads, .dropout = config.attention_dropout, .biases = false},
                 kind, layer) {}
 
-DalleMiniLayer::DalleMiniLayer(const Scope& scope, const DalleMiniLayerConfig& config, AttentionKind kind, int layer)
+DalleMiniLayer::DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer)
     : config_(config),
       layer_(layer),
       self_(scope, "self_attn", config, kind, layer),
@@ -68,7 +68,12 @@ DalleMini::DalleMini(const DalleMiniConfig& config, DType dtype)
         LayerNorm(stack / "layernorm_embedding", config.model));
   };
   const auto layer = [&](std::int32_t heads, std::int64_t ffn) {
-    return DalleMiniLayerConfig{config.model, heads, ffn, config.activation, config.dropout, config.attention_dropout};
+    return TransformerLayerConfig{.model = config.model,
+                                  .heads = heads,
+                                  .ffn = ffn,
+                                  .activation = config.activation,
+                                  .dropout = config.dropout,
+                                  .attention_dropout = config.attention_dropout};
   };
   text_embedding_.emplace(embedding(encoder, config.text_vocabulary, config.text_positions));
   for (int i = 0; i < config.encoder_layers; ++i)
@@ -161,8 +166,8 @@ void Describe(ConfigTable& table, DalleMiniConfig& config) {
   table.Integer("num_codes", config.codes, "the number of codes", 2, kLargestSize);
   table.Integer("codes_per_side", config.side, "the number of a side's codes", 1, 1 << 10);
   table.Token("decoder_start_token_id", config.start_id, config.codes);
-  table.Rule(config.text_pad_id != config.text_start_id, "a text's padding, {}, must not be its start",
-             config.text_pad_id);
+  table.Rule(config.text_pad_id != config.text_start_id && config.text_pad_id != config.text_end_id,
+             "a text's padding, {}, must be neither its start nor its end", config.text_pad_id);
 }
 
 namespace families {

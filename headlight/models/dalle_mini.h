@@ -39,33 +39,26 @@ struct DalleMiniConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleMiniConfig& config);
 
-struct DalleMiniLayerConfig {
-  std::int64_t model = 0;
-  std::int32_t heads = 0;
-  std::int64_t ffn = 0;
-  Activation activation = Activation::gelu;
-  double dropout = 0, attention_dropout = 0;
-};
-
 // x + LayerNorm(Attention(LayerNorm(x))), in the decoder the same with cross-attention, and
 // x + (LayerNorm(activation(y W0) * (y W1)) W2), y = LayerNorm(x).
 class HEADLIGHT_API DalleMiniLayer {
  public:
-  // A decoder's, with cross-attention and masked self-attention, where `kind` is decoder_self.
-  DalleMiniLayer(const Scope& scope, const DalleMiniLayerConfig& config, AttentionKind kind, int layer);
+  // A decoder's, with cross-attention and masked self-attention, where `kind` is decoder_self. The places and names of
+  // norms in the configuration are not this layer's.
+  DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer);
 
   // x [tokens, model] to the same. `memory` is null in an encoder.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
 
  private:
   struct Attention {
-    Attention(const Scope& scope, const std::string& name, const DalleMiniLayerConfig& config, AttentionKind kind,
+    Attention(const Scope& scope, const std::string& name, const TransformerLayerConfig& config, AttentionKind kind,
               int layer);
     LayerNorm before, after;
     MultiHeadAttention attention;
   };
 
-  DalleMiniLayerConfig config_;
+  TransformerLayerConfig config_;
   int layer_;
   Attention self_;
   std::optional<Attention> cross_;

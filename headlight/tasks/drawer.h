@@ -1,4 +1,4 @@
-// Pictures drawn from texts by a DALL-E: load a folder once, call it from any number of threads.
+// Pictures drawn from texts by a DALL-E or DALL-E mini: load a folder once, call it from any number of threads.
 //   const Drawer drawer = Drawer::Load("shapes");
 //   const std::string text = "a red circle left of a blue square";
 //   std::vector<Drawing> drawings = drawer.Draw({&text, 1}, 8, {.temperature = 0.9, .seed = 7});
