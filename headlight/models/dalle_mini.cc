@@ -136,7 +136,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
     picture_lengths.push_back(static_cast<std::int32_t>(drawn.size()) + 1);
   }
   const Sequences read = PackedSequences(text_lengths), pictures = PackedSequences(picture_lengths);
-  Context reading = context;  // which is not what the decoder's cache is for
+  Context reading = context;  // without the cache, which is the decoder's
   reading.cache = nullptr;
   const Memory memory = {Encode(context.cache == nullptr ? context : reading, words, read), read};
   const Tensor written = Write(context, codes, pictures, memory);

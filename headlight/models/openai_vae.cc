@@ -23,12 +23,6 @@ Convolution Same(const Scope& scope, std::int64_t inputs, std::int64_t outputs, 
 
 FeatureMaps Relu(const FeatureMaps& x) { return {ops::Activate(Activation::relu, x.rows), x.grids}; }
 
-FeatureMaps Doubled(const FeatureMaps& x) {
-  std::vector<Grid> grids;
-  for (const Grid& grid : x.grids) grids.push_back({2 * grid.height, 2 * grid.width});
-  return ops::NearestResize(x, grids);
-}
-
 }  // namespace
 
 OpenAiVaeBlock::OpenAiVaeBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, bool encoder, double gain)
@@ -88,7 +82,7 @@ FeatureMaps OpenAiVae::Encode(Context& context, const FeatureMaps& pixels) const
 FeatureMaps OpenAiVae::Decode(Context& context, const FeatureMaps& weights) const {
   FeatureMaps x = (*decoder_.input)(context, weights);
   for (std::size_t group = 0; group < decoder_.groups.size(); ++group) {
-    if (group > 0) x = Doubled(x);
+    if (group > 0) x = ops::NearestDouble(x);
     for (const OpenAiVaeBlock& block : decoder_.groups[group]) x = block(context, x);
   }
   return (*decoder_.output)(context, Relu(x));

@@ -16,12 +16,6 @@ constexpr ConvolutionShape kAround = {.kernel = {3, 3}, .padding = {1, 1}};
 
 FeatureMaps Silu(const FeatureMaps& x) { return {ops::Activate(Activation::silu, x.rows), x.grids}; }
 
-FeatureMaps Doubled(const FeatureMaps& x) {
-  std::vector<Grid> grids;
-  for (const Grid& grid : x.grids) grids.push_back({2 * grid.height, 2 * grid.width});
-  return ops::NearestResize(x, grids);
-}
-
 }  // namespace
 
 VqganBlock::VqganBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, std::int32_t groups)
@@ -96,7 +90,7 @@ FeatureMaps Vqgan::Decode(Context& context, const FeatureMaps& weights) const {
       x = stage.blocks[block](context, x);
       if (!stage.attentions.empty()) x = stage.attentions[block](context, x);
     }
-    if (stage.doubled) x = (*stage.doubled)(context, Doubled(x));
+    if (stage.doubled) x = (*stage.doubled)(context, ops::NearestDouble(x));
   }
   return (*output_)(context, Silu((*output_norm_)(context, x)));
 }

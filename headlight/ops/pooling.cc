@@ -143,4 +143,10 @@ FeatureMaps NearestResize(const FeatureMaps& x, const std::vector<Grid>& grids) 
   return {Embedding(x.rows, rows), grids};
 }
 
+FeatureMaps NearestDouble(const FeatureMaps& x) {
+  std::vector<Grid> grids;
+  for (const Grid& grid : x.grids) grids.push_back({2 * grid.height, 2 * grid.width});
+  return NearestResize(x, grids);
+}
+
 }  // namespace headlight::ops

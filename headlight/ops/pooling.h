@@ -28,4 +28,7 @@ HEADLIGHT_API Tensor MeanOfMaps(const FeatureMaps& x);
 // Maps of other sizes, each cell that of the nearest place: cell i of n becomes those j of m with floor(j * n / m) = i.
 HEADLIGHT_API FeatureMaps NearestResize(const FeatureMaps& x, const std::vector<Grid>& grids);
 
+// The same twice as high and wide.
+HEADLIGHT_API FeatureMaps NearestDouble(const FeatureMaps& x);
+
 }  // namespace headlight::ops
